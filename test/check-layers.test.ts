@@ -79,7 +79,7 @@ describe('the layers', () => {
     expect(errors).toEqual(['ui/views/list.tsx imports service/call.ts: ui/views may not use service']);
   });
 
-  it('refuse a chain of imports that comes back', async () => {
+  it('refuse a chain of imports that returns', async () => {
     const { code, errors } = await check({
       'text/one.ts': "import { two } from './two.ts'; export const one = two;",
       'text/two.ts': "import { three } from './three.ts'; export const two = three;",

@@ -87,7 +87,7 @@ describe.each(sampled.map(resource => [resource.names[0], resource] as const))('
     expect((await cli('get', [resource.names[1], labelOf(resource, sample)])).out).toContain(id);
   });
 
-  it('is in its list on screen, opens where it can be read, and is pinned to Watch where it has a kind', async () => {
+  it('is in its list on screen, opens if it can be read, and is pinned to Watch if it has a kind', async () => {
     const sample = await sampleOf(resource);
     const label = labelOf(resource, sample);
     const { screen, workbench } = openScreen();

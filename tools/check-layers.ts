@@ -1,5 +1,5 @@
 /**
- * A file imports only from its own layer and from those below, and no import chain comes back to where it started. Reads
+ * A file imports only from its own layer and from those below, and no chain of imports forms a cycle. Reads
  * every `import`, `export … from` and `import()`, types included, in `src` or in the folder that is given.
  */
 import { readdirSync, readFileSync } from 'node:fs';

@@ -63,7 +63,7 @@ function commandText(
     .join('\n.PP\n')}\n${whats}${shown}${lines}`;
 }
 
-/** Where things lie unless a variable of ENVIRONMENT or of XDG says otherwise. */
+/** The default folders, unless a variable of ENVIRONMENT or of XDG changes them. */
 const files = [
   ['~/.config/benchtop/config.json', 'Settings and profiles.'],
   ['~/.local/share/benchtop', 'The data of the local service, its API key and its log.'],

@@ -230,7 +230,7 @@ class Caller implements Sender {
         const text = await readBody(answer, maxBytes).catch((error: unknown) => {
           throw error instanceof BodyTooLarge ? tooLarge(answer, facts, maxBytes) : error;
         });
-        // An empty answer stands for the ids in the request.
+        // An empty answer confirms the ids in the request.
         const body = text.trim() === '' ? call.params : parseJson(text);
         const read = readWith(endpoint.response, body);
         if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts, read.error.issues);

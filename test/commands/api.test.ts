@@ -43,7 +43,7 @@ describe('a path that the contract does not have', () => {
     expect(requests).toMatchObject([{ method, url, body, headers: { 'x-api-key': apiKey } }]);
   });
 
-  it('takes a field from a file, and its answer where it is JSON', async () => {
+  it('takes a field from a file, and its answer if it is JSON', async () => {
     const { api, requests } = await apiOn(json({ id: 'note_1', stars: 5 }));
     const file = join(testFolder(), 'text.txt');
     writeFileSync(file, 'hello\n');
@@ -59,7 +59,7 @@ describe('a path that the contract does not have', () => {
     expect((await api(['/notes'], { columns: 80 })).out).toBe('cleared\n');
   });
 
-  it('is not written to where only reading is allowed', async () => {
+  it('is not written to if only reading is allowed', async () => {
     const { api, requests } = await apiOn(json({}));
     for (const args of [
       ['POST', '/notes'],
@@ -84,7 +84,7 @@ describe('a path that the contract does not have', () => {
     expect(outcome.notes).toMatch(/^benchtop: ./);
   });
 
-  it('is sent again only where that is harmless', async () => {
+  it('is sent again only if that is harmless', async () => {
     const { api, requests } = await apiOn(json({}, 503, { 'retry-after': '0' }), json({}, 503, { 'retry-after': '0' }));
     expect((await api(['POST', '/notes'])).code).toBe(exitCodes.unreachable);
     expect(requests).toHaveLength(1);

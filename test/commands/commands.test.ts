@@ -44,7 +44,7 @@ describe('list', () => {
     },
   );
 
-  it('gives a table with a header, whole where it is piped and cut where there is a terminal', async () => {
+  it('gives a table with a header, whole if it is piped and cut if there is a terminal', async () => {
     const whole = lines((await cli('list', ['benchmarks', '--wide'])).out);
     expect(whole[0]).toMatch(/^BENCHMARK\tFAMILY\t.*\tID$/);
     expect(whole).toHaveLength(6);
@@ -108,7 +108,7 @@ describe('list', () => {
     expect(notes).toMatch(words);
   });
 
-  it('says so where there is nothing', async () => {
+  it('says so if there is nothing', async () => {
     const { code, notes } = await cli('list', ['deployments', '--status', 'FAILED']);
     expect(code).toBe(0);
     expect(notes).toContain('No deployments match.');
@@ -181,7 +181,7 @@ describe('watch', () => {
     expect((await cli('watch', [id])).out).toMatch(/^[\d:]+ {2}watched {2}succeeded, 3 of 3, mean 0\.\d+\n$/);
   });
 
-  it('ends with 1 where it ends badly, with 124 where it does not end in time', async () => {
+  it('ends with 1 if it ends badly, with 124 if it does not end in time', async () => {
     const id = await train(2_000);
     const late = await cli('watch', [id, '--timeout', '2']);
     expect(late.code).toBe(exitCodes.timeout);
@@ -190,7 +190,7 @@ describe('watch', () => {
     expect((await cli('watch', [id])).code).toBe(exitCodes.failed);
   });
 
-  it('ends with 130 where the user has had enough', async () => {
+  it('ends with 130 if the user has had enough', async () => {
     const id = await train(2_000);
     const stop = new AbortController();
     const { code, notes } = await cli('watch', [id], { signal: stop.signal, onPrint: () => stop.abort() });
@@ -203,7 +203,7 @@ describe('watch', () => {
     [new Interruption(exitCodes.terminated), exitCodes.terminated],
     [new Interruption(exitCodes.hungUp), exitCodes.hungUp],
     [undefined, exitCodes.interrupted],
-  ])('and what --wait has started is named where it is interrupted by %s', async (reason, expected) => {
+  ])('and what --wait has started is named if it is interrupted by %s', async (reason, expected) => {
     const stop = new AbortController();
     const words = ['t-words', '-m', 'benchtop/tutor-base', '-o', 'num_steps=2000', '--name', 'endless', '--wait'];
     const onNote = (text: string): void => void (text.startsWith('endless is trn_') && stop.abort(reason));
@@ -214,13 +214,13 @@ describe('watch', () => {
     await cli('watch', [out.trim()]);
   });
 
-  it('finds what runs by itself, and says where nothing does', async () => {
+  it('finds what runs by itself, and says if nothing does', async () => {
     const id = await train(20);
     expect((await cli('watch', ['--json'])).out).toContain(id);
     expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
   });
 
-  it('keeps asking where the service does not answer for a while, less and less often', async () => {
+  it('keeps asking if the service does not answer for a while, less and less often', async () => {
     const seen = { id: 'trn_1', label: 'first', done: 2, total: 2, mean: undefined };
     const answers = [
       () => Promise.reject(new NetworkError('the service is not there', {})),
@@ -266,7 +266,7 @@ describe('watch', () => {
     }
   });
 
-  it('ends where the service says no status', async () => {
+  it('ends if the service says no status', async () => {
     const notes: string[] = [];
     const none = { status: undefined, done: undefined, total: undefined, mean: undefined };
     const look = async () => ({ id: 'evr_1', label: 'old', ...none });
@@ -574,7 +574,7 @@ describe('failures', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  it('and new cursors that bring the same rows for ever end a list, with a word', async () => {
+  it('and new cursors that bring the same rows forever end a list, with a word', async () => {
     let asked = 0;
     const server = await hostileServer((response, request) => {
       asked += 1;
@@ -591,7 +591,7 @@ describe('failures', () => {
     expect(notes).toContain(`${asked - 1} rows with a duplicate id`);
   });
 
-  it('and hostile text do not reach the terminal as they came', async () => {
+  it('and hostile text do not reach the terminal unchanged', async () => {
     const evil = '\u001b]0;owned\u0007\u001b[2Jbench\u202e\u009b31m';
     const rows = [{ bench_id: 'bench_1', label: evil, family: 'x\r\ny' }];
     const server = await hostileServer(json({ items: rows, has_more: false, next_cursor: null }));

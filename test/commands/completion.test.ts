@@ -113,7 +113,7 @@ describe('completions on a service', () => {
     expect(await values('get', '--profile', 'nope', '')).toEqual([]);
   });
 
-  it('offer nothing where the service fails, and print no error', async () => {
+  it('offer nothing if the service fails, and print no error', async () => {
     for (const baseUrl of ['http://127.0.0.1:9', 'no address']) {
       const cli = cliOn({ baseUrl, apiKey: 'key-0123456789' });
       expect(await cli('__complete', ['evaluate', ''])).toEqual({ code: 0, out: '', notes: '' });

@@ -38,7 +38,7 @@ describe('the way to the service', () => {
     );
   });
 
-  it('has nothing to say where the service is on this machine', () => {
+  it('has nothing to say if the service is on this machine', () => {
     expect(findingsFor({}, { ALL_PROXY: 'socks5://proxy.example' })).toEqual([]);
     expect(findingsFor({ baseUrl: 'http://localhost:80' }, { ALL_PROXY: 'x' })).toEqual([
       'proxy ok none for localhost',

@@ -75,7 +75,7 @@ it('export writes the trajectories of a run with their steps, which upload takes
   expect(uploaded.code).toBe(exitCodes.done);
 });
 
-it('export leaves no file where a trajectory of it cannot be read', async () => {
+it('export leaves no file if a trajectory of it cannot be read', async () => {
   let reads = 0;
   const server = await hostileServer((response, request) => {
     const isTrajectory = request.url.includes('/trajectories/traj_1');

@@ -75,7 +75,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('asks nothing where there is no text', async () => {
+  it('asks nothing if there is no text', async () => {
     const { url, requests } = await serviceDouble();
     const cli = cliOn({ baseUrl: url, apiKey: 'key' });
     for (const words of [['m'], ['m', '-'], ['m', '']])

@@ -24,13 +24,13 @@ describe('a question of the line mode', () => {
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
   });
 
-  it('sends nothing where the input ends before the answer', async () => {
+  it('sends nothing if the input ends before the answer', async () => {
     const { out, sent } = await said('training', 'deploy 1', 'tutor', 'tset');
     expect(out).toContain('The input ended before the answer. Nothing was sent.');
     expect(sent).toEqual([]);
   });
 
-  it('is asked again where it has no usual answer and got none', async () => {
+  it('is asked again if it has no usual answer and got none', async () => {
     const { out, sent } = await said('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
     expect(out.match(/Model: /g)).toHaveLength(3);
     // The same name as from `benchtop evaluate`.

@@ -19,7 +19,7 @@ describe('global flags', () => {
     },
   );
 
-  it('of the command count where both are given', () => {
+  it('of the command count if both are given', () => {
     expect(parse(['--profile', 'one', 'get', 'evr_1', '--profile', 'two'])).toMatchObject({
       flags: { profile: 'two' },
     });
@@ -32,7 +32,7 @@ describe('global flags', () => {
     expect(() => parse(words)).toThrow(message);
   });
 
-  it('open the workbench where there is no command', () => {
+  it('open the workbench if there is no command', () => {
     expect(parse([])).toEqual({ kind: 'workbench', flags: {} });
     expect(parse(['--read-only', '--theme', 'dark'])).toEqual({
       kind: 'workbench',

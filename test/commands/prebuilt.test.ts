@@ -31,7 +31,7 @@ describe('written help', () => {
     [['--version', '--json']],
     [['__proto__', '--help']],
     [[]],
-  ])('is not taken for what has to be parsed: %j', words => {
+  ])('is not counted as what has to be parsed: %j', words => {
     expect(texts.has(prebuiltName(words))).toBe(false);
   });
 
@@ -45,7 +45,7 @@ describe('written help', () => {
     expect((await cli('', ['--version'])).out).toBe(texts.get('--version'));
   });
 
-  it('is rendered where the terminal is narrower', () => {
+  it('is rendered if the terminal is narrower', () => {
     const parsed = parse(['list', '--help'], 50);
     const lines = parsed.kind === 'help' ? parsed.text.slice(0, parsed.text.indexOf('\nExamples:')).split('\n') : [];
     expect(lines.length).toBeGreaterThan(20);

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-it('--status and --stop say where they looked, and how to reach a service on another folder', async () => {
+it('--status and --stop say if they looked, and how to reach a service on another folder', async () => {
   const home = testFolder();
   const own = join(home, '.local/share/benchtop');
   const other = join(home, 'data of mine');

@@ -90,7 +90,7 @@ describe('a service that is set up', () => {
   it.each([
     ['refuses the key', refusal(401, 'authentication_error', 'authentication_required')],
     ['answers something else', json({ nothing: 'of this kind' })],
-  ])('is not kept where it %s', async (_, behaviour) => {
+  ])('is not kept if it %s', async (_, behaviour) => {
     const before = { profiles: { lab: { baseUrl: 'https://good.example', apiKey: 'sk-good-0123456789' } } };
     const { session, settings } = await started(before);
     const server = await hostileServer(behaviour);
@@ -98,7 +98,7 @@ describe('a service that is set up', () => {
     expect(settings()).toEqual(before);
   });
 
-  it('changes nothing once it was cancelled, also where the answer comes later', async () => {
+  it('changes nothing once it was cancelled, also if the answer comes later', async () => {
     const { session, file } = await started();
     const answer = Promise.withResolvers<void>();
     const server = await hostileServer(async (response, request) => {
@@ -220,7 +220,7 @@ describe('another profile', () => {
     await session.release(first);
   });
 
-  it('stays read-only where the program was started so', async () => {
+  it('stays read-only if the program was started so', async () => {
     const { session } = await started(profiles, { flags: { readOnly: true } });
     expect(session.workbench.readOnly).toBe(true);
     session.connection.switchTo('lab');

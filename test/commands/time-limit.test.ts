@@ -22,7 +22,7 @@ async function cliTo(answers: Readonly<Record<string, unknown>>, otherwise = sil
 const start = ['bench_1', '-m', 'acme/m', '--name', 'first', '--wait'];
 const known = { 'GET /api/v1/benchmarks/bench_1': benchmark };
 
-it('ends where a name cannot be looked up in time: nothing was started', async () => {
+it('ends if a name cannot be looked up in time: nothing was started', async () => {
   const { cli, requests } = await cliTo({});
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '0.5']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
@@ -39,7 +39,7 @@ it('ends where the start is not answered in time: it is not known whether it was
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
-it('names what it has started where the service is gone since, and says that its end is not known', async () => {
+it('names what it has started if the service is gone since, and says that its end is not known', async () => {
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run });
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '3']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: 'evr_1\n' });
@@ -47,7 +47,7 @@ it('names what it has started where the service is gone since, and says that its
   expect(notes).not.toContain('is still running after');
 });
 
-it('names what it has started where its state is refused later', async () => {
+it('names what it has started if its state is refused later', async () => {
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
   expect({ code, out }).toEqual({ code: exitCodes.forbidden, out: 'evr_1\n' });

@@ -77,7 +77,7 @@ describe('evaluate', () => {
 });
 
 describe('train', () => {
-  it('passes options on, starts from a checkpoint, and ends with 124 where it takes too long', async () => {
+  it('passes options on, starts from a checkpoint, and ends with 124 if it takes too long', async () => {
     const { code, out, notes } = await cli('train', [
       't-words',
       '-c',
@@ -185,7 +185,7 @@ describe('how the result is to be printed', () => {
     expect(await runs()).toBe(before);
   });
 
-  it('does not lose the id where it fails after all', async () => {
+  it('does not lose the id if it fails after all', async () => {
     const folder = testFolder();
     // Compiles any filter, and fails on every input.
     writeFileSync(join(folder, 'jq'), '#!/bin/sh\n[ -z "$(cat)" ] || { echo "jq: error: no" >&2; exit 5; }\n', {

@@ -25,7 +25,7 @@ describe('findPaths', () => {
 });
 
 describe('folders', () => {
-  it('are made for this user alone, and left alone where they exist', async () => {
+  it('are made for this user alone, and left alone if they exist', async () => {
     const folder = await temporaryFolder();
     await makePrivateFolder(join(folder, 'a/b'));
     expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o700);

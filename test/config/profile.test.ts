@@ -94,7 +94,7 @@ describe('which service', () => {
     expect(resolve({ environment, flags: { profile: 'local' } })).toMatchObject({ name: 'local', warnings: [] });
   });
 
-  it('is refused where the profile is not known, with those that are', () => {
+  it('is refused if the profile is not known, with those that are', () => {
     expect(() => resolve({ flags: { profile: 'prd' } })).toThrow(
       /no profile "prd", which --profile names\. Known are: local, prod, staging, keyless/,
     );
@@ -113,7 +113,7 @@ describe('which service', () => {
 });
 
 describe('which credential', () => {
-  it('is that of the flag before the environment before the file, where each names no other address', async () => {
+  it('is that of the flag before the environment before the file, if each names no other address', async () => {
     const environment = { BENCHTOP_API_KEY: 'sk-env', OTHER: 'sk-other' };
     expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
     expect(await remote({ environment, flags: { apiKeyEnv: 'OTHER' } }).apiKey?.get()).toBe('sk-other');
@@ -141,7 +141,7 @@ describe('which credential', () => {
     expect(chat.inferenceToken).toBeUndefined();
   });
 
-  it('is the one next to the address where both come from one place, or the same origin', async () => {
+  it('is the one next to the address if both come from one place, or the same origin', async () => {
     const environment = { BENCHTOP_BASE_URL: 'https://env.example', BENCHTOP_API_KEY: 'sk-env' };
     expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
     expect(await remote({ flags: { baseUrl: 'https://prod.example/other' } }).apiKey?.get()).toBe('sk-prod');

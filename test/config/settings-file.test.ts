@@ -176,7 +176,7 @@ describe('changeSettings', () => {
     expect(readSettings(path).settings).toEqual({ theme: 'dark' });
   });
 
-  it('changes others where a profile local was given an address by hand', async () => {
+  it('changes others if a profile local was given an address by hand', async () => {
     const profiles = { local: { baseUrl: 'https://other.example' } };
     await save({ profiles });
     await changeSettings(path, settings => {

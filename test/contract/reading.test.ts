@@ -320,7 +320,7 @@ it.each([
   ['training run', training.trainingRun, { training_run_id: 't' }],
   ['deployment', deployment, { deployment_id: 'd' }],
   ['trajectory', trajectories.trajectory, { trajectory_id: 't' }],
-] as const)('an unknown status of an %s passes as it came', (_, schema, identity) => {
+] as const)('an unknown status of an %s passes unchanged', (_, schema, identity) => {
   expect(schema.parse({ ...identity, status: 'Hibernating ❄' })).toMatchObject({ status: 'Hibernating ❄' });
 });
 

@@ -11,7 +11,7 @@ describe('a status', () => {
     expect(isSameStatus('cancel_signaled', 'cancelled')).toBe(false);
   });
 
-  it('has ended where it cannot change by itself', () => {
+  it('has ended if it cannot change by itself', () => {
     for (const status of [
       'completed',
       'succeeded',

@@ -168,7 +168,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       expect(readFileSync(join(home.home, 'work', file ?? ''), 'utf8')).toMatch(/^run,status,mean/);
     });
 
-    it('opens one in the pager, which has the terminal meanwhile, and comes back', async () => {
+    it('opens one in the pager, which has the terminal in the meantime, and returns', async () => {
       // It stays until a line is typed, as a pager does: one that ends immediately may be gone before anyone looks.
       home.env['PAGER'] = 'page() { head -3 "$1"; echo that is all; read -r line; }; page';
       await open([...go('runs'), { see: /▸.*completed/ }, 'o']);
@@ -452,7 +452,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await session.waitFor('ctrl-k to change them');
     });
 
-    it('changes nothing where the test of a service is cancelled, or the program killed during it', async () => {
+    it('changes nothing if the test of a service is cancelled, or the program killed during it', async () => {
       const settings = join(home.home, '.config', 'benchtop', 'config.json');
       const silent = createServer(() => {}).listen(0, '127.0.0.1');
       await once(silent, 'listening');
@@ -499,7 +499,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       expect(session.text()).not.toContain('evaluate a model on it');
     });
 
-    it('ends at once where nothing would be lost', async () => {
+    it('ends at once if nothing would be lost', async () => {
       await open(['q']);
       expect((await session.ended).exitCode).toBe(0);
     });
@@ -532,7 +532,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       expect((await benchmarks()).map(({ label }) => label)).toContain('from-a-folder');
     });
 
-    it('has its images built where they are not', async () => {
+    it('has its images built if they are not', async () => {
       const { bench_id, urls } = await home.call('POST', 'benchmarks/uploads', {
         files: [{ path: 'a.txt', content_type: 'text/plain', size_bytes: 5 }],
       });

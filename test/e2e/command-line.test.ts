@@ -77,7 +77,7 @@ describe('the command line', () => {
     expect((await session.ended).exitCode).toBe(0);
   });
 
-  it('ends in one line where the disk is full, and in silence where the reader has gone', async () => {
+  it('ends in one line where the disk is full, and silently if the reader has gone', async () => {
     const full = await shell(`${programLine} --help > /dev/full`).catch(
       (error: { code: number; stderr: string }) => error,
     );

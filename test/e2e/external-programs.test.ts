@@ -44,7 +44,7 @@ const childOf = (session: Session): number =>
 const inShell = (): Promise<Session> => openInShell({ ...home.env, PAGER: pager });
 
 describe('a pager', () => {
-  it('has the terminal until it ends, and the screen comes back as it was', async () => {
+  it('has the terminal until it ends, and the screen returns as it was', async () => {
     const session = await opened();
     session.press('o');
     await session.waitFor('PAGER SHOWS');
@@ -177,7 +177,7 @@ describe('the shell', () => {
     },
   );
 
-  it('is not waited for where there is none: ctrl-z brings the screen back', async () => {
+  it('is not waited for if there is none: ctrl-z brings the screen back', async () => {
     const session = await opened();
     session.press('ctrl-z');
     await eventually(() => expect(session.sent().split('\u001b[?1049h')).toHaveLength(3));

@@ -108,7 +108,7 @@ describe('the first frame', () => {
     expect(session.text()).toContain('▸ t-words');
   });
 
-  it('has the rows with their age where nothing answers, and says what is wrong', async () => {
+  it('has the rows with their age if nothing answers, and says what is wrong', async () => {
     server.closeAllConnections();
     server.close();
     const session = start();

@@ -64,7 +64,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(await cli('watch', [ids.oldRun])).toMatchObject({ code: run.code, out: expect.stringContaining('before') });
   });
 
-  it('watch says where another record comes than was asked for', async () => {
+  it('watch says if another record comes than was asked for', async () => {
     const { cli } = await worldOf(generation);
     const [asked, answered] = isNewest ? ['91c9', '91c0'] : ['evr_9', 'evr_1'];
     const { code, out, notes } = await cli('watch', ['run', asked, '--timeout', '0.3', '--json']);
@@ -132,7 +132,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect(refused.filter(request => !/GET \/api\/v1\/train\/c-[12](\/progress)? /.test(request))).toEqual([]);
   });
 
-  it('promote takes the deployment that is demoted, where the service does', async () => {
+  it('promote takes the deployment that is demoted, if the service does', async () => {
     const { cli, requests, ids } = await worldOf(generation);
     const args = [ids.test, '--demote', ids.production, '--yes'];
     expect((await cli('promote', args)).code).toBe(isNewest ? 0 : 1);

@@ -269,7 +269,7 @@ describe('a service that', () => {
     });
   });
 
-  it('names no task for some rewards has their means beside the pairing', async () => {
+  it('names no task for some rewards has their means next to the pairing', async () => {
     const nameless = { trajectory_rewards: [...rewards.trajectory_rewards, { reward: 1, task_id: null }] };
     const { cli } = await lesser(
       {

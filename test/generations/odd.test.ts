@@ -67,7 +67,7 @@ async function cli() {
   return cliOn({ baseUrl: url, apiKey });
 }
 
-describe('a service that says things a little differently', () => {
+describe('a service that answers a little differently', () => {
   it.each([
     ['benchmarks', [], ['words', '7']],
     ['runs', [], ['paused', 'old', '0.25']],

@@ -129,7 +129,7 @@ describe('runs of all benchmarks', () => {
   });
 });
 
-describe('a benchmark where the service gives none by its id', () => {
+describe('a benchmark if the service gives none by its id', () => {
   it('is looked for once, and then asked for where it was', async () => {
     const { context, asked } = world(900);
     const query = benchmarkQuery('b700');

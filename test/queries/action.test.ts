@@ -30,7 +30,7 @@ const gone = new NotFoundError('There is no run.', { status: 404, code: 'resourc
 const conflict = new ConflictError('It is running.', { status: 409, requestId: 'req_1' });
 
 describe('an action for several inputs', () => {
-  it('sends all, also where one fails, and reports the one with its request id', async () => {
+  it('sends all, also if one fails, and reports the one with its request id', async () => {
     const writes = [ok('one'), failing('two', conflict), ok('three'), ok('four'), ok('five'), ok('six')];
     let done = 0;
     const left = await sendAll(service, write, writes, {

@@ -29,7 +29,7 @@ it('an agent goes by its id, an id before a name', async () => {
   expect(await named('name:writer')).toEqual({ agent_id: 'a1' });
 });
 
-it('the agent of the profile counts where no other is given', async () => {
+it('the agent of the profile counts if no other is given', async () => {
   expect(await named(undefined, 'last')).toEqual({ agent_id: 'a4' });
   expect(await named('a1', 'last')).toEqual({ agent_id: 'a1' });
   expect(await namedAgent(fakeService(), undefined, new AbortController().signal)).toBeUndefined();

@@ -113,7 +113,7 @@ describe('an answer', () => {
     expect(atClose).toMatchObject({ content: 'a leaf', cancelled: true });
   });
 
-  it('is not kept where the user wants none kept', async () => {
+  it('is not kept if the user wants none kept', async () => {
     const { talk, says, ends, kept } = opened({ keepsChats: false });
     talk.send('what is tea?', settings);
     says('a leaf');

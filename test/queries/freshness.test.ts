@@ -57,11 +57,11 @@ describe('while the service limits the rate of requests', () => {
     expect(freshnessAt(freshnessOf({ ...facts, dataAt: undefined, gate }), 9_000)).toEqual({ kind: 'loading' });
   });
 
-  it('is final all the same where it will not change any more', () => {
+  it('is final all the same if it will not change any more', () => {
     expect(freshnessOf({ ...facts, intervalMs: undefined, gate }).kind).toBe('fresh');
   });
 
-  it('is failing where the host is held back because it fails', () => {
+  it('is failing if the host is held back because it fails', () => {
     const failing = { ...gate, reason: 'failing' } as const;
     expect(freshnessOf({ ...facts, gate: failing })).toEqual({ kind: 'failing', at: 1_000, retryAt: 9_000 });
   });

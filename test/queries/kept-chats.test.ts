@@ -39,7 +39,7 @@ describe('a kept conversation', () => {
     expect(chatOf('c1', { settings, turns, secondTurns: 'nothing that can be read' })).toBeUndefined();
   });
 
-  it('is left out where something else is in its place', () => {
+  it('is left out if something else is in its place', () => {
     for (const talk of [null, 3, {}, { settings }, { settings, turns: [{ role: 'system', content: '' }] }, { turns }]) {
       expect(chatOf('c1', talk)).toBeUndefined();
     }

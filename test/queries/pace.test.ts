@@ -93,7 +93,7 @@ describe('a silence', () => {
     expect(words(slow, 16 * minute)).toBe('no new step for 16m');
   });
 
-  it('may have been longer where it began before anything was seen', () => {
+  it('may have been longer if it began before anything was seen', () => {
     expect(words(points(), 30_000, { completed: 40 })).toBe('');
     expect(words(points(), 4 * minute, { completed: 40 })).toBe('no new step for at least 4m');
   });

@@ -30,7 +30,7 @@ it('pins, unpins, and says so', () => {
   expect([store.pinned(), pins.list(), changed.mock.calls.length]).toEqual([[], [], 2]);
 });
 
-it('says where it could not be kept, and is as before', () => {
+it('says if it could not be kept, and is as before', () => {
   const store = RememberedStore.inMemory('test');
   const pins = new Pins(() => store);
   store.pin = () => false;

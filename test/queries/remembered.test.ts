@@ -142,7 +142,7 @@ describe('the file', () => {
     expect(statSync(path).mode & 0o077).toBe(0);
   });
 
-  it('is set aside where it is broken, and the program keeps running', () => {
+  it('is set aside if it is broken, and the program keeps running', () => {
     RememberedStore.open(path, 'prod').close();
     writeFileSync(path, 'this is no database, and is long enough to be looked at as one');
     const store = RememberedStore.open(path, 'prod');
@@ -153,7 +153,7 @@ describe('the file', () => {
     store.close();
   });
 
-  it('is left alone where another program holds it', () => {
+  it('is left alone if another program holds it', () => {
     const before = RememberedStore.open(path, 'prod');
     before.see([run('a')], 1);
     before.close();

@@ -40,7 +40,7 @@ const missing = (): never => {
 };
 
 describe('a list', () => {
-  it('writes nothing while it reads; what was seen is shown where the service lists nothing', async () => {
+  it('writes nothing while it reads; what was seen is shown if the service lists nothing', async () => {
     const memory = RememberedStore.inMemory('test');
     const runs = [
       { id: 'a', status: 'completed' },
@@ -83,7 +83,7 @@ describe('a record', () => {
   const queryOf = (read: () => Promise<Run>): LiveQuery<Run> =>
     rememberingOne({ key: ['run', 'a'], activity: () => 'open', read }, 'a', about);
 
-  it('is remembered, and what was remembered is shown where the service has no such record', async () => {
+  it('is remembered, and what was remembered is shown if the service has no such record', async () => {
     const memory = RememberedStore.inMemory('test');
     const run = { id: 'a', status: 'running' };
     const read = await queryOf(async () => run).read({ service, signal, memory });

@@ -24,7 +24,7 @@ it('reads rewards that name neither trajectory nor task', () => {
   expect(rewards.trajectory_rewards.map(({ reward }) => reward)).toEqual([1, 0, 0.5]);
 });
 
-it('keeps the rewards where there are no statistics, and says why', async () => {
+it('keeps the rewards if there are no statistics, and says why', async () => {
   const answers: Answers = {
     getTrajectoryRewards: () => rewards,
     getRolloutStatistics: () => {
@@ -36,7 +36,7 @@ it('keeps the rewards where there are no statistics, and says why', async () => 
   expect(results).toMatchObject({ snapshots: [], statisticsError: 'no statistics today' });
 });
 
-it('fails where there are no rewards', async () => {
+it('fails if there are no rewards', async () => {
   const answers: Answers = {
     getTrajectoryRewards: () => {
       throw new Error('no rewards today');

@@ -140,7 +140,7 @@ describe('useLive', () => {
       expect(read.mock.calls.length).toBeGreaterThan(asked + 7);
     });
 
-    it('asks nothing while the program is suspended, and once when it comes back', async () => {
+    it('asks nothing while the program is suspended, and once when it returns', async () => {
       const { workbench, read } = await polling();
       workbench.setSuspended(true);
       const asked = read.mock.calls.length;

@@ -56,7 +56,7 @@ describe('the envelope decides before the status', () => {
     [429, 'rate_limit'],
     [500, 'server'],
     [503, 'server'],
-  ])('status %i decides where there is no envelope, or one that says nothing: %s', (status, kind) => {
+  ])('status %i decides if there is no envelope, or one that says nothing: %s', (status, kind) => {
     expect(errorFor(status, '<html>').kind).toBe(kind);
     expect(errorFor(status, {}).kind).toBe(kind);
     expect(errorFor(status, { error: { message: 'm', type: 'BadThing', code: null } }).kind).toBe(kind);

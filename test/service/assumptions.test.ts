@@ -4,7 +4,7 @@ import { RequestError } from '../../src/service/errors.ts';
 import { hostileServer, json, serviceAt } from './hostile-server.ts';
 
 describe('overrides', () => {
-  it('are refused by name where they are none or have the wrong form', () => {
+  it('are refused by name if they are none or have the wrong form', () => {
     const refused: [Record<string, string>, string][] = [
       [{ nonsense: 'x' }, 'assumptions.nonsense'],
       [{ 'query.limit': 'a&b' }, 'assumptions.query.limit'],

@@ -327,7 +327,7 @@ it.each(describable)('describes %s as it is sent, and sends nothing for that', a
   expect(server.requests).toEqual([]);
 });
 
-it('logs rewards with the key of the organization where no token is given', async () => {
+it('logs rewards with the key of the organization if no token is given', async () => {
   const server = await hostileServer(json(fields));
   await serviceAt(server.url).service.call('logReward', { params: { trajectory_id: 't1' }, body: reward });
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': apiKey });

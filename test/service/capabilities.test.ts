@@ -79,7 +79,7 @@ it('a 404 in the envelope of the document is of the path where what it names has
 });
 
 describe('a missing resource is no missing endpoint', () => {
-  it('where the endpoint has answered before, whatever the words', async () => {
+  it('if the endpoint has answered before, whatever the words', async () => {
     const unknown = json({ detail: 'Not Found' }, 404);
     const server = await hostileServer((response, request) =>
       (request.url.endsWith('evr_1') ? json({ eval_run_id: 'evr_1' }) : unknown)(response, request),
@@ -135,7 +135,7 @@ describe('how long it is believed', () => {
     ['FastAPI', json({ detail: 'Not Found' }, 404)],
     ['Go', text('404 page not found\n', 404)],
     ['a 405 in an envelope', refusal(405, 'invalid_request_error', 'method_not_allowed')],
-  ])('for the session where it is the word of the service: %s', async (_, behaviour) => {
+  ])('for the session if it is the word of the service: %s', async (_, behaviour) => {
     const server = await hostileServer(behaviour, found);
     const clock = manualClock();
     const { service } = serviceAt(server.url, { clock });
@@ -149,7 +149,7 @@ describe('how long it is believed', () => {
     ['a page', html404],
     ['nothing at all', text('', 404)],
     ['a page with 405', text('<html>not allowed</html>', 405)],
-  ])('for a minute where it may be that of a gateway: %s', async (_, behaviour) => {
+  ])('for a minute if it may be that of a gateway: %s', async (_, behaviour) => {
     const server = await hostileServer(behaviour, found);
     const clock = manualClock();
     const { service } = serviceAt(server.url, { clock });

@@ -221,12 +221,12 @@ describe('a stream that fails', () => {
   it.each<[string, Behaviour]>([
     ['ends too early', stream(begun)],
     ['ends inside an event', stream([...begun, 'data: {"choices": [{"del'])],
-  ])('says so where it %s', async (_, behaviour) => {
+  ])('says so if it %s', async (_, behaviour) => {
     const { error } = await answer(behaviour);
     expect(error).toMatchObject({ kind: 'network', code: 'stream_cut', partial: kept, outcomeUnknown: false });
   });
 
-  it('says so where the connection is reset', async () => {
+  it('says so if the connection is reset', async () => {
     const { error } = await answer(async (response, request) => {
       await open(begun)(response, request);
       setImmediate(() => response.socket?.resetAndDestroy());
@@ -234,7 +234,7 @@ describe('a stream that fails', () => {
     expect(error).toMatchObject({ kind: 'network', partial: kept });
   });
 
-  it('says so where it falls silent; comments are signs of life', async () => {
+  it('says so if it falls silent; comments are signs of life', async () => {
     const server = await hostileServer(async (response, request) => {
       await open(begun)(response, request);
       let left = 8;
@@ -297,7 +297,7 @@ describe('stopping', () => {
 });
 
 describe('before the first word', () => {
-  it('is tried again only where that is harmless', async () => {
+  it('is tried again only if that is harmless', async () => {
     const lost = await answer(resetAtOnce);
     expect(lost.error).toMatchObject({ kind: 'network', attempts: 1, outcomeUnknown: false });
     expect(String(lost.error)).toContain('Ask again for a whole answer.');
@@ -331,7 +331,7 @@ describe('before the first word', () => {
     expect(server.requests.map(({ body }) => 'stream_options' in JSON.parse(body))).toEqual([true, false, false]);
   });
 
-  it('does not ask where the profile says so, and passes on other refusals', async () => {
+  it('does not ask if the profile says so, and passes on other refusals', async () => {
     const quiet = await answer(stream([stop]), { assumptions: { streamUsage: 'no' } });
     expect(JSON.parse(quiet.server.requests[0]?.body ?? '')).toEqual({ ...question, stream: true });
     const refused = await answer(

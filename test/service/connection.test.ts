@@ -115,7 +115,7 @@ describe('proxies', () => {
     expect(seen).toEqual(['service.example/api/v1/benchmarks']);
   });
 
-  it('are used for http where the profile allows that', async () => {
+  it('are used for http if the profile allows that', async () => {
     const proxy = await proxyTo(1);
     useProxy({ HTTP_PROXY: proxy.url });
     await serviceAt('http://service.example', { allowInsecureHttp: true }).service.call('listBenchmarks');
@@ -162,7 +162,7 @@ describe('proxies', () => {
     expect(waits).toEqual([]);
   });
 
-  it('are named where the connection fails there', async () => {
+  it('are named if the connection fails there', async () => {
     useProxy({ HTTPS_PROXY: 'http://user:hunter2@127.0.0.1:1' });
     const error = await errorOf(serviceAt('https://service.example').service.call('listBenchmarks'));
     expect((error as Error).message).toBe(
@@ -185,7 +185,7 @@ describe('proxies', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
-  it('are named where they replace the certificate', async () => {
+  it('are named if they replace the certificate', async () => {
     const { port } = await tlsServer();
     const proxy = await proxyTo(port);
     useProxy({ HTTPS_PROXY: proxy.url });

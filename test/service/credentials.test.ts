@@ -73,7 +73,7 @@ describe('a credential', () => {
     expect(read()).toBe(1);
   });
 
-  it('is sent without the space around it, and not at all where there is none', async () => {
+  it('is sent without the space around it, and not at all if there is none', async () => {
     const server = await hostileServer(page);
     for (const given of [' a-key\n', '']) {
       await serviceAt(server.url, { apiKey: async () => given }).service.call('listBenchmarks');
@@ -145,7 +145,7 @@ describe('a credential that is refused for good', () => {
     expect([server.requests.length, read()]).toEqual([3, 2]);
   });
 
-  it('is kept where it cannot be read again, with words about why', async () => {
+  it('is kept if it cannot be read again, with words about why', async () => {
     const { service, rotate, lose } = await rotating();
     await service.call('listBenchmarks');
     rotate(secondKey);

@@ -74,7 +74,7 @@ describe('a gate closed by a rate limit', () => {
     expect(through).toEqual(['a']);
   });
 
-  it('backs off by itself, longer each time, where the host names no time', () => {
+  it('backs off by itself, longer each time, if the host names no time', () => {
     const { gate } = gateOn();
     const waits: number[] = [];
     for (let round = 0; round < 6; round += 1) {
@@ -100,7 +100,7 @@ describe('when it opens', () => {
     expect(through).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets the next one go after a while where there is no answer', async () => {
+  it('lets the next one go after a while if there is no answer', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
     for (const name of ['a', 'b', 'c']) send(name);
@@ -178,7 +178,7 @@ describe('when it opens', () => {
   });
 });
 
-describe('somebody who waits', () => {
+describe('a waiting call', () => {
   it('leaves the line when it is not wanted any more', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(10_000);
@@ -193,7 +193,7 @@ describe('somebody who waits', () => {
     expect(through).toEqual(['a', 'b']);
   });
 
-  it('is not kept where the call would be over before the gate opens', async () => {
+  it('is not kept if the call would be over before the gate opens', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(10_000);
     send('a', { endsAt: 9_000 });

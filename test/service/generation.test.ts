@@ -73,7 +73,7 @@ describe('is found out', () => {
     expect(service.generation.found).toMatchObject({ generation: 'newest', weight: 3 });
   });
 
-  it('not where the profile says it', async () => {
+  it('not if the profile says it', async () => {
     const { service, saved } = await serviceWith(models({ base_model_slug: 'm' }), { generation: 'document' });
     await service.call('listSupportedTrainingModels');
     expect([service.generation.current, saved]).toEqual(['document', []]);
@@ -108,7 +108,7 @@ describe('what the newest has moved', () => {
     });
   });
 
-  it('is found where nothing was known, under the same key, and from then on', async () => {
+  it('is found if nothing was known, under the same key, and from then on', async () => {
     const { server, service, start, sent } = await serviceWith({ [paths.newest.start]: started });
     await expect(start()).resolves.toMatchObject({ eval_run_id: 'evr_1' });
     await start();

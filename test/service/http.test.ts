@@ -412,7 +412,7 @@ describe('redirects', () => {
 });
 
 describe('cancelling', () => {
-  it('sends nothing where it is cancelled already', async () => {
+  it('sends nothing if it is cancelled already', async () => {
     const server = await hostileServer(emptyPage);
     const error = await errorOf(
       serviceAt(server.url).service.call('listBenchmarks', {}, { signal: AbortSignal.abort() }),

@@ -118,7 +118,7 @@ describe('after a 429', () => {
     expect(storage.requests).toHaveLength(1);
   });
 
-  it('another service of the process waits with it, where they share their gates', async () => {
+  it('another service of the process waits with it, if they share their gates', async () => {
     const server = await hostileServer(limited({ 'retry-after': '12' }), page);
     const clock = manualClock();
     const gates = new Gates(clock);
@@ -158,7 +158,7 @@ describe('after a 429', () => {
 });
 
 describe('a call that waits', () => {
-  it('is retried by itself once the time is over, if somebody has asked for it', async () => {
+  it('is retried by itself once the time is over, if someone has asked for it', async () => {
     const { server, service, clock } = await setting(limited({ 'retry-after': '7' }));
     const call = service.call('listBenchmarks');
     await expect.poll(() => service.gate.state().kind).toBe('limited');
@@ -168,7 +168,7 @@ describe('a call that waits', () => {
     await expect(call).resolves.toMatchObject({ items: [] });
   });
 
-  it('is not retried inside where it is a poll', async () => {
+  it('is not retried inside if it is a poll', async () => {
     const at = await setting(refusal(500, 'api_error', 'internal_error'));
     expect(await errorOf(at.service.background.call('listBenchmarks'))).toMatchObject({ kind: 'server', attempts: 1 });
     expect(at.server.requests).toHaveLength(1);

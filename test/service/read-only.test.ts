@@ -36,7 +36,7 @@ describe('an operation of the contract', () => {
     expect([server.connections(), credentialsRead()]).toEqual([0, 0]);
   });
 
-  it('is allowed where it only reads, and so is a chat completion', () => {
+  it('is allowed if it only reads, and so is a chat completion', () => {
     const reads = operations.filter(([, endpoint]) => !isWrite(endpoint));
     const others = reads.filter(([, { method }]) => method !== 'GET').map(([operation]) => operation);
     expect(others).toEqual(['createChatCompletion']);
@@ -61,7 +61,7 @@ describe('a service that may only be read', () => {
     expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'POST']);
   });
 
-  it('writes where nothing is said of reading only', async () => {
+  it('writes if nothing is said of reading only', async () => {
     const server = await hostileServer(json({ secret: { secret_id: 's' } }));
     const { service } = serviceAt(server.url);
     service.requireWrites();

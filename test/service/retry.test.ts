@@ -83,7 +83,7 @@ describe('the word of the service', () => {
     expect(decide({ headers: { [name]: ' True ' }, method: 'POST', outcome: answered(400) }).retry).toBe(true);
   });
 
-  it('is careful where it contradicts itself, and deaf to what is no word', () => {
+  it('is careful if it contradicts itself, and deaf to what is no word', () => {
     expect(decide({ headers: { 'a-should-retry': 'true', 'b-should-retry': 'false' } }).retry).toBe(false);
     expect(decide({ headers: { 'a-should-retry': 'perhaps' } }).retry).toBe(true);
     expect(decide({ headers: { 'should-retry-never': 'false' } }).retry).toBe(true);
@@ -128,7 +128,7 @@ describe('how long it waits', () => {
 });
 
 describe('the retry budget', () => {
-  it('runs out, comes back with successes, and never grows beyond its size', () => {
+  it('runs out, returns with successes, and never grows beyond its size', () => {
     const budget = new RetryBudget({ capacity: 2, refund: 0.5 });
     expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false]);
     budget.succeeded();

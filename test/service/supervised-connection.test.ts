@@ -143,7 +143,7 @@ describe('a service that is lost', () => {
     expect(connection.state).toEqual({ kind: 'connected', generation: 2, note: 'It has other settings.' });
   });
 
-  it('stays stopped where somebody stopped it, until the next request', async () => {
+  it('stays stopped if someone stopped it, until the next request', async () => {
     await connected(1);
     service.say('stopped');
     await vi.advanceTimersByTimeAsync(60_000);
@@ -155,7 +155,7 @@ describe('a service that is lost', () => {
     expect(service.moments).toEqual(['start', 'lost']);
   });
 
-  it('is not held in a circle where each hold ends at once', async () => {
+  it('is not held in a circle if each hold ends at once', async () => {
     await connected(1);
     for (let round = 0; round < 5; round += 1) {
       service.say('lost');
@@ -215,7 +215,7 @@ describe('a service that does not start', () => {
 });
 
 describe('a service that hangs', () => {
-  it('is busy, and not silent, where it answers something while it is checked', async () => {
+  it('is busy, and not silent, if it answers something while it is checked', async () => {
     await connected();
     const said: string[] = [];
     connection.subscribe(() => said.push(connection.state.kind));

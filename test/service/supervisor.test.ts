@@ -103,7 +103,7 @@ describe('a call to a service that has moved', () => {
     expect(second.requests).toHaveLength(3);
   });
 
-  it('does not go after a service for ever that ends with every request', async () => {
+  it('does not go after a service forever that ends with every request', async () => {
     const server = await hostileServer(resetAtOnce);
     const always = Array.from({ length: 20 }, () => server.url);
     const { service } = supervised(supervisorOf(server.url, ...always));
@@ -111,7 +111,7 @@ describe('a call to a service that has moved', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('is retried in the usual way where the service is not found again', async () => {
+  it('is retried in the usual way if the service is not found again', async () => {
     const supervisor = supervisorOf(gone);
     const { service, waits } = supervised(supervisor);
     await expect(service.call('listBenchmarks')).rejects.toMatchObject({ code: 'ECONNREFUSED', attempts: 3 });
@@ -119,7 +119,7 @@ describe('a call to a service that has moved', () => {
     expect(supervisor.lost).toHaveLength(3);
   });
 
-  it('is not the supervisor’s business where the service answers badly or slowly', async () => {
+  it('is not the supervisor’s business if the service answers badly or slowly', async () => {
     const server = await hostileServer(refusal(500, 'api_error', 'internal_error'), silent);
     const supervisor = supervisorOf(server.url, gone);
     const { service } = supervised(supervisor);
@@ -160,7 +160,7 @@ describe('a write', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  it('keeps its doubt where the service is not found for the next attempt', async () => {
+  it('keeps its doubt if the service is not found for the next attempt', async () => {
     const server = await hostileServer(resetAtOnce);
     const supervisor: Supervisor = {
       ...supervisorOf(server.url),
@@ -256,7 +256,7 @@ describe('an upload to an address of the service itself', () => {
     expect(second.requests).toHaveLength(1);
   });
 
-  it('is sent again at once where the service has come back at the same address', async () => {
+  it('is sent again at once if the service has come back at the same address', async () => {
     const server = await hostileServer(emptyPage, resetAtOnce, stored);
     const { service, waits } = supervised(supervisorOf(server.url, server.url));
     await service.call('listBenchmarks');

@@ -58,7 +58,7 @@ describe('what is secret', () => {
     expect(JSON.parse(answered[1] ?? '')).toMatchObject({ bench_id: 'b', urls: [{ path: 'a', url: '••••' }] });
   });
 
-  it('is found where it lies across two pieces of a stream, or across the end of what is shown', async () => {
+  it('is found if it lies across two pieces of a stream, or across the end of what is shown', async () => {
     const half = Math.floor(inferenceToken.length / 2);
     const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
     const line = chunk(inferenceToken);

@@ -50,7 +50,7 @@ describe('exportRows as JSON', () => {
 });
 
 describe('exportRows as CSV', () => {
-  it('has a header, CRLF, and nothing where there is no value', () => {
+  it('has a header, CRLF, and nothing if there is no value', () => {
     expect(exportRows('csv', rows, columns)).toBe('id,reward\r\na,-0.5\r\nb,\r\nc,\r\n');
     expect(exportRows('csv', [], columns)).toBe('id,reward\r\n');
   });

@@ -29,7 +29,7 @@ describe('parseFilter', () => {
     expect(parts('straße', 'STRAßE')).toEqual(['STRAßE']);
   });
 
-  it('keeps its ranges true where lower case is longer', () => {
+  it('keeps its ranges true if lower case is longer', () => {
     expect(parts('word', 'İİİ Word')).toEqual(['Word']);
     expect(parts('~word', 'İİİ Word')).toEqual(['Word']);
   });

@@ -49,7 +49,7 @@ describe('numbers', () => {
     expect(texts).toEqual(['12.3%', '50%', '100%', '<0.1%', '>99.9%', '150%', '>-0.1%']);
   });
 
-  it('leaves a value as it came, but for a number that nothing can hold', () => {
+  it('leaves a value unchanged, but for a number that nothing can hold', () => {
     expect(
       [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.1, 'Infinity', true, { a: [1] }].map(asReceived),
     ).toEqual(['∞', '-∞', '0.1', 'Infinity', 'true', '{"a":[1]}']);

@@ -70,7 +70,7 @@ describe('truncate', () => {
     expect(truncate('ae\u0301bc', 3)).toBe('ae\u0301…');
   });
 
-  it('gives what fits of the ellipsis where nothing else does', () => {
+  it('gives what fits of the ellipsis if nothing else does', () => {
     expect(truncate('abc', 1)).toBe('…');
     expect(truncate('abcdef', 2, { ellipsis: '...' })).toBe('..');
     expect(truncate('abc', 0)).toBe('');

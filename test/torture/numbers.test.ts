@@ -41,7 +41,7 @@ describe('the oracle', () => {
     expect(rowFailures(sent, shownRows(text))).toEqual([]);
   });
 
-  it('finds rows that were left out without a word, and rows that were not sent', () => {
+  it('finds rows that were left out silently, and rows that were not sent', () => {
     expect(rowFailures(sent, shownRows('│  1/2 │'))).toHaveLength(1);
     expect(rowFailures(sent, shownRows('│  1/4 │'))[0]).toContain('4 rows are shown of 2');
     expect(rowFailures(undefined, shownRows('│  1/4 │'))).toHaveLength(1);

@@ -24,7 +24,7 @@ export const smallest = { columns: 60, rows: 15 } as const;
 export const frameLines = 4;
 /** Columns that a window leaves free at either side. */
 const windowSide = 2;
-/** Columns of the longest title with its count: `▸ Trajectories 9999+ `, or `▸Trajectories 200+` beside one pane only. */
+/** Columns of the longest title with its count: `▸ Trajectories 9999+ `, or `▸Trajectories 200+` next to a single pane. */
 const sectionsWidth = { roomy: 21, narrow: 18 } as const;
 const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;

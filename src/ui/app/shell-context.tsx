@@ -13,7 +13,7 @@ export interface Toast {
   readonly text: string;
   /** Follows the text, and takes precedence if there is no room for both, e.g. a path. */
   readonly tail?: string | undefined;
-  /** Shown in its place where there is no room for the text beside the main keys. */
+  /** Shown instead if there is no room for the text next to the main keys. */
   readonly short?: string | undefined;
   /** Not about what is on screen: it stays where the user goes elsewhere, and can be read again. */
   readonly news?: boolean;

@@ -36,7 +36,7 @@ export function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
 
 /** How long a notice is shown at most. It ends sooner with a key, or where its place is left. */
 const longestMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
-/** A key must leave it this long, so that it is seen by somebody who types. */
+/** A key does not remove it before this time, so that a user who is typing sees it. */
 const shortestMs = 1_500;
 
 /**

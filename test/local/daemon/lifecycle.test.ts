@@ -200,7 +200,7 @@ describe('stopping', () => {
     unlock?.();
   });
 
-  it('is no error where nothing runs', async () => {
+  it('is no error if nothing runs', async () => {
     expect(await stopService(freshFolder())).toBeUndefined();
   });
 
@@ -256,7 +256,7 @@ it.each([
 describe('the lock of the data folder', () => {
   const lockIn = (folder: string) => join(folder, 'lock.db');
 
-  it('is called damaged where it is, and not taken for another benchtop', async () => {
+  it('is called damaged if it is, and not counted as another benchtop', async () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'benchtop-lock-'));
     onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
     writeFileSync(lockIn(dataFolder), 'this is no database '.repeat(100));
@@ -292,7 +292,7 @@ describe('a service that does not answer', () => {
 });
 
 describe('requests as the service stops', () => {
-  it('are answered where they were under way, and sent away where they come later', async () => {
+  it('are answered if they were under way, and sent away if they come later', async () => {
     const service = await here(freshFolder());
     const headers = { 'X-API-Key': service.apiKey, 'Content-Type': 'application/json' };
     // Its body arrives only after the service has begun to stop.

@@ -12,18 +12,18 @@ const old: RunningSettings = { ...running, version: '1.0.0' };
 const moments: readonly Moment[] = ['start', 'command', 'lost'];
 
 describe('a service that runs', () => {
-  it.each(moments)('is used where it is what the program would start (%s)', moment => {
+  it.each(moments)('is used if it is what the program would start (%s)', moment => {
     expect(decide(running, mine, moment)).toEqual({ use: true, note: undefined });
   });
 
-  it('is replaced as a screen starts, where its version, its upstream or the key of that is another', () => {
+  it('is replaced as a screen starts, if its version, its upstream or the key of that is another', () => {
     for (const other of [old, withUpstream, { ...running, fingerprint: 'other key' }, { ...running, version: '' }]) {
       expect(decide(other, mine, 'start')).toEqual({ use: false });
     }
     expect(decide(running, { ...mine, fingerprint: 'other', upstream: 'http://up.example' }, 'start').use).toBe(false);
   });
 
-  it('is used, and said to differ, once the program runs: two screens must not replace each other’s for ever', () => {
+  it('is used, and said to differ, once the program runs: two screens must not replace each other’s forever', () => {
     expect(decide(old, mine, 'lost')).toMatchObject({
       use: true,
       note: expect.stringContaining('is version 1.0.0, this program 2.0.0'),
@@ -41,7 +41,7 @@ describe('a service that runs', () => {
     expect(decide(old, mine, 'command').use).toBe(false);
   });
 
-  it.each(moments)('is never replaced where it was started by hand (%s)', moment => {
+  it.each(moments)('is never replaced if it was started by hand (%s)', moment => {
     for (const other of [old, withUpstream])
       expect(decide({ ...other, background: false }, mine, moment).use).toBe(true);
     expect(decide({ ...withUpstream, background: false }, mine, 'start')).toMatchObject({

@@ -34,13 +34,13 @@ describe('grade', () => {
     expect(() => grade({ kind: 'number', expected: Number.NaN }, '1')).toThrow(GradingError);
   });
 
-  it('stops an expression that would take for ever', () => {
+  it('stops an expression that would take forever', () => {
     const spec = { kind: 'regex', pattern: '^(\\w+\\s?)*$' } as const;
     expect(() => grade(spec, `${'a'.repeat(60)}!`)).toThrow(/takes too long/);
     expect(grade(spec, 'a b').reward).toBe(1);
   });
 
-  it('names unusable specs where they are read', () => {
+  it('names unusable specs if they are read', () => {
     const usable = (spec: unknown) => graderSpec.safeParse(spec).success;
     expect(usable({ kind: 'regex', pattern: 'a+' })).toBe(true);
     expect(usable({ kind: 'regex', pattern: '(' })).toBe(false);

@@ -19,7 +19,7 @@ const question = { role: 'user', content: 'tell me about the fox' } as const;
 describe("OpenAI's Node client", () => {
   const client = () => new OpenAI({ baseURL: `${service.baseUrl}/v1`, apiKey: service.apiKey, maxRetries: 0 });
 
-  it('talks over several turns, with what it answered sent back as it came', async () => {
+  it('talks over several turns, with what it answered sent back unchanged', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'developer', content: 'be brief' }, question];
     for (let turn = 0; turn < 3; turn += 1) {
       const answer = await client().chat.completions.create({ model, messages, temperature: 0, max_tokens: 5 });
@@ -42,7 +42,7 @@ describe("OpenAI's Node client", () => {
     }
   });
 
-  it('gets a chunk of usage only where it asks, and every other chunk has a choice', async () => {
+  it('gets a chunk of usage only if it asks, and every other chunk has a choice', async () => {
     const body = { model, messages: [question], temperature: 0, max_tokens: 4 };
     for await (const chunk of await client().chat.completions.create({ ...body, stream: true })) {
       expect(chunk.choices).toHaveLength(1);

@@ -204,7 +204,7 @@ describe('before an upstream server', () => {
     ],
     ['{"model":"far-away","messages":"wrong","temperature":-1,"model":"far-away"}'],
     ['{"messages":[]}'],
-  ])('a body is passed on as it came: %s', async body => {
+  ])('a body is passed on unchanged: %s', async body => {
     expect((await relayed.call('POST', '/v1/chat/completions', body)).status).toBe(200);
     expect(seen.at(-1)).toBe(body);
   });

@@ -233,7 +233,7 @@ describe('an upstream server', () => {
       { Authorization: `Bearer ${relayed.apiKey}` },
     );
 
-  it('answers where no local model does, with its own key and never with ours', async () => {
+  it('answers if no local model does, with its own key and never with ours', async () => {
     expect((await ask('gpt-x')).body.choices[0].message.content).toBe('cold');
     expect(seen.at(-1)).toMatchObject({ key: 'Bearer sk-upstream', body: { model: 'gpt-x' } });
     const before = seen.length;
@@ -241,7 +241,7 @@ describe('an upstream server', () => {
     expect(seen.length).toBe(before);
   });
 
-  it('streams through as it comes, and says so where it breaks off', async () => {
+  it('streams through as it comes, and says so if it breaks off', async () => {
     expect((await ask('gpt-x', true)).body).toContain(': ping');
     const broken: string = (await ask('dies', true)).body;
     expect(broken).toContain('"content":"cold"');

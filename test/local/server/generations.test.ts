@@ -128,7 +128,7 @@ describe('a manifest of the service’s own kind', () => {
     expect(said.at(-1)).toEqual(['grader', expect.stringMatching(/^Not graded: .*llm_judge/)]);
   });
 
-  it('is trained on what can be graded, and refused where nothing can', async () => {
+  it('is trained on what can be graded, and refused if nothing can', async () => {
     const options = { num_steps: 1, train_batch_size: 2, samples_per_instance: 2, held_out_every: 1 };
     const { body } = await post('train', { bench_id: foreign.bench_id, base_model_slug: model, options });
     expect((await ended(`train/${body.training_run_id}`)).status).toBe('succeeded');
@@ -140,7 +140,7 @@ describe('a manifest of the service’s own kind', () => {
     expect(refused.body.error.message).toContain('no grader');
   });
 
-  it('is refused where a variable or a grader that runs here cannot be read, with its place', async () => {
+  it('is refused if a variable or a grader that runs here cannot be read, with its place', async () => {
     const { body: allocated } = await post('benchmarks/uploads', {
       files: [{ path: 'a', content_type: 'text/plain', size_bytes: 1 }],
     });
@@ -246,7 +246,7 @@ describe('an evaluation', () => {
     expect(await get(`eval/${body.eval_run_id}`)).toMatchObject({ options: {}, ignored_options });
   });
 
-  it('takes two names of one field where they agree, and refuses them where they differ', async () => {
+  it('takes two names of one field if they agree, and refuses them if they differ', async () => {
     const both = { bench_id: benchId, model_slug: model, base_model_slug: model };
     expect((await post('eval', both)).status).toBe(200);
     const refused = await post('eval', { ...both, base_model_slug: 'benchtop/aesop-small' });
@@ -364,7 +364,7 @@ describe('a benchmark that is named', () => {
   const train = (benchmark_name: string, more = {}) =>
     post('train', { benchmark_name, agent_name: 'me', base_model_slug: model, options, ...more });
 
-  it('stands for its id where it is the only one of the name', async () => {
+  it('replaces its id if it is the only one of the name', async () => {
     for (const bench_id of [undefined, null, benchId]) {
       const { status, body } = await train('opposites', { bench_id });
       expect([status, body.bench_id, body.ignored_options]).toEqual([200, benchId, ['agent_name']]);
@@ -373,7 +373,7 @@ describe('a benchmark that is named', () => {
     expect([run.status, run.body.bench_id]).toEqual([200, benchId]);
   });
 
-  it('is refused where there is none of the name, or several', async () => {
+  it('is refused if there is none of the name, or several', async () => {
     const none = await train('nothing');
     expect([none.status, none.body.error.code]).toEqual([404, 'resource_not_found']);
     const tasks = [{ name: 'a', split: 'train', input_messages: [{ role: 'user', content: 'x' }] }];
@@ -449,7 +449,7 @@ describe('a trajectory of one’s own', () => {
     expect((await chat('unknown')).body.error.code).toBe('resource_not_found');
   });
 
-  it('is read back with texts where the document has texts', async () => {
+  it('is read back with texts if the document has texts', async () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
     const parts = [
       { type: 'text', text: 'look at ' },

@@ -228,7 +228,7 @@ describe('a deployment', () => {
     expect(own.body.model).toBe(fresh.deployment_id);
   });
 
-  it('gives way to the next one of its slug, and comes back by promotion, with its first completion', async () => {
+  it('gives way to the next one of its slug, and returns by promotion, with its first completion', async () => {
     const first = await deployed(checkpointId, 'shared');
     const second = await deployed(checkpointId, 'shared');
     const byId = async (id: string) => (await service.call('GET', `/api/v1/deploy/${id}`)).body;
@@ -250,7 +250,7 @@ describe('a deployment', () => {
     expect((await ask(deployment_id)).status).toBe(200);
   });
 
-  it('fails where its checkpoint is gone, and says so', async () => {
+  it('fails if its checkpoint is gone, and says so', async () => {
     const run = await start();
     await ended(run.training_run_id);
     const lost = await checkpointOf(run.training_run_id);
@@ -263,7 +263,7 @@ describe('a deployment', () => {
     expect([refused.status, refused.body.error.code]).toEqual([409, 'deployment_not_ready']);
   });
 
-  it('fails where its checkpoint is damaged', async () => {
+  it('fails if its checkpoint is damaged', async () => {
     const run = await start({ options: { ...quick, seed: 78 } });
     await ended(run.training_run_id);
     const damaged = await checkpointOf(run.training_run_id);
@@ -272,7 +272,7 @@ describe('a deployment', () => {
     expect([status, failure.code, failure.context.stage]).toEqual(['FAILED', 'weights_corrupt', 'merge']);
   });
 
-  it('fails where its probe cannot be answered', async () => {
+  it('fails if its probe cannot be answered', async () => {
     const run = await start({ options: { ...quick, seed: 79 } });
     await ended(run.training_run_id);
     const silent = await checkpointOf(run.training_run_id);
@@ -331,7 +331,7 @@ describe('a deployment', () => {
     [{ model_slug: 'x'.repeat(33) }, 422, 'model_slug'],
     [{ role: 'hero' }, 422, 'role'],
     [{ checkpoint_id: 'ckpt_unknown' }, 404, null],
-  ])('is refused where it cannot be: %j', async (change, status, param) => {
+  ])('is refused if it cannot be: %j', async (change, status, param) => {
     const body = { checkpoint_id: checkpointId, model_slug: 'fine', role: 'test', ...change };
     const answer = await service.call('POST', '/api/v1/deploy', body);
     expect([answer.status, answer.body.error.param]).toEqual([status, param]);

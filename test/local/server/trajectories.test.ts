@@ -115,7 +115,7 @@ describe('an upload', () => {
     ]);
   });
 
-  it('is refused where none can be stored, each with its failure', async () => {
+  it('is refused if none can be stored, each with its failure', async () => {
     const { status, body } = await upload([{}, { steps: [] }]);
     expect([status, body.error.type, body.error.code]).toEqual([
       400,

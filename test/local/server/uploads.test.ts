@@ -101,7 +101,7 @@ describe('a signed address', () => {
     expect(await put(address, 'hello!')).toEqual({ status: 400, code: 'EntitySizeMismatch' });
   });
 
-  it('refuses a body that is shorter or longer than declared where its length is not sent', async () => {
+  it('refuses a body that is shorter or longer than declared if its length is not sent', async () => {
     const send = (text: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const call = request(address.url, { method: 'PUT', headers: address.headers }, answer => {
@@ -289,7 +289,7 @@ describe('an upload not ingested for a day', () => {
     expect(foldersOf()).toEqual([]);
   });
 
-  it('stays where it was ingested, and where it is younger', async () => {
+  it('stays if it was ingested, and if it is younger', async () => {
     const ingested = await uploaded([file('a')]);
     await ingest(ingested, { name: 'kept', tasks: [task('one')] });
     age();
@@ -319,7 +319,7 @@ describe('what was announced', () => {
   });
 });
 
-it('a run that was started is given again for its key, also where its benchmark is not ready any more', async () => {
+it('a run that was started is given again for its key, also if its benchmark is not ready any more', async () => {
   const benchId = await uploaded([file('a')]);
   const needs = { environment: [{ name: 'KEY', secret_name: 'SOON_GONE' }] };
   await ingest(benchId, { name: 'needs a secret', tasks: [task('one', needs)] });

@@ -60,7 +60,7 @@ describe('a page that an earlier start read', () => {
     },
   );
 
-  it('is left out where the list has been read', async () => {
+  it('is left out if the list has been read', async () => {
     const { reader } = listOf(3);
     await reader.poll(context);
     reader.restore(restored, 5_000);
@@ -108,7 +108,7 @@ describe('a poll', () => {
     expect(reader.data.rows).toHaveLength(39);
   });
 
-  it('keeps the rows that say the same, and the list where nothing changed', async () => {
+  it('keeps the rows that say the same, and the list if nothing changed', async () => {
     const { server, reader } = listOf(20);
     await reader.poll(context);
     await reader.readRest();
@@ -191,7 +191,7 @@ describe('a poll', () => {
     expect(published).not.toHaveBeenCalled();
   });
 
-  it('ends the list where the service says that it ends', async () => {
+  it('ends the list if the service says that it ends', async () => {
     const { server, reader } = listOf(40);
     await reader.poll(context);
     await reader.readRest();
@@ -251,7 +251,7 @@ describe('a cursor that the service does not know any more', () => {
     expect(names(reader.data)).toBe(range(40, 1));
   });
 
-  it('is a failure where it has just been given', async () => {
+  it('is a failure if it has just been given', async () => {
     const { reader } = readerOf(query =>
       query.cursor ? refused() : { items: [row('a')], has_more: true, next_cursor: 'x', dropped: 0 },
     );
@@ -323,7 +323,7 @@ describe('the end', () => {
     expect(asked).toBe(4);
   });
 
-  it('is not waited for where new cursors bring the same rows for ever', async () => {
+  it('is not waited for where new cursors bring the same rows forever', async () => {
     let asked = 0;
     const { reader } = readerOf(() => {
       asked += 1;

@@ -52,7 +52,7 @@ describe('a transition', () => {
     ]);
   });
 
-  it('is no end where it continues, by a word that is known or not', () => {
+  it('is no end if it continues, by a word that is known or not', () => {
     const { statuses, transitions } = listening();
     for (const status of ['pending', 'running', 'a-new-status', '__proto__', 'cancelling']) {
       statuses.report([run(status)], times(1));
@@ -65,7 +65,7 @@ describe('a transition', () => {
     ]);
   });
 
-  it('is none where it is over when it is first seen', () => {
+  it('is none if it is over when it is first seen', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('completed')], times(1));
     statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'completed', seenAt: 1 }]);
@@ -73,7 +73,7 @@ describe('a transition', () => {
     expect(transitions).toEqual([]);
   });
 
-  it('is one where it ran when it was last seen, before a switch of profiles or in an earlier program', () => {
+  it('is one if it ran when it was last seen, before a switch of profiles or in an earlier program', () => {
     const { statuses, transitions } = listening();
     statuses.recall([{ kind: 'run', id: 'old', label: 'old', status: 'running', seenAt: 1 }]);
     statuses.report([run('completed', { id: 'old' })], times(2));
@@ -100,7 +100,7 @@ describe('a transition', () => {
     expect(transitions).toMatchObject([{ from: 'pending', to: 'completed', ended: true }]);
   });
 
-  it('is news also where a list was quicker than the answer to the start, once', () => {
+  it('is news also if a list was quicker than the answer to the start, once', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('completed')], times(1));
     statuses.started(run(undefined), 2);
@@ -194,7 +194,7 @@ describe('what is known', () => {
     expect(changes()).toBe(2);
   });
 
-  it('is running where it runs by itself, has not ended, is not gone and was not lost sight of', () => {
+  it('is running if it runs by itself, has not ended, is not gone and was not lost sight of', () => {
     const { statuses } = listening();
     statuses.recall([{ kind: 'run', id: 'lost', label: 'lost', status: 'running', seenAt: 0 }]);
     statuses.report(

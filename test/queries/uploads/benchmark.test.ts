@@ -154,7 +154,7 @@ describe('an upload', () => {
     expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
   });
 
-  it('asks for a new address where one has had its time', async () => {
+  it('asks for a new address if one has had its time', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     let refused = 0;

@@ -100,7 +100,7 @@ describe('an upload whose id the service does not know', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('makes no second benchmark where only the build is answered with 404', async () => {
+  it('makes no second benchmark if only the build is answered with 404', async () => {
     const folder = folderOf(1);
     const refusing = around(service, (call, name, go) =>
       call === 'build'
@@ -181,7 +181,7 @@ describe('an upload whose files the service has lost', () => {
     expect(asked.filter(each => each === 'ingest')).toHaveLength(2);
   });
 
-  it('does not go round for ever where the service says so of a file that has just been sent', async () => {
+  it('does not go round forever if the service says so of a file that has just been sent', async () => {
     const folder = folderOf(2);
     const refusal = new ValidationError(`tasks[0].files[0]: ${nameOf(0)} was not uploaded (and 1 more, see context)`, {
       status: 422,
@@ -282,7 +282,7 @@ describe('a folder that is edited between two tries', () => {
     expect(upload.state.sent).toBe(upload.state.plan.bytes);
   });
 
-  it('says so where it does not come to rest', async () => {
+  it('says so if it does not come to rest', async () => {
     const folder = folderOf(1);
     let times = 0;
     const restless = around(service, async (call, _, go) => {
@@ -326,7 +326,7 @@ describe('an ingest whose answer is lost', () => {
     ['the manifest', folder => folder.putManifest([task, { ...task, name: 'two' }])],
     ['a file', folder => folder.put(nameOf(0), 'quite another one')],
   ])(
-    'is not taken for success where %s has changed since; a new benchmark is made only when asked for',
+    'is not counted as success where %s has changed since; a new benchmark is made only when asked for',
     async (_, edit) => {
       const folder = folderOf();
       const memory = remembered();
@@ -349,7 +349,7 @@ describe('an ingest whose answer is lost', () => {
     },
   );
 
-  it('is not taken for success where somebody else ingested it', async () => {
+  it('is not counted as success if someone else ingested it', async () => {
     const folder = folderOf();
     const memory = remembered();
     const first = await uploadOf(folder, memory());
@@ -384,7 +384,7 @@ describe('a build that cannot be started', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
-  it('builds what was ingested also where the folder has changed since, and says so', async () => {
+  it('builds what was ingested also if the folder has changed since, and says so', async () => {
     const folder = folderOf();
     const memory = remembered();
     await run(await uploadOf(folder, memory()), failing('build', limited));
@@ -493,7 +493,7 @@ describe('addresses that are no good any more', () => {
     await now.end();
   });
 
-  it('are not asked for without end where no address answers', async () => {
+  it('are not asked for without end if no address answers', async () => {
     const folder = folderOf(20);
     const { service: spy, asked } = watched(failing('put', dead, { times: 1_000 }));
     const upload = await uploadOf(folder, remembered()());
@@ -560,7 +560,7 @@ describe('what is wrong with a folder', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is that it holds nothing but its manifest, where a task needs a file', async () => {
+  it('is that it holds nothing but its manifest, if a task needs a file', async () => {
     const words = /no files except manifest\.json, where task one names data\/a\.txt/;
     await expect(uploadOf(folderOf(0), remembered()())).rejects.toThrow(words);
   });

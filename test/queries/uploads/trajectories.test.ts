@@ -89,7 +89,7 @@ describe('a file', () => {
     ['with more after the end of its list', `[${line('a')}] ${line('b')} ${line('c')}`, 2],
     ['with brackets that do not fit', `[${line('a')}, {"b": ]}, ${line('c')}]`, 3],
     ['that is not UTF-8', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]), 1],
-  ])('%s has failures, and nothing of it is passed over in silence', async (_, text, place) => {
+  ])('%s has failures, and nothing of it is passed over silently', async (_, text, place) => {
     const items = await itemsOf(text, 16);
     expect(items.find(({ error }) => error !== undefined)?.line).toBeLessThanOrEqual(place);
     const covered = items.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -220,7 +220,7 @@ describe('an outcome of a service that names them differently', () => {
       ['counted', 'counted', 'failed'],
       1,
     ],
-  ])('is counted where it does not say which: %j', async (answer, counts, statuses, failures) => {
+  ])('is counted if it does not say which: %j', async (answer, counts, statuses, failures) => {
     const upload = await outcomesOf(answer);
     expect(upload.state.counts).toEqual(counts);
     expect(upload.outcomes.map(({ status }) => status)).toEqual(statuses);
@@ -273,7 +273,7 @@ describe('an upload that is interrupted', () => {
     expect(memory().trajectoryUploads.unfinished()).toEqual([]);
   });
 
-  it('is sent from its beginning where the file has changed since, or where some of it failed', async () => {
+  it('is sent from its beginning if the file has changed since, or if some of it failed', async () => {
     const { trajectoryUploads: records } = remembered()();
     const path = join(folder, 'changed.jsonl');
     writeFileSync(path, lines);

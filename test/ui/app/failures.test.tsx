@@ -229,7 +229,7 @@ describe('a view that fails while it is drawn', () => {
     close();
   });
 
-  it('offers no way back where there is none', async () => {
+  it('offers no way back if there is none', async () => {
     broken = true;
     const { screen, close } = open('render');
     await screen.waitFor('This view failed');
@@ -376,11 +376,11 @@ describe('a report', () => {
 describe('failures that the screen cannot show', () => {
   const quiet = () => new Failures({ write: () => undefined, redact: text => text });
 
-  it('are not survived where no screen shows them', () => {
+  it('are not survived if no screen shows them', () => {
     expect(quiet().announce(new Error('early'))).toBe(false);
   });
 
-  it('are not survived where they come faster than the screen is drawn', () => {
+  it('are not survived if they come faster than the screen is drawn', () => {
     const failures = quiet();
     const seen: string[] = [];
     failures.subscribe(({ words }) => seen.push(words));

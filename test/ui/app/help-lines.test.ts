@@ -17,7 +17,7 @@ describe('help', () => {
     expect(commands.map(({ id }) => id).filter(id => !shown.has(id))).toEqual([]);
   });
 
-  it('leaves the ids out where they would take every other line', () => {
+  it('leaves the ids out if they would take every other line', () => {
     const lines = helpLines([{ title: 'Lists', commands: [listCommands.down] }], command => command.keys, 54);
     expect(lines.at(-1)?.text).toMatch(/move down$/);
     expect(lines[0]?.text).toMatch(/^With 80 columns/);

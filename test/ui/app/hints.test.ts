@@ -16,7 +16,7 @@ const form = [
 ];
 const shown = (room: number): string[] => hintsFor(form, room).map(({ word }) => word);
 
-it('names all keys in their order where there is room, what stands apart last', () => {
+it('names all keys in their order if there is room, what is set apart last', () => {
   expect(shown(200)).toEqual(['next field', 'send', 'cancel', 'help', 'request']);
 });
 

@@ -67,7 +67,7 @@ function opened(unfinished?: string) {
 }
 
 describe('leaving', () => {
-  it('asks nothing where nothing would be lost', async () => {
+  it('asks nothing if nothing would be lost', async () => {
     const { screen, quit, switchTo } = opened();
     await screen.waitFor('the view');
     await screen.type(':profile lab');

@@ -118,7 +118,7 @@ describe('Router', () => {
     expect(pasted).toEqual(['an id']);
   });
 
-  it('types the characters of one read at once, and stops where another scope has one of them', () => {
+  it('types the characters of one read at once, and stops if another scope has one of them', () => {
     const { ran, bind } = recorder();
     const keys = router();
     const typed: string[] = [];
@@ -136,7 +136,7 @@ describe('Router', () => {
     expect(ran).toEqual(['x', 'one', 'submit']);
   });
 
-  it('says which command a read-only program does not run, where nothing else has its key', () => {
+  it('says which command a read-only program does not run, if nothing else has its key', () => {
     const { ran, bind } = recorder();
     const keys = new Router({ overrides: { 'view.delete': ['D'] }, readOnly: true });
     const refused: string[] = [];

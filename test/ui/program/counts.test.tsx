@@ -14,7 +14,7 @@ function sectionCount(text: string, section: string): string | undefined {
 }
 
 describe('the count of a section', () => {
-  it('is right at once after what the program itself did, also where the list is not on screen', async () => {
+  it('is right at once after what the program itself did, also if the list is not on screen', async () => {
     const service = world('none');
     const screen = openWorld(service, { view: 'list', resource: 'runs' });
     await screen.waitFor('No runs yet');

@@ -105,7 +105,7 @@ describe('the first frame', () => {
     expect(failed).toEqual([]);
   });
 
-  it('is replaced in place: where the answer says the same, only its age is written', async () => {
+  it('is replaced in place: if the answer says the same, only its age is written', async () => {
     await earlierStart();
     const gate = Promise.withResolvers<void>();
     const listBenchmarks = () =>
@@ -124,7 +124,7 @@ describe('the first frame', () => {
     expect(screen.text()).toMatch(/sums +style +4/);
   });
 
-  it('stays where the service cannot be reached, and says that', async () => {
+  it('stays if the service cannot be reached, and says that', async () => {
     await earlierStart();
     const listBenchmarks = () => Promise.reject(new Error('the service does not answer'));
     const { screen } = laterStart({ service: scriptedService(answers({ listBenchmarks })).service });

@@ -274,7 +274,7 @@ describe('rows that come and go', () => {
     await screen.waitFor('6/35 ');
   });
 
-  it('leave actions nothing to do where all that was marked is gone', async () => {
+  it('leave actions nothing to do if all that was marked is gone', async () => {
     const many = new ManyRows(30);
     const { screen } = await openList(many);
     await screen.press('space', 'space');

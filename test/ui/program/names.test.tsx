@@ -49,7 +49,7 @@ describe.each([
     await wire.close();
   });
 
-  it.each(words)('are shown as they came: %s', async word => {
+  it.each(words)('are shown unchanged: %s', async word => {
     const wire = await between(world.local, text => renamed(text, [word]));
     const { screen, close } = openProgram({ service: wire.service, start: { view: 'list', resource: 'deployments' } });
     await screen.waitFor(`▸ ${word}`);

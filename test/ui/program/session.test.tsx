@@ -180,7 +180,7 @@ describe('the screen', () => {
     close();
   });
 
-  it('says what it needs where the terminal is too small, and comes back', async () => {
+  it('says what it needs if the terminal is too small, and returns', async () => {
     const { screen, close } = open({ columns: 50, rows: 12 });
     await screen.waitFor('60×15');
     await screen.resize(80, 24);

@@ -107,7 +107,7 @@ describe('the local service', () => {
   });
 });
 
-it('says at the first start where it is, beside the main keys', async () => {
+it('says at the first start where it is, next to the main keys', async () => {
   const workbench = new Workbench({ kinds, service: () => new Promise(() => {}), profile: 'local' });
   const screen = openScreen(
     <Program

@@ -43,7 +43,7 @@ describe('bars', () => {
 });
 
 describe('statuses', () => {
-  it('are known in either case, and shown as they came where they are not', () => {
+  it('are known in either case, and shown unchanged if they are not', () => {
     expect([statusMeaning('DEPLOYED'), statusMeaning('cancel_signaled'), statusMeaning('hibernating')]).toEqual([
       'success',
       'stopping',

@@ -68,7 +68,7 @@ describe('edit', () => {
     expect(taken({ multiline: true }, 'up', 'alt-enter', 'enter')).toEqual(['up', 'alt-enter']);
   });
 
-  it('flattens a paste into one line, keeps its lines where there are several, and never takes a control character', () => {
+  it('flattens a paste into one line, keeps its lines if there are several, and never takes a control character', () => {
     expect(textOf(insert(editStateOf(''), 'a\r\nb\u001b[31mc', one))).toBe('a bc');
     expect(textOf(insert(editStateOf(''), 'a\r\nb', many))).toBe('a\nb');
   });

@@ -27,7 +27,7 @@ describe('Menu', () => {
     unmount();
   });
 
-  it('shows the choice also where there are fewer lines than choices', async () => {
+  it('shows the choice also if there are fewer lines than choices', async () => {
     const { stdin, marked, lastFrame, unmount } = open(2);
     await Promise.resolve();
     stdin.write('jjj');

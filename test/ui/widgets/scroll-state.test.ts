@@ -67,7 +67,7 @@ describe('scrollReducer', () => {
     expect(offset(scrollReducer(state, { kind: 'by', lines: 1 }, around))).toBe(48);
   });
 
-  it('comes back into a text that became shorter', () => {
+  it('returns into a text that became shorter', () => {
     const state = scrollReducer(play({ kind: 'bottom' }), { kind: 'by', lines: -1 }, { ...around, lineCount: 20 });
     expect(offset(state, { ...around, lineCount: 20 })).toBe(9);
   });

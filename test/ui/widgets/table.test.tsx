@@ -33,7 +33,7 @@ const idOf = (row: Run) => row.id;
 const runs = (count: number): Run[] =>
   Array.from({ length: count }, (_, index) => ({ id: `r${index}`, name: `run ${index}`, mean: index / 10 }));
 
-it('cuts a text where its column says so', () => {
+it('cuts a text if its column says so', () => {
   const slug = 'benchtop/tutor-base';
   const cut = (cutAt?: 'start') => {
     const column: Column<Run> = { id: 'model', title: 'MODEL', width: 12, value: () => slug, ...(cutAt && { cutAt }) };
@@ -57,7 +57,7 @@ describe('fitColumns', () => {
     ]);
   });
 
-  it('brings wide columns in where there is room, and drops columns from the right where there is not', () => {
+  it('brings wide columns in if there is room, and drops columns from the right if there is not', () => {
     expect(widths(60)).toEqual([
       ['name', 30],
       ['mean', 6],

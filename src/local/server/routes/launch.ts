@@ -13,7 +13,7 @@ export function findBenchmark({ benchmarks }: ServiceContext, organizationId: st
 /** How a request names the benchmark of a run. */
 export interface NamedBenchmark {
   readonly bench_id?: string | undefined;
-  /** Of later generations: stands for the id if only one benchmark is called so. */
+  /** Of later generations: replaces the id if only one benchmark has this name. */
   readonly benchmark_name?: string | undefined;
 }
 

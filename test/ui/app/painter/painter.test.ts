@@ -225,7 +225,7 @@ describe('Painter', () => {
     painter.close();
   });
 
-  it('is hushed after a while where the terminal does not answer, and at once where nothing was asked', async () => {
+  it('is hushed after a while if the terminal does not answer, and at once if nothing was asked', async () => {
     const { painter } = open();
     await painter.pauseAndDrain(60_000);
     painter.open();
@@ -262,7 +262,7 @@ describe('Painter', () => {
       painter.close();
     });
 
-    it('but not for ever, and a small one not at all', () => {
+    it('but not forever, and a small one not at all', () => {
       const { painter, sent } = slow(answerMs, 5);
       painter.frame('small');
       expect(sent).toHaveLength(1);

@@ -39,7 +39,7 @@ describe('PasteEnd', () => {
     expect(reads([`${start}half`, 0], [esc, 200])).toEqual([`${start}half`, esc]);
   });
 
-  it('knows the marks also where they come in pieces', () => {
+  it('knows the marks also if they come in pieces', () => {
     expect(reads(['\u001b[20', 0], ['0~a', 10], [esc, 2_000])).toEqual(['\u001b[20', '0~a', end + esc]);
     expect(reads([`${start}a\u001b[2`, 0], ['01~', 10], [esc, 2_000])).toEqual([`${start}a\u001b[2`, '01~', esc]);
   });

@@ -56,7 +56,7 @@ describe('comparisonLines', () => {
     ]);
   });
 
-  it('say where nothing can be compared, and keep to the width', () => {
+  it('say if nothing can be compared, and keep to the width', () => {
     expect(lines(compareTasks([rewarded('a', 1)], [rewarded('b', 1)])).at(-1)).toBe('No task has a reward in both.');
     for (const line of lines(compareTasks(run([0.1, 0.5]), run([0.2, 0.9])), 30)) expect(line.length).toBeLessThan(31);
   });

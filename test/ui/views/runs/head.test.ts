@@ -33,7 +33,7 @@ describe('the mean', () => {
     expect(facts.some(({ label }) => label === 'mean')).toBe(false);
   });
 
-  it('comes from the progress where no reward is listed yet', () => {
+  it('comes from the progress if no reward is listed yet', () => {
     const live = { provisional_reward_mean: 0.5, scored_rollouts: 16 };
     expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 of 16 rewards');
     expect(head('running', [], {})[2]).toBe('no reward yet');
@@ -43,7 +43,7 @@ describe('the mean', () => {
     expect(head(status, rewardsOf(0, 1))[2]).toMatch(/^mean 0\.500 of 2 rewards/);
   });
 
-  it('of the service is shown with that of the rewards where they differ', () => {
+  it('of the service is shown with that of the rewards if they differ', () => {
     const ended = { ...run, status: 'completed', reward_mean: 0.25 };
     const rewards = summariseRewards(rewardsOf(0.5, null), 2);
     expect(summaryLines(ended, undefined, rewards, 100, theme)[2]).toContain(

@@ -19,7 +19,7 @@ describe('summariseRewards', () => {
     });
   });
 
-  it('has no mean where nothing was scored', () => {
+  it('has no mean if nothing was scored', () => {
     expect(summariseRewards([], null)).toEqual({ values: [], mean: undefined, missing: 0, unreadable: 0, total: 0 });
   });
 

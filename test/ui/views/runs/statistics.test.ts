@@ -26,7 +26,7 @@ describe('statistics of rollouts', () => {
     ]);
   });
 
-  it('take a line each where there is room for the name', () => {
+  it('take a line each if there is room for the name', () => {
     expect(shown(60)).toEqual([
       'STATISTICS                     COUNT    MEAN     P50     P95',
       expect.stringMatching(/^rollout latency \(ms\) +4 +25/),
@@ -34,7 +34,7 @@ describe('statistics of rollouts', () => {
     ]);
   });
 
-  it('say the whole name on a line of its own where there is not', () => {
+  it('say the whole name on a line of its own if there is not', () => {
     const lines = shown(36);
     expect(lines[2]).toBe('rollout latency (ms)');
     expect(lines[3]).toMatch(/^ +4 +25/);

@@ -53,7 +53,7 @@ it('each item of a batch that failed is named, and the rest of what the service 
   expect(shown).not.toContain('\u001b[2J');
 });
 
-it('the code of the service is beside the request id, and not before the words', () => {
+it('the code of the service is next to the request id, and not before the words', () => {
   const facts = { requestId: 'req_0123456789', code: 'resource_not_found' };
   const error = new ServiceError('not_found', 'There is no run evr_1.', facts);
   const [first, second] = linesOf(error).split('\n');

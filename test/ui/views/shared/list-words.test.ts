@@ -12,7 +12,7 @@ import {
 describe('what is said of a list', () => {
   const quiet = { dropped: 0, repeated: 0, gapAfter: undefined, notes: [] };
 
-  it('is nothing where there is nothing to say', () => {
+  it('is nothing if there is nothing to say', () => {
     expect(listNotes(quiet)).toEqual([]);
   });
 
@@ -73,12 +73,12 @@ describe('the age of rows', () => {
   const fresh: Freshness = { kind: 'fresh', at: now - 2_000, intervalMs: 10_000 };
   const old = { readAt: now - 3 * 60_000, from: 201, to: 400 };
 
-  it('is said where they are much older than their list', () => {
+  it('is said if they are much older than their list', () => {
     expect(ageWords(old, fresh, true, now)).toBe('rows 201–400 read 3m ago');
     expect(ageWords(old, fresh, false, now)).toBe('some of these rows read 3m ago');
   });
 
-  it('is not worth a word where they are as new as it', () => {
+  it('is not worth a word if they are as new as it', () => {
     expect(ageWords({ ...old, readAt: now - 9_000 }, fresh, true, now)).toBe('');
     expect(ageWords(undefined, fresh, true, now)).toBe('');
     expect(ageWords(old, { kind: 'failing', at: old.readAt, retryAt: undefined }, true, now)).toBe('');

@@ -3,7 +3,7 @@ import { listOf, namesOf } from '../../../../src/ui/views/shared/list-words.ts';
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `run ${index + 1}`);
 
-it('names a few in a sentence and lists them all where they are more', () => {
+it('names a few in a sentence and lists them all if they are more', () => {
   expect(namesOf(many(3))).toBe('run 1, run 2, run 3');
   expect(listOf(many(6), 20)).toEqual([]);
   expect(namesOf(many(8))).toBe('run 1, run 2, run 3, run 4, run 5, run 6 and 2 more');

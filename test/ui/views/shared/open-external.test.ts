@@ -5,7 +5,7 @@ import type { TerminalPort } from '../../../../src/ui/app/terminal-port.ts';
 import { openInPager, saveFile } from '../../../../src/ui/views/shared/open-external.ts';
 
 describe('the pager', () => {
-  it('is less by default, and none where PAGER is empty', async () => {
+  it('is less by default, and none if PAGER is empty', async () => {
     const commands: string[] = [];
     const terminal = {
       runExternal: async (_: string, [, line = '']: readonly string[]) => {

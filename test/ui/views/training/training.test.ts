@@ -43,7 +43,7 @@ describe('curves', () => {
     ]);
   });
 
-  it('have a line each where one line would cut their values', () => {
+  it('have a line each if one line would cut their values', () => {
     const name = 't-words training with a long name';
     const series = [
       ...curveSeries({ trainer, heldOut }, 0, name),
@@ -138,7 +138,7 @@ describe('options', () => {
     ],
   };
 
-  it('are those of any model where the service says them for each', () => {
+  it('are those of any model if the service says them for each', () => {
     const specs = optionSpecs(byModel);
     expect(modelsOf(byModel)).toEqual(['acme/small', 'acme/large']);
     const [steps, thinking, algorithm, rate] = specs.map(({ field }) => field);
@@ -165,7 +165,7 @@ describe('options', () => {
     expect(wrongFor('other', byModel, { num_steps: 99 })).toBeUndefined();
   });
 
-  it('are those seen elsewhere where it does not say', () => {
+  it('are those seen elsewhere if it does not say', () => {
     for (const nothing of [undefined, {}, { options: [] }, { hints: 'none' }]) {
       expect(optionSpecs(nothing, ['num_steps']).map(({ name }) => name)).toEqual(['num_steps']);
       expect(optionSpecs(nothing)).toEqual([]);

@@ -50,7 +50,7 @@ it('finds what is folded, counts it, and opens the fold that is gone to', async 
   expect(stage.text()).toContain('2/10');
 });
 
-it('says where nothing matches', async () => {
+it('says if nothing matches', async () => {
   const stage = await open();
   await stage.press('/');
   await stage.type('no such words');

@@ -164,7 +164,7 @@ describe('a transcript', () => {
 describe('JSON', () => {
   const lines = (value: unknown) => readableJson(JSON.stringify(value)).split('\n');
 
-  it('is indented, and everything else is left as it came', () => {
+  it('is indented, and everything else is left unchanged', () => {
     expect(readableJson('{"a":1,"b":[],"c":{"d":[true,null]}}')).toBe(
       JSON.stringify({ a: 1, b: [], c: { d: [true, null] } }, undefined, 2),
     );

@@ -109,7 +109,7 @@ describe('the upload of a benchmark', () => {
     expect(job.state.agent).toBe('agt_2');
   });
 
-  it('opens what was uploaded also where nothing was left to be sent', async () => {
+  it('opens what was uploaded also if nothing was left to be sent', async () => {
     const folder = folderOf(2);
     folder.putManifest([{ ...task, grader: { kind: 'regex', pattern: '(' } }]);
     const { screen } = await openUpload(folder);
@@ -122,7 +122,7 @@ describe('the upload of a benchmark', () => {
     await screen.waitFor(`Benchmarks › ${folder.label}`);
   });
 
-  it('starts only the build again where only that failed', async () => {
+  it('starts only the build again if only that failed', async () => {
     const folder = folderOf(2);
     let broken = true;
     const limited = around(service, (call, _, go) => {
@@ -280,7 +280,7 @@ describe('an upload that was not finished', () => {
     expect(next.text()).not.toContain(words);
   });
 
-  it('is not mentioned while it goes on, and is again where it fails', async () => {
+  it('is not mentioned while it continues, and is again if it fails', async () => {
     const { memory } = await cut();
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
@@ -303,7 +303,7 @@ describe('an upload that was not finished', () => {
     await screen.waitFor('R resumes it');
   });
 
-  it('is forgotten where the user says so, and where its folder is gone', async () => {
+  it('is forgotten if the user says so, and if its folder is gone', async () => {
     const { memory } = await cut();
     const screen = openBenchmarks(memory());
     await screen.waitFor('R resumes it');
@@ -325,7 +325,7 @@ describe('an upload that was not finished', () => {
     expect(other.text()).not.toContain(words);
   });
 
-  it('is not mentioned where nothing may be written', async () => {
+  it('is not mentioned if nothing may be written', async () => {
     const { memory } = await cut();
     const screen = openBenchmarks(memory(), { readOnly: true });
     await screen.waitFor('ready to launch');

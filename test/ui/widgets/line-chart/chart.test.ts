@@ -50,7 +50,7 @@ describe('a chart', () => {
     }
   });
 
-  it('marks each series by a sign of its own where there is no braille, and shows the crosshair', () => {
+  it('marks each series by a sign of its own if there is no braille, and shows the crosshair', () => {
     const falling = rising.map(({ x, y }) => ({ x, y: 1 - y }));
     const series = [
       { name: 'a', points: rising },

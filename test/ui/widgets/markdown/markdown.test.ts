@@ -165,7 +165,7 @@ describe('tables', () => {
     expect(seen(source, 11)).toEqual(['name   │  n', '───────┼───', 'long … │  1', 'b      │ 22']);
   });
 
-  it('become lines of name and value where there is no room for columns', () => {
+  it('become lines of name and value if there is no room for columns', () => {
     expect(seen(source, 8)).toEqual(['name:', 'long', 'name', 'n: 1', '', 'name: b', 'n: 22']);
   });
 
@@ -181,7 +181,7 @@ describe('hostile text', () => {
     expectSafe(`> ${everything.replaceAll('\n', '\n> - ')}`, width);
   });
 
-  it('has no lines where there is no room', () => {
+  it('has no lines if there is no room', () => {
     expect(markdownLines('a', 0, theme)).toEqual([]);
     expect(markdownLines('a', Number.NaN, theme)).toEqual([]);
     expect(markdownLines('a', Number.POSITIVE_INFINITY, theme)).toEqual(['a']);
