@@ -99,7 +99,15 @@ function actions(
     { way: [...at('training', 'first'), 't', ...form('From checkpoint'), ...send], sends: /POST .*\/train$/ },
     { way: [...at('deployments', 'talker'), 'u', ...yes], sends: new RegExp(`POST .*/${production}/unpromote`) },
     {
-      way: [...at('deployments', 'talker'), 'down', 'e', { see: /demoted\?/ }, 'enter', ...yes],
+      way: [
+        ...at('deployments', 'talker'),
+        'down',
+        { see: /▸ talker +✓ DEPLOYED +test/ },
+        'e',
+        { see: /demoted\?/ },
+        'enter',
+        ...yes,
+      ],
       sends: new RegExp(`POST .*/${test}/promote`),
     },
     { way: [...at('deployments', 'talker'), 'd', ...yes], sends: /DELETE .*\/deploy\/[^/]+$/ },
