@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: the screen of the built program. `npm run bench -- patches`: what each file of `patches/` saves.
- * `npm run bench -- training`: what training learns, and how fast. `npm run bench -- service`: the local service with many
- * clients. Each prints a table; those with goals fail where one is missed.
+ * `npm run bench` measures the screen of the built program; `-- patches` what each file of `patches/` saves; `--
+ * training` what training learns, and how fast; `-- service` the local service with many clients. Each prints a table;
+ * those with goals fail if one is missed.
  */
 import './build.ts';
 

@@ -1,4 +1,6 @@
-/** Builds `dist/`: the program, the licences of what is in it, the form of its settings, the man page and help. */
+/**
+ * Builds `dist/`: the program, the licences of its packages, the JSON Schema of its settings, the man page and help.
+ */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { tsImport } from 'tsx/esm/api';
@@ -14,7 +16,7 @@ const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const files = await bundle(dist);
 await writeFile(`${dist}THIRD_PARTY_LICENSES`, thirdPartyLicenses(files.flatMap(({ modules }) => modules)));
 await writeFile(`${dist}config.schema.json`, `${JSON.stringify(settingsSchema(), undefined, 2)}\n`);
-// Through tsx: Node alone reads no .tsx file, and the names of the resources come with some.
+// Through tsx: Node alone reads no .tsx file, and some resources import one.
 const { namedResources, prebuiltTexts } = (await tsImport(
   '../src/commands/help.ts',
   import.meta.url,

@@ -1,6 +1,6 @@
 /**
- * Bundles the program: ESM, production React, split so that what the first frame does not need (the local
- * service, the HTTP client, Markdown, chat) is read from disk only when it is used.
+ * Bundles the program: ESM, production React, split so that code the first frame does not need (the local service, the
+ * HTTP client, Markdown, chat) is loaded only when it is used.
  */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** The command that opens the workbench. */
 const screen = `${root}src/commands/tui.tsx`;
 const main = `${root}src/main.ts`;
-/** What loads the other commands. */
+/** The module that loads the other commands. */
 const dispatch = `${root}src/commands/run.ts`;
 
-/** Ink imports its devtools only if the environment asks for them; a bundle has none. */
+/** Ink imports its devtools only if the environment asks for them; the bundle has none. */
 const withoutDevtools: Plugin = {
   name: 'without-devtools',
   resolveId: { filter: { id: /^react-devtools-core$/ }, handler: () => '\0no-devtools' },
@@ -23,7 +23,7 @@ const withoutDevtools: Plugin = {
 
 type ModuleGraph = Parameters<CodeSplittingNameFunction>[1];
 
-/** The modules that `entries` import, directly or not, other than by `import()`. */
+/** The modules that `entries` import statically, directly or not. */
 function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string> {
   const found = new Set<string>();
   const waiting = [...entries];
@@ -36,9 +36,9 @@ function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string>
 }
 
 /**
- * One file for what only the first frame needs and one for what it shares with other commands. Split further, Node takes
- * 25 ms to find, read and link seventy files. What `main` needs itself stays with it: Node compiles it before the cache
- * of compiled code is switched on, and again with every start.
+ * One chunk for what only the first frame needs and one for what it shares with other commands. With more chunks Node
+ * takes 25 ms to find, read and link seventy files. What `main` itself needs stays with it: Node compiles it before the
+ * compile cache is enabled, on every start.
  */
 function startChunks(): CodeSplittingNameFunction {
   let chunks: Record<'main' | 'line' | 'screen' | 'shared', Set<string>> | undefined;
@@ -54,21 +54,21 @@ function startChunks(): CodeSplittingNameFunction {
       };
     }
     if (chunks.main.has(id)) return id === main ? null : 'base';
-    // What reads a command line also says what is wrong with it: without all that the other commands share.
+    // The command line parser reports errors itself, without the code shared by the commands.
     if (chunks.line.has(id) && (chunks.screen.has(id) || chunks.shared.has(id))) return 'line';
     if (!chunks.screen.has(id)) return null;
     return chunks.shared.has(id) ? 'shared' : 'screen';
   };
 }
 
-/** What a bundle is made of: its files, and for each the modules that are in it. */
+/** The result of a bundle: its files, each with its modules. */
 export interface Bundled {
   readonly fileName: string;
   readonly imports: readonly string[];
   readonly modules: readonly string[];
 }
 
-/** Writes the program into `folder`, in the place of what is there. `plugins` come before those of every build. */
+/** Bundles the program into `folder`, replacing its content. `plugins` run before the standard ones. */
 export async function bundle(folder: string, plugins: readonly Plugin[] = []): Promise<Bundled[]> {
   const bundled = await rolldown({
     cwd: root,
@@ -79,7 +79,7 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
     moduleTypes: { '.txt': 'text' },
     plugins: [...plugins, withoutDevtools],
     preserveEntrySignatures: false,
-    // "use client" says something to servers only.
+    // "use client" only matters to servers.
     onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),
   });
   await rm(folder, { recursive: true, force: true });

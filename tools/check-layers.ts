@@ -9,7 +9,7 @@ import { parseSync } from 'oxc-parser';
 
 const source = resolve(process.argv[2] ?? fileURLToPath(new URL('../src', import.meta.url)));
 
-/** What screens and the frame around them are made of. Of the service they know the errors only. */
+/** The layers of screens and the frame. Of the service they may import the errors only. */
 const belowScreens = [
   'text',
   'config',
@@ -55,7 +55,7 @@ const mayImport: Record<string, readonly string[]> = {
   'main.ts': ['commands', 'text', 'config'],
 };
 
-/** The layer of a file of `src`, e.g. `ui/widgets`. */
+/** The layer of a file in `src`, e.g. `ui/widgets`. */
 function layerOf(path: string): string {
   const parts = path.split('/');
   return parts[0] === 'ui' ? parts.slice(0, 2).join('/') : (parts[0] ?? path);
@@ -74,7 +74,7 @@ function importsOf(path: string): string[] {
     [...named, ...dynamic]
       .filter(name => name.startsWith('.'))
       .map(name => relative(source, join(source, dirname(path), name)))
-      // Where the version is.
+      // The file with the version.
       .filter(name => name !== '../package.json')
   );
 }
@@ -97,7 +97,7 @@ for (const [path, imports] of graph) {
   }
 }
 
-/** Depth-first search; a file met again while still on the path closes a cycle. */
+/** Depth-first search; a file met again on the current path closes a cycle. */
 const state = new Map<string, 'open' | 'done'>();
 function visit(path: string, trail: readonly string[]): void {
   if (state.get(path) === 'done') return;

@@ -1,10 +1,8 @@
 /**
- * Finds lookups in plain objects by a name that is only known at run time. Such a name may come over the wire and be
- * `__proto__` or `constructor`, which every object inherits: a `Map`, or `own` of `src/text/own.ts`, finds only what was
- * put in.
- *
- * Looks in `src` at `object[name]`, `name in object` and `{ [name]: value } = object`, wherever the type of `name` is
- * `string` rather than a set of known words. Arrays are indexed by numbers and are not concerned.
+ * Finds lookups in plain objects by a name known only at run time. Such a name may come over the wire and be
+ * `__proto__` or `constructor`, which every object inherits; a `Map`, or `own` of `src/text/own.ts`, finds only its own
+ * entries. Checks `object[name]`, `name in object` and `{ [name]: value } = object` in `src`, wherever the type of
+ * `name` is `string` rather than a set of known words. Arrays are indexed by numbers and are not affected.
  */
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +16,7 @@ import {
 import { API, type Type, TypeFlags } from 'typescript/unstable/sync';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** The one place that may: it asks first whether the object has the name. */
+/** The one place that may: it first checks whether the object has the name. */
 const allowed = 'src/text/own.ts';
 const anyName = TypeFlags.String | TypeFlags.Any | TypeFlags.Unknown;
 
@@ -34,7 +32,7 @@ function isAnyString(type: Type | undefined): boolean {
   return (type.flags & anyName) !== 0;
 }
 
-/** The name by which a node looks something up, if that is what it does. */
+/** The name by which a node looks something up, if it does. */
 function nameIn(node: Node): Node | undefined {
   if (isElementAccessExpression(node)) return node.argumentExpression;
   if (isBinaryExpression(node)) return node.operatorToken.kind === SyntaxKind.InKeyword ? node.left : undefined;

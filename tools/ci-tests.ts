@@ -1,14 +1,14 @@
 /**
- * Runs the unit and the end-to-end tests and closes with what failed and one line that counts both.
- * A file that failed runs once more by itself: a busy machine can be late, and a real error fails again.
- * Tests that passed only then are listed, so that they can be looked into.
+ * Runs the unit and the end-to-end tests, then prints the failures and a line with the totals. A failed file runs once
+ * more by itself: a busy machine can cause a timeout, but a real error fails again. Tests that passed only on the
+ * second run are listed, so that they can be investigated.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
-/** The parts that are used of what vitest's `json` reporter writes. */
+/** The parts of vitest's `json` report that are used. */
 interface Report {
   numPassedTests: number;
   success: boolean;
@@ -20,7 +20,7 @@ interface Report {
   }[];
 }
 
-/** More files than this that fail are not a matter of a busy machine. */
+/** If more files fail, a busy machine is not the cause. */
 const FILES_TO_REPEAT = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-ci-'));
@@ -70,7 +70,7 @@ for (const config of ['vitest.config.ts', 'vitest.e2e.config.ts']) {
   const firstFailures = failures(first);
   const files = first.testResults.filter(file => file.status !== 'passed').map(file => file.name);
   if (files.length === 0) {
-    // An error outside of every test, such as a promise that nothing handles.
+    // An error outside of every test, such as an unhandled rejection.
     if (!first.success) failed.push(`${config}: an error outside of the tests, see above`);
   } else if (files.length > FILES_TO_REPEAT) failed.push(...firstFailures);
   else {

@@ -1,4 +1,4 @@
-/** The licences of the packages that a bundle holds parts of, as their terms demand in copies. */
+/** Collects the licences of the bundled packages, which their terms require in copies. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -13,7 +13,7 @@ function packageFolder(module: string): string | undefined {
   if (!module.includes('/node_modules/')) return undefined;
   for (let folder = dirname(module); folder.includes('/node_modules/'); folder = dirname(folder)) {
     const path = join(folder, 'package.json');
-    // Some packages put a package.json without a name into a folder, to say how its modules are written.
+    // Some packages have a nested package.json without a name, which only states the module format.
     if (existsSync(path) && (JSON.parse(readFileSync(path, 'utf8')) as Partial<Package>).name) return folder;
   }
   return undefined;
@@ -23,7 +23,7 @@ function packageFolder(module: string): string | undefined {
  * The text of THIRD_PARTY_LICENSES for these modules.
  *
  * @param modules - absolute paths of everything in the bundle
- * @throws Error naming a package that ships no licence
+ * @throws Error naming a package without a licence
  */
 export function thirdPartyLicenses(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap(module => packageFolder(module) ?? []));

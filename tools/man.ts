@@ -1,4 +1,4 @@
-/** The man page, made of the table of commands. */
+/** Generates the man page from the table of commands. */
 import type { NamedResources } from '../src/commands/help.ts';
 import { commands, workbench } from '../src/commands/table/commands.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
@@ -16,7 +16,7 @@ function roff(text: string): string {
   return lines.join('\n').replaceAll(/^\./gm, '\\&.');
 }
 
-/** A single line as roff takes it: dashes and quotes that can be copied, commands in bold, and no request at its begin. */
+/** A single line for roff: dashes and quotes that can be copied, commands in bold, and no request at its beginning. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -97,10 +97,7 @@ const examples: readonly (readonly [words: string, lines: readonly string[]])[] 
   ],
 ];
 
-/**
- * @param version of the program, for the foot of the page
- * @param named what WHAT may be, by command
- */
+/** @param version of the program, for the foot of the page @param named the values of WHAT, by command */
 export function manPage(version: string, named: NamedResources): string {
   const all = (Object.entries(commands) as [string, CommandSpec][]).filter(([, { hidden }]) => !hidden);
   return [

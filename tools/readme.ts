@@ -45,7 +45,7 @@ function flagTable(flags: Readonly<Record<string, FlagSpec>>): string {
   return table(['flag', 'meaning'], rows);
 }
 
-/** What each block holds. */
+/** The content of each block. */
 const blocks: Readonly<Record<string, () => string>> = {
   commands: commandTable,
   'flags of all commands': () => flagTable(serviceFlags),
@@ -59,7 +59,7 @@ const blocks: Readonly<Record<string, () => string>> = {
   variables: variableTable,
 };
 
-/** The text with its blocks as they should be. @throws Error if one is missing */
+/** The text with up-to-date blocks. @throws Error if one is missing */
 export function withBlocks(text: string): string {
   return Object.entries(blocks).reduce((before, [name, make]) => {
     const [begin, end] = [`<!-- begin ${name} -->\n`, `\n<!-- end ${name} -->`];

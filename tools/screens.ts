@@ -1,6 +1,7 @@
 /**
- * `npm run screens`: every view of the built program at every size, as text and as a picture, for people to look at. They go
- * to the folder `screens`, or to the one that is named. `npm run screens -- --readme` makes the picture of README instead.
+ * `npm run screens`: renders every view of the built program at every size, as text and as a picture, for people to
+ * look at. Writes to the folder `screens`, or the given one. `npm run screens -- --readme` renders README's picture
+ * instead.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -43,7 +44,7 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
   await session.waitFor('▸ t-words');
   await goWay(session, [...go('training'), { see: '▸ more words' }, 'enter', { see: 'held-out' }, { see: 'ckpt_' }]);
   await session.waitFor('final');
-  // Not what a first start says.
+  // Without the welcome of a first start.
   await session.waitFor('<enter> open');
   writeFileSync(path, session.svg());
   session.signal('SIGTERM');

@@ -1,6 +1,6 @@
 /**
- * `npm start`: builds when a source file is newer than the built program, then becomes the program. Plain JavaScript, so
- * that any Node can say what is missing.
+ * `npm start`: builds if a source file is newer than the built program, then becomes the program. Plain JavaScript, so
+ * that any version of Node can report what is missing.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';

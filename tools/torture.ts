@@ -89,7 +89,7 @@ async function depth(purpose: Purpose = 'anything', share = 1): Promise<void> {
   );
 }
 
-/** Sessions for a purpose of their own are this share of those for anything. */
+/** The share of special-purpose sessions among all sessions. */
 const shareOfPurpose = 0.1;
 
 async function both(purpose: Purpose): Promise<void> {

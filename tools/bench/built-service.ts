@@ -1,4 +1,4 @@
-/** The built local service, in a process and a folder of its own. */
+/** The built local service, in its own process and folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,9 +12,9 @@ const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** In bytes. The heaps are those of all threads. */
 export interface Memory {
   readonly resident: number;
-  /** Objects, garbage among them. */
+  /** Objects, including garbage. */
   readonly heapUsed: number;
-  /** What V8 has taken from the system for them. */
+  /** Memory that V8 has taken from the system for them. */
   readonly heapTaken: number;
 }
 
@@ -24,7 +24,7 @@ interface Report {
   readonly workers?: readonly Report[];
 }
 
-/** The report that a process writes into `folder` when it is asked for one. */
+/** The diagnostic report that a process writes into `folder` on request. */
 async function reportOf(pid: number, folder: string): Promise<Report> {
   const written = (): string[] => readdirSync(folder).filter(name => /^report.*\.json$/.test(name));
   for (const name of written()) rmSync(join(folder, name));
@@ -34,7 +34,7 @@ async function reportOf(pid: number, folder: string): Promise<Report> {
     try {
       if (name) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as Report;
     } catch {
-      // It is being written.
+      // It is still being written.
     }
     await wait(20);
   }
@@ -53,9 +53,9 @@ function memoryOf(report: Report): Memory {
 export interface BuiltService {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** What it holds now, by the diagnostic report that Node writes on a signal. */
+  /** Its current memory, from the diagnostic report that Node writes on a signal. */
   readonly memory: () => Promise<Memory>;
-  /** @throws Error for an answer that is no success */
+  /** @throws Error for an unsuccessful answer */
   readonly call: <Body>(method: string, path: string, body?: unknown) => Promise<Body>;
   readonly stop: () => Promise<void>;
 }
@@ -110,7 +110,7 @@ export async function readyBenchmark({ call }: BuiltService, label: string): Pro
   return benchId;
 }
 
-/** Lines of cells, as wide as their widest. */
+/** Lines of cells, padded to a common width. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? [];
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** A service with much in it, for the bench: many benchmarks, a long trajectory, a long chat answer. */
+/** A service with much data for the bench: many benchmarks, a long trajectory, a long chat answer. */
 import { createServer, type ServerResponse } from 'node:http';
 
 const messageSize = 2_600;
@@ -27,7 +27,7 @@ const trajectory = {
 const sentence = 'The quick brown fox jumps over the lazy dog, and the dog does not mind at all. ';
 const text = sentence.repeat(Math.ceil(messageSize / sentence.length)).slice(0, messageSize);
 
-/** The body of a trajectory of so many bytes, or a little more. */
+/** The body of a trajectory of at least this many bytes. */
 function trajectoryOf(bytes: number): string {
   const messages = Array.from({ length: Math.ceil(bytes / messageSize) }, (_, index) => ({
     role: index % 2 === 0 ? 'user' : 'assistant',
@@ -41,7 +41,7 @@ function send(response: ServerResponse, body: unknown, status = 200): void {
   response.end(JSON.stringify(body));
 }
 
-/** Text of a chat answer, in bytes. */
+/** Size of a chat answer, in bytes. */
 export const chatBytes = 8 * 1024;
 
 async function chat(response: ServerResponse): Promise<void> {
@@ -74,7 +74,7 @@ export interface LargeServiceOptions {
   readonly trajectoryBytes?: number;
 }
 
-/** Starts it on any free port of this machine. */
+/** Starts it on a free port of this machine. */
 export function startLargeService({
   benchmarks = 10_000,
   trajectoryBytes = 5_200_000,

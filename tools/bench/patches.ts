@@ -1,6 +1,6 @@
 /**
- * What each patch saves: the program is built with all of them and without each, and both are started in alternation. CPU
- * time of the main thread, which a busy machine changes less than the time of the clock.
+ * What each patch saves: builds the program with all patches and without each, and starts the builds in alternation.
+ * Measures CPU time of the main thread, which a busy machine affects less than elapsed time.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ const warmRuns = 2;
 const keys = 120;
 const keyRounds = 3;
 
-/** The files of packages as they were before a patch, by path. A file that has to export something new keeps its exports. */
+/** The files of packages before a patch, by path. A file that must export something new keeps its exports. */
 function withoutPatch(patch: string, folder: string): Map<string, string> {
   const text = readFileSync(join(root, 'patches', patch), 'utf8');
   const files = [...text.matchAll(/^diff --git a\/(\S+) /gm)].map(([, path = '']) => path);
@@ -54,7 +54,7 @@ const environment = (home: string): Record<string, string> => {
   return { PATH: process.env['PATH'] ?? '', HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
 };
 
-/** CPU milliseconds of the main thread until the terminal is sent this. */
+/** CPU milliseconds of the main thread until the terminal gets this text. */
 async function cpuUntil({ program, home }: Variant, text: string, args: readonly string[]): Promise<number> {
   const file = join(home, 'cpu');
   const env = { ...environment(home), FIRST_FRAME_TEXT: text, FIRST_FRAME_FILE: file };
@@ -63,7 +63,7 @@ async function cpuUntil({ program, home }: Variant, text: string, args: readonly
   return Number(readFileSync(file, 'utf8'));
 }
 
-/** CPU milliseconds of the process for each of many moves of the cursor through a long list. */
+/** CPU milliseconds of the process for each of many cursor moves in a long list. */
 async function cpuOfKey({ program, home }: Variant, args: readonly string[]): Promise<number> {
   const terminal = openTerminal({ columns: 200, rows: 60, args: [program, ...args], env: environment(home) });
   await terminal.reach('▸ benchmark 0');
@@ -77,7 +77,7 @@ async function cpuOfKey({ program, home }: Variant, args: readonly string[]): Pr
 
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** `[--runs N] [NAME…]`: prints the table; with names, of these patches only. */
+/** `[--runs N] [NAME…]`: prints the table; with names, for these patches only. */
 export async function benchPatches(args: readonly string[]): Promise<void> {
   const { values, positionals: names } = parseArgs({
     args: [...args],
@@ -99,7 +99,7 @@ export async function benchPatches(args: readonly string[]): Promise<void> {
   const address = ['--base-url', large.baseUrl];
   for (let run = -warmRuns; run < Number(values.runs); run += 1) {
     for (const variant of variants) {
-      // Nothing is remembered: the second text comes with the first answer.
+      // Nothing is remembered: the second text arrives with the first answer.
       rmSync(join(variant.home, '.local'), { recursive: true, force: true });
       const first = await cpuUntil(variant, 'benchtop', address);
       const data = await cpuUntil(variant, 'benchmark 0', address);

@@ -1,10 +1,10 @@
-/** A program in a real pseudo-terminal, timed: when bytes come, and how many. */
+/** A program in a real pseudo-terminal, timed: when bytes arrive, and how many. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import pty from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 
-/** An answer is complete when nothing has followed it for so long. */
+/** An answer is complete after this long without output. */
 const quietMs = 60;
 
 export interface Answer {
@@ -18,23 +18,25 @@ export interface TimedTerminal {
   /** Resolves when the program has ended. */
   readonly ended: Promise<void>;
   readonly text: () => string;
-  /** Milliseconds since the start at which the screen first satisfied this. */
+  /** Milliseconds from the start until the screen first satisfied this. */
   readonly reach: (wanted: string | RegExp) => Promise<number>;
-  /** Sends a key and waits until its answer is complete: until nothing has followed for so many milliseconds. */
+  /** Sends a key and waits until its answer is complete: no output for this many milliseconds. */
   readonly key: (bytes: string, quietMs?: number) => Promise<Answer>;
-  /** Bytes that have come so far. */
+  /** Bytes received so far. */
   readonly received: () => number;
   /** Sends a key; the answer is a screen that shows this. */
   readonly keyUntil: (bytes: string, wanted: string | RegExp) => Promise<Answer>;
-  /** What comes in a stretch of time without a key. */
+  /** Output during a period without keys. */
   readonly watch: (ms: number) => Promise<{ readonly bytes: number; readonly cpuMs: number }>;
-  /** From now on the terminal is at the end of a line of so many characters a second. */
+  /** Limits the line to the terminal to this many characters per second. */
   readonly slowDown: (charactersPerSecond: number) => void;
-  /** Sends a key so many times within `ms`; gives the milliseconds from the last of them to the last byte of its answer. */
+  /**
+   * Sends a key this many times within `ms`; returns the milliseconds from the last of them to the last byte of output.
+   */
   readonly keys: (bytes: string, count: number, ms: number) => Promise<number>;
   /** Resident memory, in bytes. */
   readonly memory: () => number;
-  /** Ends the program by SIGTERM. Returns the milliseconds until it has ended. */
+  /** Ends the program with SIGTERM. Returns the milliseconds until it has ended. */
   readonly close: () => Promise<number>;
 }
 
@@ -46,7 +48,7 @@ export interface TerminalOptions {
   readonly cwd?: string;
 }
 
-/** What lies between a program and its terminal: a line that takes in everything at once and delivers it slowly. */
+/** The line between a program and its terminal: it accepts everything immediately and delivers it slowly. */
 class Line {
   readonly #deliver: (data: string) => void;
   #waiting = '';
@@ -65,7 +67,7 @@ class Line {
     return this.#waiting === '';
   }
 
-  /** From now on delivers so many characters a second. */
+  /** Delivers this many characters per second from now on. */
   slowDown(charactersPerSecond: number): void {
     const due = charactersPerSecond / (1_000 / tickMs);
     this.#timer = setInterval(() => {
@@ -83,7 +85,7 @@ class Line {
 const tickMs = 10;
 
 const limitMs = 90_000;
-/** A key that nothing follows for so long has no answer. */
+/** A key without output for this long has no answer. */
 const silentMs = 2_000;
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
@@ -185,7 +187,7 @@ export function openTerminal({ columns, rows, args, env, cwd }: TerminalOptions)
   };
 }
 
-/** Milliseconds that a run of Node takes, without a terminal. */
+/** Duration of a run of Node without a terminal, in milliseconds. */
 export function runTime(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<number> {
   const started = performance.now();
   return new Promise(resolve => {
@@ -195,7 +197,7 @@ export function runTime(args: readonly string[], env?: Readonly<Record<string, s
   });
 }
 
-/** Milliseconds that the smallest Node program takes. */
+/** Duration of the smallest Node program, in milliseconds. */
 export const smallestProgram = (): Promise<number> => runTime(['-e', '0']);
 
 export function quantile(values: readonly number[], share: number): number {

@@ -1,4 +1,4 @@
-/** Measures the built program in a real pseudo-terminal and prints the table of the design, row by row. */
+/** Measures the built program in a real pseudo-terminal and prints the design's table, row by row. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ interface Row {
   readonly within: boolean;
 }
 
-/** A home of its own, a service with much in it, and the table so far. */
+/** A separate home folder, a service with much data, and the table so far. */
 class Bench {
   readonly home = mkdtempSync(join(tmpdir(), 'benchtop-bench-'));
   readonly env = {
@@ -45,14 +45,14 @@ class Bench {
     this.table.push({ what, measured, limit: `${limit} ${unit}`, within: value <= limit });
   }
 
-  /** Forgets what earlier starts saw. */
+  /** Deletes what earlier starts remembered. */
   forget(): void {
     for (const end of ['', '-wal', '-shm']) {
       rmSync(join(this.home, '.local/state/benchtop', `remembered.db${end}`), { force: true });
     }
   }
 
-  /** Ends the local service as a power cut would. */
+  /** Kills the local service, as a power failure would. */
   killService(): void {
     const path = join(this.home, '.local/share/benchtop/service.json');
     const { pid } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number };
@@ -78,7 +78,7 @@ const msOf = (answers: readonly { readonly ms: number }[]): number[] => answers.
 const bytesOf = (answers: readonly { readonly bytes: number }[]): number[] => answers.map(({ bytes }) => bytes);
 
 async function start(bench: Bench): Promise<void> {
-  // The first start makes the data and fills the cache of compiled code.
+  // The first start creates the data and fills the cache of compiled code.
   const first = bench.open();
   await first.reach('live');
   await first.watch(1_000);
@@ -90,7 +90,7 @@ async function start(bench: Bench): Promise<void> {
     const shell = await fresh.reach('benchtop');
     const data = await fresh.reach('▸ t-words');
     await fresh.reach('live');
-    // The page is remembered a moment after it came.
+    // The page is saved a moment after it arrives.
     await fresh.watch(500);
     await fresh.close();
     const nodeAgain = await smallestProgram();
@@ -140,7 +140,7 @@ async function list(bench: Bench): Promise<void> {
   bench.row('scroll by a row, three panes, p95', p95(msOf(scrolls)), 16, 'ms', 1);
   bench.row('scroll by a row, three panes', median(bytesOf(scrolls)), 6_000, 'bytes');
   bench.row('filter keystroke over 10,000 rows, p95', p95(await typeFilter(terminal, 10_000)), 30, 'ms', 1);
-  // Until the message of the start has gone and the row under the cursor is read.
+  // Until the welcome message is gone and the row under the cursor has been read.
   await terminal.watch(3_000);
   const idle = await terminal.watch(12_000);
   bench.row('idle and polling, bytes a second', idle.bytes / 12, 0, 'bytes', 1);
@@ -158,7 +158,7 @@ async function list(bench: Bench): Promise<void> {
 async function oneCell(bench: Bench): Promise<void> {
   const terminal = bench.openLarge();
   await terminal.reach('▸ benchmark 0');
-  // Until what the first seconds bring has come.
+  // Until the output of the first seconds has arrived.
   await terminal.watch(1_500);
   const changes: number[] = [];
   for (const runs of [1111, 2222, 3333]) {
@@ -166,7 +166,7 @@ async function oneCell(bench: Bench): Promise<void> {
     const { bytes } = await terminal.keyUntil('r', String(runs));
     changes.push(bytes + (await terminal.watch(300)).bytes);
   }
-  // The list and the inspector next to it both show the number.
+  // The list and the inspector both show the number.
   bench.row('one changed cell of a live list, shown twice', median(changes) / 2, 60, 'bytes');
   await terminal.close();
 }
@@ -177,7 +177,7 @@ async function slowLine(bench: Bench): Promise<void> {
   await terminal.watch(1_500);
   terminal.slowDown(5_000);
   const settled = await times(4, async () => (await terminal.keys('j', 50, 200)) / 1_000);
-  // The first fifty rows are in sight; the others come in from below.
+  // The first fifty rows are visible; the others scroll in from below.
   bench.row('50 keys in 200 ms over 5 KB/s, settled', settled[0] ?? Number.NaN, 0.5, 's', 2);
   bench.row('the same, where they scroll', median(settled.slice(1)), 0.5, 's', 2);
   await terminal.close();
@@ -207,7 +207,7 @@ async function chat(bench: Bench): Promise<void> {
   await terminal.close();
 }
 
-/** Lists that were not read before the service went: each has to ask for it. */
+/** Lists that were not read before the service ended: each needs a request. */
 const unread = [
   [':models\r', 'benchtop/'],
   [':secrets\r', 'No secrets'],
@@ -247,7 +247,7 @@ async function uploading(bench: Bench): Promise<TimedTerminal> {
   return terminal;
 }
 
-/** What the program is doing when it is asked to end. */
+/** What the program is doing when it is asked to exit. */
 const situations: readonly (readonly [what: string, reach: (bench: Bench) => Promise<TimedTerminal>])[] = [
   [
     'a chat streams',
@@ -333,7 +333,7 @@ function print(table: readonly Row[]): void {
   }
 }
 
-/** Prints the table; with names, of these parts only. Returns 1 if a row is over its limit. */
+/** Prints the table; with names, of these parts only. Returns 1 if a row exceeds its limit. */
 export async function benchScreen(names: readonly string[]): Promise<number> {
   const bench = new Bench(await startLargeService());
   try {

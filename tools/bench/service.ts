@@ -1,4 +1,4 @@
-/** The local service with many clients that list, poll and stream at once, as screens do. */
+/** The local service with many clients that list, poll and stream at the same time, as screens do. */
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPrng } from '../../src/local/model/prng.ts';
@@ -6,7 +6,7 @@ import { type BuiltService, type Memory, printTable, readyBenchmark, startBuiltS
 import { quantile } from './pty.ts';
 
 const clients = 200;
-/** Every so many clients one chats, the others list and poll. */
+/** One in this many clients chats, the others list and poll. */
 const chatEvery = 5;
 const usualSeconds = 20;
 
@@ -28,7 +28,7 @@ class Load {
     this.#service = service;
   }
 
-  /** Returns the answer's text, or nothing if it failed, which is noted. */
+  /** Returns the answer's text, or nothing if it failed, which is recorded. */
   #ask(kind: Kind, method: string, path: string, body?: object): Promise<string | undefined> {
     const { baseUrl, apiKey } = this.#service;
     const begun = performance.now();
@@ -58,7 +58,7 @@ class Load {
     });
   }
 
-  /** Sends requests one after another until it is stopped. */
+  /** Sends requests one after another until stopped. */
   async client(index: number, runId: string, stop: AbortSignal): Promise<void> {
     const { next } = createPrng(index);
     await wait(next() * 500);
@@ -88,7 +88,7 @@ class Load {
   }
 }
 
-/** What requests leave behind would grow as much in the second half of the load as in the first. */
+/** A leak would grow as much in the second half of the load as in the first. */
 const mostGrowth = 10;
 
 const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
@@ -96,7 +96,7 @@ const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
 const wordsOf = ({ resident, heapUsed, heapTaken }: Memory): string =>
   `${mb(resident)} MB (heap: ${mb(heapUsed)} MB of objects and garbage in ${mb(heapTaken)} MB)`;
 
-/** Returns the exit code: 1 if there was any error, or memory keeps growing. */
+/** Returns the exit code: 1 if there was an error, or memory keeps growing. */
 export async function benchService([text]: readonly string[]): Promise<number> {
   const seconds = Number(text ?? usualSeconds);
   const service = await startBuiltService();
@@ -105,7 +105,7 @@ export async function benchService([text]: readonly string[]): Promise<number> {
     const benchId = await readyBenchmark(service, 't-words');
     const body = { display_name: 'polled', model_slug: 'benchtop/tutor-base' };
     const { eval_run_id } = await service.call<{ eval_run_id: string }>('POST', `/api/v1/eval/${benchId}/start`, body);
-    // What is loaded once, e.g. a model and the threads, belongs to the beginning.
+    // Memory loaded once, e.g. a model and the threads, belongs to the beginning.
     await Promise.all(
       Array.from({ length: chatEvery }, (_, index) => load.client(index, eval_run_id, AbortSignal.timeout(1_000))),
     );

@@ -5,7 +5,7 @@ import { type BuiltService, printTable, readyBenchmark, startBuiltService } from
 
 const seeds = [1, 2, 3, 4, 5];
 const goal = { base: 0.3, learnt: 0.8, seconds: 120 } as const;
-/** Seconds of curve that a default run is to give. */
+/** Duration of the curve that a default run should give, in seconds. */
 const defaultRun = { least: 30, most: 90 } as const;
 const usualModel = 'benchtop/reader-large';
 const smallModel = 'benchtop/tutor-base';
@@ -31,11 +31,7 @@ class Trainer {
     this.#service = service;
   }
 
-  /**
-   * Trains until `enough`, or to the end.
-   *
-   * @throws Error for a run that failed, which says nothing about learning
-   */
+  /** Trains until `enough`, or to the end. @throws Error for a failed run, which says nothing about learning */
   async train(benchmark: string, model: string, options: object, enough: (heldOut: readonly HeldOut[]) => boolean) {
     const { call } = this.#service;
     const bench_id = await readyBenchmark(this.#service, benchmark);
@@ -74,7 +70,7 @@ const never = (): boolean => false;
 const three = (value: number | undefined): string => (value === undefined ? 'none' : value.toFixed(3));
 const verdict = (met: boolean): string => (met ? 'yes' : 'NO');
 
-/** Returns the exit code: 1 if a goal was missed. `--model` says what learns t-words. */
+/** Returns the exit code: 1 if a goal was missed. `--model` chooses the model that learns t-words. */
 export async function benchTraining(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { model: { type: 'string', default: usualModel } } });
   const { model } = values;

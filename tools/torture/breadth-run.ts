@@ -1,4 +1,4 @@
-/** Runs sessions in breadth in processes of their own until enough keys and answers have been tried. */
+/** Runs in-process sessions in worker processes until enough keys and answers have been tried. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { SessionCounts } from './breadth.ts';
@@ -31,7 +31,7 @@ const keysOfSession = 1_200;
 const hangMs = 300_000;
 const workerPath = fileURLToPath(new URL('breadth-worker.ts', import.meta.url));
 
-/** The next message of a worker; rejects where it ends, or says nothing for too long. */
+/** The next message of a worker; rejects if it exits, or is silent for too long. */
 function hear(worker: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const done = (): void => {
@@ -59,7 +59,7 @@ function hear(worker: ChildProcess): Promise<unknown> {
   });
 }
 
-/** React as it is shipped, and as it is developed with: the one is faster, the other complains of more. */
+/** React in its production and its development build: the one is faster, the other reports more errors. */
 const kinds = ['production', 'development'] as const;
 
 async function start(index: number): Promise<ChildProcess> {

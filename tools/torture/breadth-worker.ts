@@ -1,24 +1,24 @@
 /**
- * A process that runs sessions in breadth, one after the other, each when it is asked for: what hangs or runs out of memory
- * ends this process and not the whole run.
+ * A process that runs sessions one after another on request: if one hangs or runs out of memory, only this process
+ * ends.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Purpose } from './shares.ts';
 
-// Before anything of the program is loaded: what is drawn, and what React is, hangs on it.
+// Before the program is loaded, which depends on it: the environment decides on glyphs, and on the build of React.
 Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40' });
 const { breadthSession } = await import('./breadth.ts');
 const { makeWorld } = await import('./world.ts');
 
-/** A session that was asked for. */
+/** A requested session. */
 export interface SessionOrder {
   readonly seed: string;
   readonly keys: number;
   readonly purpose: Purpose;
 }
 
-/** Heap that a session may leave behind, in bytes; what is loaded and compiled on the way counts as well. */
+/** Heap that a session may leave behind, in bytes; loaded and compiled code counts as well. */
 const mostLeft = 60e6;
 
 setFlagsFromString('--expose-gc');

@@ -1,4 +1,4 @@
-/** In process, for breadth: the whole program on mutated answers, under random keys, judged after every batch. */
+/** In process, for breadth: the whole program on mutated answers, with random keys, judged after every batch. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Input, Inputs } from './inputs.ts';
 import { type Failure, frameFailures, slipOn } from './judge.ts';
@@ -29,20 +29,20 @@ export interface SessionCounts {
   readonly failures: readonly Failure[];
 }
 
-/** The program's waits are this many times shorter, so that polls, retries and timeouts come within a batch. */
+/** The program's waits are shortened by this factor, so that polls, retries and timeouts fall within a batch. */
 const haste = 25;
 const stallMs = 400;
 const mostStarts = 6;
 /** Inputs between two judgements. */
 const batch = 12;
-/** A program that answers no key for so long hangs. */
+/** A program that answers no key for this long hangs. */
 const hangMs = 20_000;
-/** A frame that is broken for so long stays broken. */
+/** A frame that is broken for this long stays broken. */
 const restMs = 3_000;
-/** Milliseconds of the thread that one input may take: all that is on screen may be drawn some times for it. */
+/** Thread time that one input may take in milliseconds: enough to draw everything on screen several times. */
 const slowMs = 5_000;
 
-/** What an exception, a rejection or React's console says while a session runs; nothing else listens. */
+/** Collects exceptions, rejections and React's console errors during a session; nothing else listens. */
 function listen(onFailure: (what: string) => void): () => void {
   const say = (kind: string) => (error: unknown) =>
     onFailure(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
@@ -51,7 +51,7 @@ function listen(onFailure: (what: string) => void): () => void {
   const { error, warn } = console;
   const complain = (...parts: unknown[]): void => {
     const words = parts.map(String).join(' ').slice(0, 2_000);
-    // The emulator's word for a machine that is busy with something else.
+    // The emulator's message while the machine is busy.
     if (!words.startsWith('task queue exceeded')) onFailure(`console: ${words}`);
   };
   console.error = complain;
@@ -65,7 +65,7 @@ function listen(onFailure: (what: string) => void): () => void {
   };
 }
 
-/** Esc closes what is open; then help opens and closes. Whatever was done before, that much always works. */
+/** Esc closes what is open; then help opens and closes. This must work in every state. */
 async function answersKeys({ screen, give, size }: RunningProgram): Promise<boolean> {
   const { columns, rows } = size();
   await give({ kind: 'resize', columns: 120, rows: 40 });
@@ -142,7 +142,7 @@ export async function breadthSession(options: BreadthOptions): Promise<SessionCo
     await proxy.close();
     await local.end();
     process.chdir(folder);
-    // What was under way when the program was closed fails behind it.
+    // Work in progress fails after the program was closed.
     await wait(20);
     deafen();
   }
@@ -158,7 +158,7 @@ function deskOf({ screen, give }: RunningProgram, address: string): Desk {
   };
 }
 
-/** Sends an input and says where it took more of the thread than a person would wait for. */
+/** Sends an input and reports if it took more thread time than a user would tolerate. */
 async function limited({ give }: RunningProgram, input: Input, fail: (what: string) => void): Promise<void> {
   const before = process.threadCpuUsage();
   await give(input);
@@ -167,7 +167,7 @@ async function limited({ give }: RunningProgram, input: Input, fail: (what: stri
   if (ms > slowMs) fail(`${Math.round(ms)} ms of work for ${JSON.stringify(input).slice(0, 200)}`);
 }
 
-/** The failures of the frame, once it has come to rest: while frames follow one another the painter leaves some out. */
+/** The failures of the frame once it has settled: of a fast sequence the painter skips some. */
 async function restingFailures({ screen, size }: RunningProgram): Promise<readonly string[]> {
   const deadline = performance.now() + restMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Runs sessions in pseudo-terminals, some at a time, and adds up what they showed. */
+/** Runs pseudo-terminal sessions in parallel, and sums up their results. */
 import { type DepthResult, depthSession } from './depth.ts';
 import type { Failure } from './judge.ts';
 import type { Purpose } from './shares.ts';
@@ -8,7 +8,7 @@ export interface DepthGoal {
   readonly seed: string;
   readonly purpose: Purpose;
   readonly sessions: number;
-  /** Sessions at a time. */
+  /** Sessions in parallel. */
   readonly workers: number;
   readonly onFailure: (failure: Failure) => void;
   readonly onProgress: (words: string) => void;
@@ -19,11 +19,11 @@ export interface DepthCounts {
   readonly keys: number;
   readonly mutated: number;
   readonly typed: number;
-  /** How the sessions ended, with how many did. */
+  /** How the sessions ended, with counts. */
   readonly endings: string;
-  /** Milliseconds from a signal to the end of the process: median, 95 %, the longest. */
+  /** Milliseconds from a signal to the end of the process: median, 95 %, maximum. */
   readonly endMs: readonly number[];
-  /** The most resident memory of a session, in bytes. */
+  /** The largest resident memory of a session, in bytes. */
   readonly memory: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * In a real pseudo-terminal, for depth: the built program on mutated answers, under random keys, signals and a service that
- * dies in the middle. Judged while it runs, by how it ends, and by what it leaves behind.
+ * In a real pseudo-terminal, for depth: the built program on mutated answers, with random keys, signals and a service
+ * that dies in between. Judged while it runs, by how it ends, and by what it leaves behind.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ export interface DepthResult {
   /** How it was ended, and the milliseconds from there to the end of the process. */
   readonly ending: Ending;
   readonly endMs: number;
-  /** The most resident memory that was seen, in bytes. */
+  /** The largest resident memory observed, in bytes. */
   readonly memory: number;
   readonly failures: readonly Failure[];
 }
@@ -40,21 +40,21 @@ export type Ending = 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'keys' | 'by itself';
 
 const codes: Readonly<Record<Ending, number>> = { SIGTERM: 143, SIGHUP: 129, SIGINT: 130, keys: 0, 'by itself': 0 };
 const mostMemory = 400e6;
-/** The program is to end within one second; a busy machine may take longer to let it. */
+/** The program should end within one second; a busy machine may delay it. */
 const mostEndMs = 6_000;
 const startMs = 60_000;
 const hangMs = 20_000;
 const batch = 10;
 const stallMs = 3_000;
 const mostStarts = 3;
-/** An address at which there is no service. */
+/** An address without a service. */
 const nowhere = 'http://127.0.0.1:9';
 
-/** What a session is like; all of it by chance. */
+/** The random properties of a session. */
 interface Character {
   readonly readOnly: boolean;
   readonly mouse: boolean;
-  /** On a local service of its own, which it starts itself, in place of the proxy. */
+  /** On its own local service, which it starts itself, instead of the proxy. */
   readonly local: boolean;
   readonly answers: boolean;
   readonly ending: Exclude<Ending, 'by itself'>;
@@ -193,7 +193,7 @@ class DepthSession {
     return true;
   }
 
-  /** Presses keys, and lets happen what happens around them, until there were enough or the program has ended. */
+  /** Presses keys and triggers events until there were enough, or the program has ended. */
   async #press(terminal: Terminal, address: string, killService: () => Promise<void>): Promise<void> {
     const { purpose } = this.#options;
     const random = this.#random.fork('keys');
@@ -202,7 +202,7 @@ class DepthSession {
     const inputs = new Inputs(random, {
       without: ['q', 'ctrl-c'],
       mouse: this.#character.mouse,
-      // It would take what is typed after it for its own.
+      // It would read what is typed afterwards.
       unfinishedPastes: purpose !== 'secrets',
       insists: purpose === 'read-only',
     });
@@ -254,7 +254,7 @@ class DepthSession {
     return { ending, endMs: (end?.at ?? performance.now()) - from };
   }
 
-  /** Whatever was done before: esc closes what is open, and help opens. */
+  /** In any state: esc closes what is open, and help opens. */
   async #answersKeys(terminal: Terminal): Promise<void> {
     terminal.resize(120, 40);
     const deadline = performance.now() + hangMs;
@@ -265,7 +265,7 @@ class DepthSession {
       }
       await terminal.quiet(100);
       if (/─ Help|Help ─/.test(terminal.text())) return;
-      // As long as a person would wait before trying once more.
+      // As long as a user would wait before trying again.
       await wait(1_200);
     } while (performance.now() < deadline && !terminal.hasEnded());
     this.#fail('esc and ? do not show the help');
@@ -291,7 +291,7 @@ class DepthSession {
     if (this.#character.readOnly) for (const write of writesIn(proxy)) this.#fail(`read-only, and yet ${write}`);
   }
 
-  /** @param served the data folder of a service of this session, besides its home */
+  /** @param served the data folder of this session's service, in addition to its home folder */
   #judgeFiles(served: string | undefined): void {
     for (const folder of [this.#home, ...(served === undefined ? [] : [served])]) {
       for (const leak of traces.inFiles(folder)) this.#fail(leak);
@@ -306,7 +306,7 @@ function deskOf(terminal: Terminal, address: string): Desk {
   return {
     text: terminal.text,
     give: async bytes => {
-      // Esc by itself, and not the first byte of a sequence.
+      // Esc as a key, not as the first byte of a sequence.
       terminal.write(bytes);
       await terminal.quiet(60);
     },
@@ -334,7 +334,7 @@ async function stopAndContinue(terminal: Terminal, random: Random): Promise<void
   terminal.signal('SIGCONT');
 }
 
-/** Leaves what is open, and quits; where it asks what would be lost, loses it. */
+/** Closes what is open, and quits; confirms if something would be lost. */
 async function quitByKeys(terminal: Terminal): Promise<void> {
   for (let turn = 0; turn < 20 && !terminal.hasEnded(); turn += 1) {
     for (const key of ['\u001b', '\u001b', 'q', 'y']) {
@@ -345,13 +345,13 @@ async function quitByKeys(terminal: Terminal): Promise<void> {
   }
 }
 
-/** Ends the local service of a data folder at once, as a crash does. */
+/** Kills the local service of a data folder, as a crash would. */
 function killDaemon(folder: string): void {
   try {
     const { pid } = JSON.parse(readFileSync(join(folder, 'service.json'), 'utf8')) as { pid: number };
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has not been started, or has gone.
+    // It has not been started, or is gone.
   }
 }
 

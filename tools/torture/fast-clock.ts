@@ -1,6 +1,6 @@
 /**
- * Loaded before a program (`--import`): its clock runs `TORTURE_RATE` times as fast. Times of day, timers and what is
- * measured agree with each other; sockets keep the time of the machine.
+ * Loaded before a program (`--import`): its clock runs `TORTURE_RATE` times as fast. Times of day, timers and durations
+ * agree with each other; sockets keep real time.
  */
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
@@ -14,7 +14,7 @@ const now = (): number => began + (RealDate.now() - began) * rate;
 
 class FastDate extends RealDate {
   constructor(...parts: []) {
-    // Without a value it is the time; with any, a date like others.
+    // Without an argument it is the current time, otherwise an ordinary date.
     super(...(parts.length === 0 ? ([now()] as unknown as []) : parts));
   }
 

@@ -1,4 +1,4 @@
-/** Random input: keys of the key map and others, typed text, pastes, the mouse, sizes, and bytes that are no key at all. */
+/** Random input: keys of the key map and others, typed text, pastes, the mouse, sizes, and bytes that are not keys. */
 
 import { generalLayers } from '../../src/ui/keys/general.ts';
 import { registry } from '../../src/ui/views/registry.ts';
@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 import { hostileText, names } from './texts.ts';
 
 export type Input =
-  /** Bytes as a terminal sends them; `keys` is how many presses they are. */
+  /** Bytes as a terminal sends them; `keys` is the number of presses. */
   | { readonly kind: 'bytes'; readonly bytes: string; readonly keys: number }
   | {
       readonly kind: 'mouse';
@@ -19,12 +19,12 @@ export type Input =
   | { readonly kind: 'resize'; readonly columns: number; readonly rows: number };
 
 export interface InputOptions {
-  /** Keys that are not pressed, by their names in the key map. */
+  /** Keys that are not pressed, by name. */
   readonly without: readonly string[];
   readonly mouse: boolean;
-  /** Also a paste without its end, which takes what is between the program and the terminal to get out of. */
+  /** Includes a paste without its end, which only the layer between program and terminal can end. */
   readonly unfinishedPastes: boolean;
-  /** Goes above all for what changes something: the keys of such commands, the menu of actions, and a yes to what is asked. */
+  /** Favours commands that write: their keys, the menu of actions, and confirming questions. */
   readonly insists?: boolean;
 }
 
@@ -49,7 +49,7 @@ const oddSizes = [
   [500, 20],
 ] as const;
 
-/** Function keys, reports of focus, answers to questions that were not asked, cut sequences. */
+/** Function keys, focus reports, unrequested answers, partial sequences. */
 const strange = [
   '\u001bOP',
   '\u001b[15~',
@@ -123,7 +123,7 @@ export class Inputs {
     return { kind: 'bytes', bytes: text, keys: text.length };
   }
 
-  /** To a section, into its first rows, and a command of the view. */
+  /** Goes to a section, into its first rows, and runs a command of the view. */
   #dive(): Input {
     const random = this.#random;
     const section = random.pick(sections);
@@ -144,7 +144,7 @@ export class Inputs {
     };
   }
 
-  /** A command that changes something, by its key, the menu of actions or the palette, and what it may ask for. */
+  /** A command that writes, by its key, the menu of actions or the palette, and answers to its questions. */
   #insist(): Input {
     const random = this.#random;
     const key = bytesOf(random.pick(writingKeys));
@@ -209,7 +209,7 @@ export class Inputs {
   }
 }
 
-/** A report of the mouse as a terminal sends it (SGR encoding). */
+/** A mouse report as a terminal sends it (SGR encoding). */
 export function mouseBytes({ code, column, row, released }: Extract<Input, { kind: 'mouse' }>): string {
   return `\u001b[<${code};${column + 1};${row + 1}${released ? 'm' : 'M'}`;
 }

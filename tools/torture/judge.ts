@@ -1,11 +1,11 @@
-/** What is wrong with a screen, whatever it shows. Pure. */
+/** Finds errors in a screen, whatever it shows. Pure. */
 import { smallest } from '../../src/ui/app/layout.ts';
 
-/** One error, with what is needed to reproduce it. */
+/** An error, with what is needed to reproduce it. */
 export interface Failure {
   readonly seed: string;
   readonly what: string;
-  /** The last screen, or what else shows it. */
+  /** The last screen, or other evidence. */
   readonly screen: string;
 }
 
@@ -17,7 +17,7 @@ const bottom = /^└─+┘$/;
 /** Words that only a bug writes. */
 const slips = /\bundefined\b|\[object Object\]|\bNaN\b|Infinity|\bfunction \(/;
 
-/** Failures of a frame of `columns` by `rows` cells, each in words. */
+/** Errors of a frame of `columns` by `rows` cells, in words. */
 export function frameFailures(text: string, columns: number, rows: number): string[] {
   const lines = text.split('\n');
   const failures: string[] = [];

@@ -1,13 +1,13 @@
 /**
- * Mutates an answer of the service: another JSON text than the one that was meant, by chance from a seed. Pure. What it
- * makes is still JSON, save where a broken text is what is tried.
+ * Mutates an answer of the service at random from a seed. Pure. The result is still JSON, unless broken text is what is
+ * being tested.
  */
 import type { Random } from './random.ts';
 import { hostileText, names, statuses, times } from './texts.ts';
 
 export interface Mutated {
   readonly text: string;
-  /** What was done, in the order in which it was done, e.g. `items.3.status: unknown status`. */
+  /** The mutations in order, e.g. `items.3.status: unknown status`. */
   readonly done: readonly string[];
 }
 
@@ -20,11 +20,11 @@ interface Place {
   readonly path: string;
 }
 
-/** JSON that no value of JavaScript is written as; it replaces a mark in the text. */
+/** JSON that no JavaScript value serialises to; it replaces a mark in the text. */
 class Raw {
   readonly #texts: string[] = [];
 
-  /** A value that becomes `text` once the answer is written. */
+  /** A value that becomes `text` once the answer is serialised. */
   add(text: string): string {
     this.#texts.push(text);
     return `\u0000raw ${this.#texts.length - 1}\u0000`;
@@ -44,7 +44,7 @@ interface Step {
 const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null;
 const isRecord = (value: unknown): value is Record<string, unknown> => isContainer(value) && !Array.isArray(value);
 
-/** More places than this are not looked at: a trajectory of megabytes has as much wrong with its first thousand. */
+/** Only this many places are considered: a trajectory of megabytes repeats the same structure. */
 const mostPlaces = 1_000;
 
 function placesOf(root: unknown): Place[] {
@@ -90,7 +90,7 @@ function deep({ random, raw }: Step): string {
   return raw.add(`${open.repeat(levels)}1${close.repeat(levels)}`);
 }
 
-/** What can be done at one place. Returns the words for it, or undefined if it does not fit. */
+/** Mutates one place. Returns a description, or undefined if the mutation does not apply. */
 const atPlace: Readonly<Record<string, (place: Place, step: Step) => boolean>> = {
   drop: ({ container, key }) => {
     if (Array.isArray(container)) container.splice(Number(key), 1);
@@ -141,7 +141,7 @@ const atPlace: Readonly<Record<string, (place: Place, step: Step) => boolean>> =
   },
 };
 
-/** What can be done to a list of rows. */
+/** Mutations of a list of rows. */
 const atRows: Readonly<Record<string, (rows: unknown[], step: Step) => boolean>> = {
   empty: rows => {
     rows.length = 0;
@@ -188,7 +188,7 @@ const atRows: Readonly<Record<string, (rows: unknown[], step: Step) => boolean>>
   },
 };
 
-/** What can be done to the answer as a whole. Returns the new one. */
+/** Mutations of the whole answer. Returns the new one. */
 const atWhole: Readonly<Record<string, (root: unknown, step: Step) => unknown>> = {
   'bare list or envelope': root => {
     if (Array.isArray(root)) return { items: root, has_more: false, next_cursor: null };
@@ -210,14 +210,14 @@ const atWhole: Readonly<Record<string, (root: unknown, step: Step) => unknown>> 
   wrapped: (root, { random }) => ({ [random.pick(['data', 'result', 'items', '0'])]: root }),
 };
 
-/** Changes of values and rows that leave the answer one that can be read, and its numbers ones that can be wrong. */
+/** Mutations of values and rows that keep the answer readable and make its numbers wrong. */
 const gentle = {
   place: ['drop', 'null', 'other type', 'odd number', 'unknown status', 'name of a prototype'],
   rows: ['empty', 'ten times', 'same ids', 'no ids', 'id of a prototype', 'other order', 'strange rows'],
 } as const;
 
 export interface MutateOptions {
-  /** Leaves the form of the answer as it is, and its texts short. */
+  /** Keeps the structure of the answer, and its texts short. */
   readonly gentle?: boolean;
 }
 
@@ -240,7 +240,7 @@ function mutateOnce(
   ] as const);
   if (kind === 'place') {
     const [name, change] = random.pick(chosen(atPlace, options.gentle ? gentle.place : undefined));
-    // A few attempts: most places do not fit most changes.
+    // Several attempts: most mutations do not apply to most places.
     for (let attempt = 0; attempt < 12; attempt += 1) {
       const place = random.pick(places);
       if (change(place, step)) return { root, done: `${place.path}: ${name}` };
@@ -274,7 +274,7 @@ function breakText(text: string, random: Random): Mutated {
 
 const breakShare = 0.04;
 
-/** Mutates a JSON text in one to four ways. A text that is no JSON is given back as it was, with nothing done. */
+/** Mutates a JSON text in one to four ways. Text that is not JSON is returned unchanged. */
 export function mutateJson(text: string, random: Random, options: MutateOptions = {}): Mutated {
   let root: unknown;
   try {

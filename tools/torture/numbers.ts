@@ -1,4 +1,4 @@
-/** Opens a view on answers that are wrong in their values, and compares what it says with what was sent. */
+/** Opens a view on answers with wrong values, and compares what it shows with what was sent. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Place } from '../../src/resources/place.ts';
 import type { Failure } from './judge.ts';
@@ -22,22 +22,22 @@ import { calm, type FaultyProxy, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
 import { apiKey, type World } from './world.ts';
 
-/** What is on screen, and what was sent for it last, by path. */
+/** The screen, and the last answers by path. */
 interface Evidence {
   /** The main pane. */
   readonly text: string;
-  /** All of the screen. */
+  /** The whole screen. */
   readonly screen: string;
-  /** The newest answers to requests whose path matches, one for each address. */
+  /** The newest answers to requests whose path matches, one per address. */
   readonly sent: (path: RegExp) => readonly string[];
 }
 
 interface Check {
   readonly name: string;
   readonly place: (ids: Ids) => Place;
-  /** Paths whose answers are made wrong; the others are as they should be. */
+  /** Paths whose answers are mutated; the others are unchanged. */
   readonly wrong: RegExp;
-  /** Paths that must have been asked before the screen is looked at. */
+  /** Paths that must have been requested before the screen is judged. */
   readonly asks: readonly RegExp[];
   readonly failures: (evidence: Evidence) => readonly string[];
 }
@@ -60,7 +60,7 @@ const checkpointsPath = /^\/api\/v1\/train\/[^/]+\/checkpoints$/;
 const trainerPath = /trainer-reward-by-step$/;
 const heldOutPath = /held-out-reward-by-step$/;
 
-/** Every number in a column is one that was sent. */
+/** Every number in a column was sent. */
 function columnFailures(text: string, title: string, width: number, sent: readonly unknown[]): string[] {
   return columnOf(text, title, width)
     .filter(cell => !/[kMGTP]$/.test(cell) && !sent.some(value => standsFor(cell, value)))
@@ -85,7 +85,7 @@ function runFailures({ text, sent }: Evidence): string[] {
   if (![...own, ofRewards].some(value => standsFor(mean, value))) {
     failures.push(`mean ${mean} is neither ${ofRewards} by the rewards nor any of ${own.join(', ')} by the service`);
   }
-  // What could not be read is in no mean, and that is said.
+  // Unreadable values are in no mean, and the screen says so.
   const unreadable = Number(/(\d+) rewards? could not be read/.exec(text)?.[1] ?? 0);
   if (listed !== undefined && unreadable === 0 && !standsFor(listed, ofRewards))
     failures.push(`${listed} by the rewards is ${ofRewards}`);
@@ -101,7 +101,7 @@ function runFailures({ text, sent }: Evidence): string[] {
   if (bars.length > 0 && graded !== undefined && counted !== Number(graded)) {
     failures.push(`the histogram holds ${counted} of ${graded}`);
   }
-  // A rollout that only one of the two lists has is a row all the same.
+  // A rollout in only one of the two lists is still a row.
   const ids = new Set([
     ...(sentRows(sent(trajectoriesPath), 'trajectory_id')?.ids ?? []),
     ...(rows ?? []).flatMap(row => idIn(row, 'trajectory_id')),
@@ -114,7 +114,7 @@ function runFailures({ text, sent }: Evidence): string[] {
 function trainingFailures({ text, sent }: Evidence): string[] {
   const progress = parse(sent(trainingProgressPath).at(-1));
   const [done, total] = [fieldOf(progress, 'completed_steps'), fieldOf(progress, 'total_steps')];
-  // All that was sent for the run: where an answer gives it another id, the later ones have another address.
+  // Everything sent for the run: if an answer changes its id, later requests have another address.
   const curve = sent(trainerPath).flatMap(text => rowsOf(text, 'trainer_rewards') ?? []);
   const steps = new Set(curve.map(row => fieldOf(row, 'step')));
   const committed = (sentRows(sent(checkpointsPath), 'checkpoint_id')?.rows ?? []).map(row =>
@@ -163,7 +163,7 @@ const ofTrajectories: Check = {
   },
 };
 
-/** Kept as they are: the seeds of errors that were found pick from them. */
+/** Never reordered: the seeds of earlier errors pick from them. */
 const checks: readonly Check[] = [
   {
     name: 'benchmarks',
@@ -219,10 +219,10 @@ function parse(text: string | undefined): unknown {
   }
 }
 
-/** An address without the place in the list that it asks for: the pages of a list have it in common. */
+/** An address without its cursor, which is the same for all pages of a list. */
 const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/g, '');
 
-/** What was sent last for each address; of a list that was asked for in several orders, the last one only. */
+/** The last answer for each address; of a list requested in several orders, only the last one. */
 function evidenceOf(screen: string, proxy: FaultyProxy): Evidence {
   const newest = new Map<string, string>();
   const lists = new Map<string, string>();
@@ -261,7 +261,7 @@ async function idsOf(baseUrl: string): Promise<Ids> {
   return { run: run?.['eval_run_id'] ?? '', training: training?.['training_run_id'] ?? '' };
 }
 
-/** One view on one set of wrong answers, looked at once it has come to rest. */
+/** One view with one set of wrong answers, judged once it has settled. */
 export async function numbersSession({ world, seed }: { world: World; seed: string }): Promise<NumbersResult> {
   const random = new Random(seed);
   const check = random.fork('a list').chance(0.25) ? ofTrajectories : random.pick(checks);
@@ -273,7 +273,7 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
     shares: { ...calm, json: 1 },
     mostStarts: 0,
     stallMs: 1_000,
-    // An address is answered the same each time: what is asked again must not change what is on screen.
+    // An address always gets the same answer: polling must not change the screen.
     mutate: (text, _chance, { url }) => {
       const own = random.fork(url.replaceAll(/[a-z]+_[\w-]{6,}/g, '{id}'));
       return check.wrong.test(url) && own.chance(0.6) ? mutateJson(text, own, { gentle: true }) : { text, done: [] };
@@ -292,7 +292,7 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
     onUnmeant: what => unmeant.push(what),
   });
   const { screen } = program;
-  /** Without the first line, which says how old everything is. */
+  /** Without the first line, which shows ages. */
   const body = (): string => screen.text().split('\n').slice(1).join('\n');
   try {
     const deadline = performance.now() + limitMs;

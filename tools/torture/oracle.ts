@@ -1,12 +1,12 @@
 /**
- * What a screen may say about what was sent, worked out from the bytes that were sent and from nothing of the program.
- * If the answer is not whole, the screen has to say so: what it leaves out in silence is wrong. Pure.
+ * What a screen may say about what was sent, computed from the bytes sent and independent of the program. If the answer
+ * is incomplete, the screen has to say so: leaving something out silently is an error. Pure.
  */
 
-/** The rows of a list as they were sent, over all its pages. */
+/** The rows of a list as sent, over all its pages. */
 export interface SentRows {
   readonly rows: readonly unknown[];
-  /** Ids, each once. */
+  /** Ids, without duplicates. */
   readonly ids: ReadonlySet<string>;
   readonly hasMore: boolean;
 }
@@ -22,21 +22,21 @@ function parsed(text: string): unknown {
 export const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
 
-/** The rows of an answer: a bare list, or the list in one of its fields. Undefined if it holds none. */
+/** The rows of an answer: a bare list, or the list in one of its fields. Undefined if there are none. */
 export function rowsOf(text: string, field: string = 'items'): unknown[] | undefined {
   const body = parsed(text);
   const rows = Array.isArray(body) ? body : fieldOf(body, field);
   return Array.isArray(rows) ? rows : undefined;
 }
 
-/** The id of a row, as a text: what is none counts as it is written. Empty if there is none. */
+/** The id of a row as text; other types are serialised. Empty if there is none. */
 export function idIn(row: unknown, field: string): string[] {
   const id = fieldOf(row, field);
   if (typeof id === 'string') return [id];
   return id === null || id === undefined ? [] : [JSON.stringify(id)];
 }
 
-/** Undefined if a page holds no rows in a form that can be read. */
+/** Undefined if a page has no readable rows. */
 export function sentRows(pages: readonly string[], id: string): SentRows | undefined {
   const rows: unknown[] = [];
   for (const page of pages) {
@@ -49,18 +49,18 @@ export function sentRows(pages: readonly string[], id: string): SentRows | undef
   return { rows, ids: new Set(ids), hasMore: fieldOf(last, 'has_more') === true };
 }
 
-/** A finite number, also where it was sent as a text; undefined for everything else. */
+/** A finite number, even if it was sent as text; undefined for everything else. */
 export function numberOf(value: unknown): number | undefined {
   const isWritten = typeof value === 'string' && value.trim() !== '';
   const number = isWritten ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
-/** Numbers that can be added up. */
+/** Numbers that can be summed. */
 export const numbersIn = (rows: readonly unknown[], field: string): number[] =>
   rows.map(row => numberOf(fieldOf(row, field))).filter(value => value !== undefined);
 
-/** The mean, added up in parts that cannot overflow. */
+/** The mean, summed in parts that cannot overflow. */
 export function meanOf(values: readonly number[]): number | undefined {
   if (values.length === 0) return undefined;
   return values.reduce((mean, value) => mean + value / values.length, 0);
@@ -76,8 +76,8 @@ export function standsFor(shown: string, value: unknown): boolean {
 }
 
 /**
- * What is wrong with the number behind a section, which is that of the rows of its list; rows that could not be read
- * are left out if the list says so.
+ * Errors in the count of a section, which is the number of rows in its list; unreadable rows are left out if the list
+ * says so.
  */
 export function sectionFailures(screen: string, title: string, sent: SentRows | undefined): string[] {
   const found = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(screen);
@@ -88,7 +88,7 @@ export function sectionFailures(screen: string, title: string, sent: SentRows | 
   return [`${title} ${count}${more} in the sections, and ${sent.ids.size} rows were sent`];
 }
 
-/** The main pane of a screen of 200 columns: what is behind the sections and before the inspector. */
+/** The main pane of a screen of 200 columns, between the sections and the inspector. */
 export function mainPane(text: string): string {
   return text
     .split('\n')
@@ -96,7 +96,7 @@ export function mainPane(text: string): string {
     .join('\n');
 }
 
-/** How many rows a table says it has, and what it says of those that it leaves out. */
+/** How many rows a table claims, and what it says about omitted ones. */
 export interface ShownRows {
   readonly rows: number;
   readonly more: boolean;
@@ -116,7 +116,7 @@ export function shownRows(text: string): ShownRows {
   };
 }
 
-/** What is wrong with the rows that a table says it has. */
+/** Errors in the row count of a table. */
 export function rowFailures(sent: SentRows | undefined, shown: ShownRows): string[] {
   if (!sent) return shown.rows === 0 ? [] : [`${shown.rows} rows are shown of an answer that holds none`];
   const failures: string[] = [];

@@ -20,11 +20,11 @@ export interface ProgramOptions {
   readonly columns: number;
   readonly rows: number;
   readonly readOnly: boolean;
-  /** Where it opens; the benchmarks if it is not given. */
+  /** Where it opens; the benchmarks by default. */
   readonly start?: Place;
-  /** Waits of the program are this many times shorter. */
+  /** The program's waits are shortened by this factor. */
   readonly haste: number;
-  /** Hears of what the program writes and does not mean to. */
+  /** Called with unintended output of the program. */
   readonly onUnmeant: (what: string) => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Between the program and a real local service; corrupts the answers: in their JSON, in their HTTP, in
- * their TCP. What happens to an answer hangs on the seed, on what was asked and on how often, and on nothing else, so that
- * a seed gives the same answers in whatever order they are asked for.
+ * A proxy between the program and a real local service that corrupts the answers: in their JSON, HTTP or TCP. The
+ * corruption depends only on the seed, the request and its repetition, so that a seed gives the same answers in any
+ * order of requests.
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,9 @@ import { type Mutated, mutateJson } from './mutate.ts';
 import type { Random } from './random.ts';
 import { httpFaults, type Meant, mutateEvent, type Surroundings, tcpFaults } from './transport.ts';
 
-/** One request and what was sent for it. */
+/** A request and what was sent for it. */
 export interface Exchange {
-  /** When it came, by `performance.now()`. */
+  /** When it arrived, by `performance.now()`. */
   readonly at: number;
   readonly method: string;
   /** Path with the query. */
@@ -19,9 +19,9 @@ export interface Exchange {
   readonly headers: IncomingMessage['headers'];
   requestBody: string;
   status: number;
-  /** What was sent in place of the answer, or the answer. Empty if it was broken below JSON, or streamed. */
+  /** The corrupted answer, or the original. Empty if it was broken below JSON, or streamed. */
   sent: string;
-  /** What was done to it. Empty for an answer that is as the service gave it. */
+  /** The corruptions. Empty for an unchanged answer. */
   done: readonly string[];
 }
 
@@ -39,23 +39,23 @@ export interface ProxyOptions {
   readonly target: string;
   readonly random: Random;
   readonly shares: Shares;
-  /** Requests that start work (runs, training, deployments) and are passed on; the others are refused with a 429. */
+  /** Requests that start work (runs, training, deployments) and are forwarded; the others are refused with a 429. */
   readonly mostStarts: number;
   readonly stallMs: number;
-  /** Exchanges that are kept, the newest. */
+  /** Number of recent exchanges kept. */
   readonly keeps?: number;
-  /** Mutates a JSON answer; by chance if it is not given. */
+  /** Mutates a JSON answer; at random by default. */
   readonly mutate?: (text: string, random: Random, exchange: Exchange) => Mutated;
 }
 
 export interface FaultyProxy {
   readonly baseUrl: string;
-  /** The newest exchanges, the oldest first. */
+  /** The recent exchanges, oldest first. */
   readonly exchanges: readonly Exchange[];
-  /** Requests that came to the other origin: there is to be none. */
+  /** Requests to the foreign origin, of which there must be none. */
   readonly strayed: readonly Exchange[];
   readonly counts: { answers: number; mutated: number };
-  /** Requests that are being answered. */
+  /** Requests in flight. */
   readonly open: () => number;
   readonly setShares: (shares: Shares) => void;
   readonly setTarget: (target: string) => void;
@@ -64,7 +64,7 @@ export interface FaultyProxy {
 
 const startsWork = /^\/api\/v1\/(?:train|deploy|eval\/[^/]+\/start|benchmarks\/[^/]+\/(?:build|ingest))/;
 
-/** What was asked without what differs between two services: their ids. */
+/** The request without the ids, which differ between two services. */
 export function patternOf(method: string, url: string): string {
   return `${method} ${url.replace(/\?.*$/, '').replaceAll(/[a-z]+_[\w-]{6,}/g, '{id}')}`;
 }
@@ -115,7 +115,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     response.end('{}');
   });
 
-  /** Passes a request on. Rejects if the service is not there. */
+  /** Forwards a request. Rejects if the service is gone. */
   const forward = (exchange: Exchange, body: Buffer): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const { method, url, headers } = exchange;

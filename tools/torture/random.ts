@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same choices on every machine (mulberry32, seeded by FNV-1a). */
+/** Random numbers from a seed, the same on every machine (mulberry32, seeded by FNV-1a). */
 
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
@@ -49,7 +49,7 @@ export class Random {
     return this.pick(items)[1];
   }
 
-  /** Chance of its own for a part, which what happens elsewhere does not disturb. */
+  /** An independent generator for a part of the session. */
   fork(name: string): Random {
     return new Random(`${this.seed}/${name}`);
   }

@@ -1,11 +1,11 @@
 /**
- * Reads what a program writes to its terminal, and says which of it the program does not mean to write: the list here is
- * written by hand, so that a sequence that slips through from the service is on no list.
+ * Reads a program's terminal output and finds sequences that the program does not intend to write. The list is written
+ * by hand, so that a sequence that slips through from the service is not on it.
  */
 
 /** CSI sequences, by their whole text. */
 const meantControls: readonly RegExp[] = [
-  // Cursor to a place, forward; erase to the end of the line, the screen; scroll within rows.
+  // Cursor position, cursor forward; erase line, erase screen; scroll region.
   /^\d*(;\d+)?H$/,
   /^\d*C$/,
   /^K$/,
@@ -17,12 +17,12 @@ const meantControls: readonly RegExp[] = [
   // Status report, synchronized output.
   /^5n$/,
   /^\?2026[hl]$/,
-  // Alternate screen, cursor, wrapping, pastes, mouse; the title kept aside and put back.
+  // Alternate screen, cursor, wrapping, pastes, mouse; saving and restoring the title.
   /^\?(1049|25|7|2004|1000|1006)[hl]$/,
   /^2[23];2t$/,
 ];
 
-/** OSC strings: copies, titles of its own, notices. */
+/** OSC strings: copies, titles, notices. */
 const meantStrings: readonly RegExp[] = [
   /^52;c;[\w+/]*={0,2}$/,
   /^2;benchtop: [^\u0000-\u001f\u007f-\u009f]*$/,
@@ -30,30 +30,30 @@ const meantStrings: readonly RegExp[] = [
   /^777;notify;benchtop;[^\u0000-\u001f\u007f-\u009f]*$/,
 ];
 
-/** Reorders or hides text, whatever the script. Joiners and variation selectors have their uses. */
+/** Reorders or hides text in any script. Joiners and variation selectors have legitimate uses. */
 const deceptive =
   /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
 
-/** A control sequence; a string with its end; any other escape with its final. */
+/** A control sequence; a terminated string; any other escape sequence. */
 const token = /\u001b\[([0-?]*[ -/]*[@-~])|\u001b([\]PX^_])([^\u0007\u001b]*)(?:\u0007|\u001b\\)|\u001b([^[\]PX^_])/g;
-/** The beginning of a sequence, whose end has not come yet. */
+/** The beginning of an incomplete sequence. */
 const unfinished = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b]*\u001b?)?$/;
 
-/** Modes that are on after what was written. */
+/** Tracks the modes that are switched on. */
 export class Modes {
   readonly #on = new Set<string>();
 
   take(sequence: string): void {
     const [, names = '', final] = /^\?([\d;]+)([hl])$/.exec(sequence) ?? [];
     for (const name of names.split(';').filter(Boolean)) {
-      // The cursor and the wrapping are on to begin with: off is what must not stay.
+      // The cursor and wrapping start switched on: staying off is the error.
       const leaves = name === '25' || name === '7' ? 'l' : 'h';
       if (final === leaves) this.#on.add(name);
       else this.#on.delete(name);
     }
   }
 
-  /** Modes that are not as the program found them. */
+  /** Modes that differ from the start. */
   changed(): readonly string[] {
     return [...this.#on].filter(name => name !== '2026');
   }
@@ -61,12 +61,12 @@ export class Modes {
 
 export class SequenceReader {
   readonly modes = new Modes();
-  /** Titles that were kept aside and not put back. */
+  /** Saved titles that were not restored. */
   titles = 0;
   readonly #report: (what: string) => void;
   #rest = '';
 
-  /** `report` hears of everything that was not meant. */
+  /** `report` is called with everything unintended. */
   constructor(report: (what: string) => void) {
     this.#report = report;
   }

@@ -1,12 +1,12 @@
 import type { Shares } from './proxy.ts';
 
 /**
- * What a session is for: anything at all; a program that may only read, pressed to write; or secrets that are typed and must be
- * found nowhere afterwards.
+ * The purpose of a session: anything; a read-only program, pressed to write; or secrets that are typed and must not be
+ * found anywhere afterwards.
  */
 export type Purpose = 'anything' | 'read-only' | 'secrets';
 
-/** How bad the answers of a session are: mostly wrong in their JSON, or mostly broken below it, or seldom wrong. */
+/** How bad the answers of a session are: mostly wrong JSON, mostly broken below JSON, or rarely wrong. */
 export const shares: readonly Shares[] = [
   { json: 0.5, http: 0.08, tcp: 0.04 },
   { json: 0.9, http: 0, tcp: 0 },

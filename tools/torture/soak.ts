@@ -1,6 +1,6 @@
 /**
- * A long watch with a clock that runs faster: the screen stays on Watch while runs start and end on a service of its own.
- * Memory and handles of both stay where they are, and nothing is asked for more often than the intervals say.
+ * A long watch with an accelerated clock: the screen stays on Watch while runs start and end on its own service. Memory
+ * and handles must stay level, and no poll may come more often than its interval.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -30,19 +30,19 @@ export interface SoakResult {
 
 const rate = 20;
 const seed = 'soak';
-/** Milliseconds of the machine between two looks. */
+/** Real milliseconds between two samples. */
 const lookMs = 1_000;
-/** What memory may differ by between the second and the last third, in bytes, and handles in number. */
+/** Allowed difference between the second and the last third: memory in bytes, and number of handles. */
 const mostGrowth = 24e6;
 const mostHandles = 4;
 
-/** The shortest interval between two polls of the same by the program's settings, less its jitter, in milliseconds. */
+/** The shortest configured interval between two polls, less its jitter, in milliseconds. */
 const shortest = (ms: number): number => ms * 0.85;
 const intervals: readonly (readonly [what: string, path: RegExp, ms: number])[] = [
   ['lists', /^\/api\/v1\/(?:benchmarks|deploy|(?:eval|train)\/bench_[^/]+\/runs)(?:\?|$)/, shortest(10_000)],
   ['anything', /^/, shortest(2_000)],
 ];
-/** Reads besides the polls: when something starts, and when it ends. */
+/** Reads in addition to polls: when something starts, and when it ends. */
 const readsOfRun = 4;
 
 export interface Sample {
@@ -56,7 +56,7 @@ function sample(pid: number): Sample {
 
 const middleOf = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
-/** Compares the last third of the samples with the second one; the first is warming up. */
+/** Compares the last third of the samples with the second; the first is warm-up. */
 export function growth(
   name: string,
   samples: readonly Sample[],
@@ -78,7 +78,7 @@ export function growth(
   };
 }
 
-/** What was asked for more often than it may be, over `ms` by the fast clock. */
+/** Requests that came more often than allowed, over `ms` by the fast clock. */
 export function asking(
   exchanges: readonly Exchange[],
   ms: number,
@@ -190,7 +190,7 @@ class Soak {
     };
   }
 
-  /** Stays on Watch for so many minutes, while one run after the other starts and ends. */
+  /** Stays on Watch for this many minutes, while runs start and end. */
   async #watch(terminal: Terminal, target: string, look: () => void): Promise<void> {
     const headers = { 'X-API-Key': apiKey };
     const benchmarks = (await (await fetch(`${target}/api/v1/benchmarks`, { headers })).json()) as {
@@ -212,7 +212,7 @@ class Soak {
       if (turn % 20 === 0) {
         await start('train', { bench_id: benchId, base_model_slug: model, display_name: `training ${turn}`, options });
       }
-      // Now and then what has ended is looked at, and Watch again.
+      // Now and then a finished run is opened, and Watch again.
       if (turn % 15 === 7) terminal.write(':runs\r');
       if (turn % 15 === 9) terminal.write('\r');
       if (turn % 15 === 11) terminal.write(':watch\r');
@@ -225,7 +225,7 @@ class Soak {
   }
 }
 
-/** The address of a service, once it serves. */
+/** The address of a service, once it is ready. */
 async function addressOf(folder: string, service: ChildProcess): Promise<string> {
   for (;;) {
     if (service.exitCode !== null) throw new Error(`The service ended with code ${service.exitCode}`);

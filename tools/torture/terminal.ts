@@ -1,4 +1,4 @@
-/** The built program in a real pseudo-terminal whose every byte is read: what it shows, what it switches, how it ends. */
+/** The built program in a real pseudo-terminal whose every byte is checked: its screens, its modes, its exit. */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export interface TerminalOptions {
   readonly cwd: string;
   readonly columns: number;
   readonly rows: number;
-  /** False for a terminal that answers no question. */
+  /** False for a terminal that answers no request. */
   readonly answers: boolean;
   readonly onUnmeant: (what: string) => void;
   /** Texts that must never be written. */
@@ -28,13 +28,13 @@ export interface Terminal {
   readonly size: () => { readonly columns: number; readonly rows: number };
   readonly signal: (name: string) => void;
   readonly text: () => string;
-  /** Everything the emulator holds: the screen, and what was written before and after the program on the main one. */
+  /** The emulator's whole content: the screen, and the main screen before and after the program. */
   readonly everything: () => string;
-  /** Waits until nothing has come for `ms`, at most ten times as long. */
+  /** Waits for `ms` without output, at most ten times as long. */
   readonly quiet: (ms: number) => Promise<void>;
   readonly ended: Promise<{ readonly code: number; readonly at: number }>;
   readonly hasEnded: () => boolean;
-  /** What is not as it was before the program. */
+  /** Differences from the state before the program. */
   readonly changed: () => Promise<readonly string[]>;
   readonly close: () => void;
 }
@@ -61,7 +61,8 @@ export function openTerminal(options: TerminalOptions): Terminal {
     const text = tail + data;
     tail = text.slice(-overlap);
     for (const secret of options.secrets) if (text.includes(secret)) options.onUnmeant('a credential');
-    // While the terminal is lent or given back, the kernel itself echoes what is typed, a tab as it is, and rubs it out so.
+    // While the terminal is lent or given back, the kernel itself echoes typed keys, including tabs, and erases them
+    // like this.
     reader.take(data.replaceAll('\b \b', '').replace(/^\t+(?=\u001b|$)/, ''));
     terminal.write(data);
   });
@@ -110,7 +111,7 @@ export function openTerminal(options: TerminalOptions): Terminal {
     changed: async () => {
       const modes = reader.modes.changed().map(mode => `mode ${mode}`);
       const title = reader.titles === 0 ? [] : ['title'];
-      // Whatever is written next is plain, and where the shell would write it.
+      // Later output is plain, and where the shell would write it.
       await new Promise<void>(resolve => terminal.write('\r\n#', resolve));
       const { baseY, cursorY } = terminal.buffer.active;
       const cell = terminal.buffer.active.getLine(baseY + cursorY)?.getCell(0);

@@ -1,7 +1,7 @@
 /** Texts that a careless program prints, looks up, measures or parses wrongly. */
 import type { Random } from './random.ts';
 
-/** Sets the title, clears the screen, asks the terminal for answers, switches modes, copies to the clipboard. */
+/** Sets the title, clears the screen, requests reports, switches modes, copies to the clipboard. */
 export const controls: readonly string[] = [
   '\u001b[2J\u001b[Hgone',
   '\u001b]0;owned\u0007',
@@ -21,7 +21,7 @@ export const controls: readonly string[] = [
   '\u001b[999999999;999999999H',
 ];
 
-/** Reorder, hide in, or overflow the text around them. */
+/** Reorders, hides in, or overflows the surrounding text. */
 export const deceivers: readonly string[] = [
   'user\u202Etxt.exe',
   '\u2066\u2067\u2068left open',
@@ -41,8 +41,8 @@ export const deceivers: readonly string[] = [
 ];
 
 /**
- * Words that mean something to a JavaScript object, to SQL, to a path or to a format string. `NaN` and its like are not
- * among them: on a screen they are the program's own failure.
+ * Words with a meaning in JavaScript objects, SQL, paths or format strings. `NaN` and the like are excluded: on a
+ * screen they are the program's own error.
  */
 export const names: readonly string[] = [
   '__proto__',
@@ -89,7 +89,7 @@ export const statuses: readonly string[] = [
   'paused_by_operator_and_waiting_for_a_very_long_reason',
 ];
 
-/** A text of one of these kinds; seldom a very long one. */
+/** A text of one of these kinds; rarely a very long one. */
 export function hostileText(random: Random): string {
   const kind = random.weighted([
     [4, controls],

@@ -1,4 +1,4 @@
-/** Where a credential, or a secret that was typed, may be found: requests, files, screens. */
+/** Searches requests, files and screens for credentials and typed secrets. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Exchange, FaultyProxy } from './proxy.ts';
@@ -8,10 +8,10 @@ import { apiKey, secretValue } from './world.ts';
 /** Texts that must never be written to the terminal. */
 export const secretTexts: readonly string[] = [apiKey, secretValue, ...typedTraces];
 
-/** Files that are there to hold a key. */
+/** Files that may hold a key. */
 const keepers = new Set(['api-key', 'service.json']);
 
-/** Empty if the file has gone meanwhile: databases come and go with what they write ahead. */
+/** Empty if the file is gone: SQLite's journal files come and go. */
 function bytesIn(path: string): Buffer {
   try {
     return readFileSync(path);
@@ -20,7 +20,7 @@ function bytesIn(path: string): Buffer {
   }
 }
 
-/** A person may have chosen to keep a key in the settings; others must not read them then. */
+/** The user may have chosen to keep a key in the settings; others must not be able to read them then. */
 function isKeptByChoice(path: string): boolean {
   return basename(path) === 'config.json' && (statSync(path).mode & 0o077) === 0;
 }
@@ -41,10 +41,10 @@ export const traces = {
       .map(path => `a credential is in ${path}`),
 };
 
-/** What creates a secret carries its value. */
+/** Creating a secret sends its value. */
 const createsSecret = ({ method, url }: Exchange): boolean => method === 'POST' && url === '/api/v1/secrets';
 
-/** The requests that gave a credential to another origin, or anywhere but where it belongs. */
+/** Requests that sent a credential to another origin, or to the wrong place. */
 export function leaks({ exchanges, strayed }: FaultyProxy): string[] {
   return [
     ...strayed.map(({ method, url }) => `a redirect was followed: ${method} ${url}`),
@@ -57,7 +57,7 @@ export function leaks({ exchanges, strayed }: FaultyProxy): string[] {
   ];
 }
 
-/** What changes something at the service. Completions change nothing. */
+/** Whether a request changes something on the service. Completions change nothing. */
 export function writesIn({ exchanges }: FaultyProxy): string[] {
   return exchanges
     .filter(({ method, url }) => method !== 'GET' && !url.endsWith('/chat/completions'))

@@ -1,11 +1,11 @@
-/** Ways to deliver an answer badly, at the level of HTTP and of TCP. Each ends the answer, or leaves it open for a while. */
+/** Ways to break an answer at the level of HTTP and TCP. Each ends the answer, or leaves it open for a while. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Random } from './random.ts';
 import { hostileText } from './texts.ts';
 
-/** An answer as it was meant. */
+/** The intended answer. */
 export interface Meant {
   readonly status: number;
   readonly contentType: string;
@@ -13,11 +13,11 @@ export interface Meant {
 }
 
 export interface Surroundings {
-  /** Another origin, to which a redirect leads. */
+  /** Another origin, the target of redirects. */
   readonly elsewhere: string;
-  /** Credentials of the request: a careless service repeats them in what it says of an error. */
+  /** Credentials of the request: a careless service repeats them in errors. */
   readonly credentials: readonly string[];
-  /** Milliseconds for which an answer hangs at most. */
+  /** Maximum time for which an answer hangs, in milliseconds. */
   readonly stallMs: number;
 }
 
@@ -54,7 +54,7 @@ function answer({ response }: Delivery, status: number, headers: Record<string, 
   response.end(status === 204 || status === 304 ? undefined : body);
 }
 
-/** The bytes of an HTTP answer, written past what Node would refuse to write. */
+/** The bytes of an HTTP answer, written without Node's validation. */
 function raw({ response }: Delivery, head: readonly string[], body: string | Buffer = ''): Promise<void> {
   return new Promise(resolve => {
     const { socket } = response;
@@ -230,7 +230,7 @@ export const tcpFaults: Readonly<Record<string, Deliver>> = {
   },
 };
 
-/** Breaks a stream of server-sent events; `event` is one whole event with its blank line. */
+/** Breaks a stream of server-sent events; `event` is a complete event with its blank line. */
 export function mutateEvent(event: string, random: Random): string {
   return random.pick([
     event.replace(/^data: ?\{/m, 'data: {{'),

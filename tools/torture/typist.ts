@@ -1,16 +1,16 @@
 /**
- * A person who types what must be found nowhere afterwards: the value of a secret in its form, and a key in the connect
- * window. Each is typed only once the field that takes it is on the screen.
+ * Types secrets that must not be found anywhere afterwards: a secret's value in its form, and a key in the connect
+ * window. Each is typed only once its field is on the screen.
  */
 import { bytesOf } from '../../test/screen.ts';
 import type { Random } from './random.ts';
 
-/** The value of a secret, as a person types it. */
+/** The value of a secret, as typed. */
 const value = 'typed-value-51ab7e9d03c24f68';
-/** A key, likewise. */
+/** A key, as typed. */
 const key = 'typed-key-8d40f6b2917ec35a';
 
-/** Parts of what is typed, so that what was cut on its way is found as well. */
+/** Parts of the typed secrets, to find truncated ones as well. */
 export const typedTraces: readonly string[] = [value, key].flatMap(text => [text.slice(0, 16), text.slice(-12)]);
 
 export interface Desk {
@@ -22,7 +22,7 @@ export interface Desk {
   readonly address: string;
 }
 
-/** Looks at the screen before it is taken for not coming. */
+/** How often to check the screen before giving up. */
 const looks = 60;
 
 async function shows(desk: Desk, wanted: RegExp): Promise<boolean> {
@@ -33,7 +33,7 @@ async function shows(desk: Desk, wanted: RegExp): Promise<boolean> {
   return false;
 }
 
-/** In one write, as a paste that is marked, or letter by letter. */
+/** In one write, as a marked paste, or letter by letter. */
 async function type(desk: Desk, text: string, random: Random): Promise<void> {
   const how = random.pick(['at once', 'pasted', 'by letter']);
   if (how === 'by letter') for (const letter of text) await desk.give(letter);
@@ -44,7 +44,7 @@ async function clear(desk: Desk): Promise<void> {
   for (const press of ['esc', 'esc', 'esc']) await desk.give(bytesOf(press));
 }
 
-/** Sends it, looks at its request first, leaves it, or leaves it open for what comes next. */
+/** Submits it, previews its request first, leaves it, or keeps it open for the next input. */
 function finish(random: Random): string {
   return random.pick(['\r', '\r', `${bytesOf('ctrl-p')}\r`, bytesOf('esc'), '']);
 }
@@ -66,7 +66,7 @@ async function typeKey(desk: Desk, random: Random): Promise<boolean> {
   if (!(await shows(desk, /Connect to a service/))) return false;
   const again = bytesOf('ctrl-u');
   const address = random.pick([desk.address, 'http://127.0.0.1:9', 'nowhere']);
-  // Also where a person takes the wrong one of the sources for a key.
+  // Also with the wrong source selected for a key.
   const source = bytesOf('right').repeat(random.between(0, 3));
   await desk.give(`${again}lab\t`);
   await desk.give(`${again}${address}\t${source}\t`);
@@ -76,7 +76,7 @@ async function typeKey(desk: Desk, random: Random): Promise<boolean> {
   return true;
 }
 
-/** Types one of them. False if its form did not come, and nothing was typed. */
+/** Types one of them. False if its form did not appear, and nothing was typed. */
 export async function typeOne(desk: Desk, random: Random): Promise<boolean> {
   await desk.resize(120, 40);
   await clear(desk);

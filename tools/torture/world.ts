@@ -1,6 +1,6 @@
 /**
- * A real local service in this process, with data in it: runs, training, a deployment, uploads, secrets. Made
- * once; every session begins with a copy of it.
+ * A real local service in this process, with data: runs, training, a deployment, uploads, secrets. Created once; every
+ * session starts with a copy.
  */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,24 +9,24 @@ import { type RunningService, serve } from '../../src/local/daemon/serve.ts';
 import { callerOf, fillWorkFolder, populate } from '../../test/populate.ts';
 import { controls, deceivers } from './texts.ts';
 
-/** A key that is found wherever it should not be. */
+/** A key that must not be found anywhere else. */
 export const apiKey = 'torture-key-7f3a91c2d4e6b805';
-/** The value of a secret, likewise. */
+/** The value of a secret that must not be found anywhere else. */
 export const secretValue = 'torture-secret-c0ffee5ca1ab1e';
 
 const limitMs = 120_000;
 
 export interface World {
-  /** Starts a service on a copy of what was made. */
+  /** Starts a service on a copy of the data. */
   readonly start: () => Promise<RunningService & { readonly folder: string; readonly end: () => Promise<void> }>;
-  /** Makes `folder` the data folder of a service that is not started yet; its key is `apiKey`. */
+  /** Makes `folder` the data folder of a service that has not been started yet; its key is `apiKey`. */
   readonly copyTo: (folder: string) => void;
   /** A folder to work in, with a benchmark and trajectories to upload. */
   readonly workFolder: () => string;
   readonly remove: () => void;
 }
 
-/** What the model was asked and what came back, with everything in it that a screen must not obey. */
+/** The prompt and the answer of a model, with everything that a screen must not obey. */
 const transcripts = [...controls, ...deceivers].map((text, index) => ({
   task_id: `hostile-${index}`,
   status: index % 5 === 0 ? 'running' : 'completed',
