@@ -118,7 +118,18 @@ export async function follow(following: Following): Promise<string> {
 /** An answer may take this long, in milliseconds; after that the state is no longer known. */
 const ordinaryMs = 1_000;
 
+/** Resources read within one interval: with more of them, each is read less often. */
+const readAtOnce = 10;
+
+/** The intervals for each of so many resources that are followed at the same time. */
+function sharedBy(count: number, { focusedMs, visibleMs }: PollIntervals): PollIntervals {
+  const factor = Math.max(1, count / readAtOnce);
+  return { focusedMs: focusedMs * factor, visibleMs: visibleMs * factor };
+}
+
 interface WaitOptions {
+  /** How many resources are followed at the same time; 1 by default. */
+  readonly among?: number;
   /** Seconds after which the signal of the context gives up, for messages. */
   readonly timeout?: number | undefined;
   readonly onChange: (seen: Seen) => Promise<void>;
@@ -147,7 +158,7 @@ export async function untilEnded(
   ref: ResourceRef,
   { config, service, memory, signal }: CommandContext,
   io: CommandIo,
-  { timeout, onChange }: WaitOptions,
+  { timeout, onChange, among = 1 }: WaitOptions,
 ): Promise<ExitCode> {
   io.stopOnSignals?.();
   /** Since when an answer is missing, in milliseconds; undefined after one. */
@@ -162,8 +173,8 @@ export async function untilEnded(
       isNoted ||= seen.id !== ref.id;
       return seen;
     };
-    const { poll } = config.preferences;
-    const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals: poll, signal });
+    const intervals = sharedBy(among, config.preferences.poll);
+    const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals, signal });
     if (statusMeaning(status) === 'success') return exitCodes.done;
     if (ref.kind === 'benchmark') await noteFailedImages(ref, { service, signal }, io);
     return exitCodes.failed;
@@ -219,7 +230,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         await io.print(`${line}\n`);
       };
       try {
-        return await untilEnded(ref, context, io, { timeout: flags.timeout, onChange });
+        return await untilEnded(ref, context, io, { timeout: flags.timeout, onChange, among: refs.length });
       } catch (error) {
         await io.fail(error);
         return exitCodeOf(error);

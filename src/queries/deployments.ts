@@ -15,8 +15,8 @@ export const deploymentKeys = {
   one: (deploymentId: string) => ['deployments', 'one', deploymentId],
 } as const;
 
-/** A deployment in progress changes by itself; a finished one only by users. */
-const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'running' : 'open');
+/** A deployment in progress changes by itself, but slowly; a finished one only by users. */
+const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'building' : 'open');
 
 /** What the record of a deployment says. */
 function observeDeployment(deployment: Deployment): Observation {
@@ -75,7 +75,7 @@ export const deploymentList: ListSource<Deployment> = remembering(
     id: row => row.deployment_id,
     sorts: true,
     readPage: ({ service, query, signal }) => service.call('listDeployments', { query }, { signal }),
-    activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
+    activity: rows => (rows.some(row => isRunning(row.status)) ? 'building' : 'open'),
   },
   remembered,
 );

@@ -15,6 +15,7 @@ import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
 import { isNotOffered, mayLackPath } from '../service/errors.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
+import { inTurn, type Named, readListsOf } from './following.ts';
 import { isDue, lastAttempt, lastError, Outcome, type Read, readOf } from './watching.ts';
 
 /** A line of Watch. */
@@ -30,8 +31,6 @@ export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 const atOnce = 4;
 /** If a query was not read for this many intervals, no view is polling it. */
 const overdueIntervals = 2.5;
-
-type Named = Pick<KnownResource, 'kind' | 'id'>;
 
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
@@ -155,12 +154,28 @@ async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outc
 async function discover(workbench: Workbench): Promise<void> {
   const outcome = new Outcome();
   const lists = resources.flatMap(({ watch }) => (watch?.running ? [readOf(listQuery(workbench, watch.running))] : []));
+  await readListsOf(workbench, runningOf(workbench.statuses), outcome);
   await Promise.all(
     lists.map(async list => {
       if (isDue(workbench, list, 'visible')) await outcome.of(list.fetch(workbench));
     }),
   );
   outcome.check();
+}
+
+/** Whether something is to be read of it: it runs, or its last state has not been read. */
+function isUnfinished(workbench: Workbench, ref: Named, attention: Attention): boolean {
+  if (!hasEnded(workbench.statuses.get(ref)?.status)) return true;
+  const isOffered = (read: Read): boolean => !isNotOffered(lastError(workbench, read));
+  const reads = [...statusReads(ref).filter(isOffered).slice(0, 1), ...detailReads(ref).filter(isOffered)];
+  return reads.some(read => isWanted(workbench, ref, read, attention));
+}
+
+/** The lines of Watch that are read one by one in this round. */
+function toRead(workbench: Workbench, attention: Attention): Named[] {
+  const lines = watchedOf(workbench);
+  const others = lines.filter(line => !line.pinned && !line.gone && isUnfinished(workbench, line, attention));
+  return [...lines.filter(({ pinned }) => pinned), ...inTurn(workbench, others, Date.now())];
 }
 
 /** The lines of Watch. Running work is polled according to the attention, and searched for at list intervals. */
@@ -171,7 +186,7 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
     readPage: async () => {
       workbench.recall();
       await discover(workbench);
-      await readEach(watchedOf(workbench), async (ref, outcome) => {
+      await readEach(toRead(workbench, attention), async (ref, outcome) => {
         if (workbench.statuses.get(ref)?.gone) return;
         await readStatus(workbench, ref, attention, outcome);
         if (!workbench.statuses.get(ref)?.gone) await readDetails(workbench, ref, attention, outcome);
@@ -189,18 +204,19 @@ function isPolledInView({ cache, statuses, poll }: Workbench, ref: Named, now: n
   return query?.isActive() === true && now - (last?.at ?? 0) < poll.visibleMs * overdueIntervals;
 }
 
-/** Read in the background: unfinished resources that nothing on screen polls. */
-function unattended(workbench: Workbench, now: number): Named[] {
+/** What the background reads: unfinished resources that nothing on screen polls. */
+function unattended(workbench: Workbench, now: number): { readonly pinned: Named[]; readonly running: Named[] } {
   const { statuses, pins, cache } = workbench;
-  if (cache.getQueryCache().find({ queryKey: watchKeys.list })?.isActive()) return [];
-  const pinned: readonly ResourceRef[] = pins.list().filter(pin => {
+  if (cache.getQueryCache().find({ queryKey: watchKeys.list })?.isActive()) return { pinned: [], running: [] };
+  const pinned = pins.list().filter(pin => {
     const known = statuses.get(pin);
     if (known?.gone || hasEnded(known?.status)) return false;
     // A resource without a status after a read will not get one.
     return known?.status !== undefined || statuses.lastRead(pin)?.by === undefined;
   });
   const running = runningOf(statuses, now).filter(known => !pins.has(known.kind, known.id));
-  return [...pinned, ...running].filter(ref => !isPolledInView(workbench, ref, now));
+  const isUnread = (ref: Named): boolean => !isPolledInView(workbench, ref, now);
+  return { pinned: pinned.filter(isUnread), running: running.filter(isUnread) };
 }
 
 /** Polls running work whatever is on screen, so that its end is announced. Returns the number of requests. */
@@ -209,7 +225,10 @@ export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
     key: watchKeys.background,
     activity: () => 'open',
     read: async () => {
-      const refs = unattended(workbench, Date.now());
+      const { pinned, running } = unattended(workbench, Date.now());
+      // The single reads below report what the service refuses.
+      await readListsOf(workbench, running, new Outcome());
+      const refs = [...pinned, ...inTurn(workbench, running, Date.now())];
       await readEach(refs, (ref, outcome) => readStatus(workbench, ref, 'visible', outcome));
       return refs.length;
     },
