@@ -9,9 +9,10 @@ import type { Generated } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
 import { isTerminal } from '../store/trajectories.ts';
 import { parseJson } from './body.ts';
-import { type ChatOrder, readChat } from './chat-request.ts';
+import { readChat } from './chat-request.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
+import { listening, type SaidMessage, saidIn } from './upstream-step.ts';
 
 /** Seconds to wait before asking for a deployment in progress again. */
 const notReadyRetryAfter = '2';
@@ -57,22 +58,28 @@ function modelOf(request: unknown): string | undefined {
  * @throws ApiError if there is no such trajectory, or it has ended
  */
 function recorderOf({ trajectories }: ServiceContext, organizationId: string, id: string | undefined) {
-  if (id === undefined) return () => {};
+  if (id === undefined) return undefined;
   const trajectory = trajectories.row(organizationId, id);
   if (!trajectory) throw notFound('trajectory', id);
   if (isTerminal(trajectory)) {
     throw apiError('trajectory_already_terminal', `The trajectory has ended as ${trajectory.status}.`);
   }
-  return ({ model, turns }: ChatOrder, { text, ...answer }: Generated): void => {
-    const { finish_reason, prompt_tokens, completion_tokens } = answer;
-    const said = { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };
-    trajectories.addStep(id, model, { messages: [...turns, said] });
-  };
+  return (model: string, messages: readonly unknown[]): void => trajectories.addStep(id, model, { messages });
+}
+
+function saidBy({ text, finish_reason, prompt_tokens, completion_tokens }: Generated): SaidMessage {
+  return { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };
+}
+
+/** The messages of a request, whatever form they have. */
+function messagesOf(request: unknown): readonly unknown[] {
+  const { messages } = (request ?? {}) as { messages?: unknown };
+  return Array.isArray(messages) ? messages : [];
 }
 
 /**
  * Answers a chat completion given as JSON text. `model` overrides the one in the text. A request for an upstream model
- * is forwarded unchanged.
+ * is forwarded unchanged, and its answer returned unchanged; both are recorded where the request names a trajectory.
  *
  * @throws ApiError
  */
@@ -88,13 +95,15 @@ export async function answerChat(
   const source = sourceOf(service, organizationId, modelOf(request));
   const left = new AbortController();
   context.req.raw.signal.addEventListener('abort', () => left.abort());
+  const record = recorderOf(service, organizationId, context.req.header('x-trajectory-id'));
   if (source.kind === 'upstream') {
     const asIs = request === raw || modelOf(raw) === model;
-    return passOn(source.upstream, asIs ? text : JSON.stringify(request), left.signal);
+    const onSaid =
+      record && ((said: SaidMessage) => record(modelOf(request) ?? 'upstream', [...messagesOf(request), said]));
+    return passOn(source.upstream, asIs ? text : JSON.stringify(request), left.signal, onSaid);
   }
 
   const order = readChat(request);
-  const record = recorderOf(service, organizationId, context.req.header('x-trajectory-id'));
   const answer = service.sampleChat(source.model, order.turns, order.sampling, left.signal);
   const common = { id: `chatcmpl-${newId('execution')}`, created: Math.floor(Date.now() / 1000), model: order.model };
 
@@ -102,7 +111,7 @@ export async function answerChat(
     let step = await answer.next();
     while (!step.done) step = await answer.next();
     const { text: content, finish_reason } = step.value;
-    record(order, step.value);
+    record?.(order.model, [...order.turns, saidBy(step.value)]);
     const message = { role: 'assistant', content, refusal: null };
     return context.json({
       ...common,
@@ -128,7 +137,7 @@ export async function answerChat(
         if (step.value.text !== '') await grow({ content: step.value.text });
         step = await answer.next();
       }
-      record(order, step.value);
+      record?.(order.model, [...order.turns, saidBy(step.value)]);
       await grow({}, step.value.finish_reason);
       if (order.usage) await send([], usageOf(step.value));
       await stream.writeSSE({ data: '[DONE]' });
@@ -146,9 +155,14 @@ function brokenOff(error: unknown): string {
 
 /**
  * Forwards a request to the upstream server. Streams are passed through; errors are converted to the inference
- * envelope.
+ * envelope. `onSaid` is called with the message of an answer that is complete.
  */
-async function passOn(upstream: Upstream, body: string, signal: AbortSignal) {
+async function passOn(
+  upstream: Upstream,
+  body: string,
+  signal: AbortSignal,
+  onSaid?: (said: SaidMessage) => void,
+): Promise<Response> {
   let answer: Response;
   try {
     answer = await sendUpstream(upstream, body, signal);
@@ -157,9 +171,16 @@ async function passOn(upstream: Upstream, body: string, signal: AbortSignal) {
     throw upstreamFailure(error);
   }
   const type = answer.headers.get('content-type') ?? 'application/json';
-  const content =
-    answer.body && type.startsWith('text/event-stream') ? ReadableStream.from(whole(answer.body)) : answer.body;
-  return new Response(content, { status: 200, headers: { 'Content-Type': type } });
+  const headers = { 'Content-Type': type };
+  if (answer.body && type.startsWith('text/event-stream')) {
+    const heard = onSaid ? answer.body.pipeThrough(listening(onSaid)) : answer.body;
+    return new Response(ReadableStream.from(whole(heard)), { status: 200, headers });
+  }
+  if (!onSaid) return new Response(answer.body, { status: 200, headers });
+  const bytes = await answer.arrayBuffer();
+  const said = saidIn(new TextDecoder().decode(bytes));
+  if (said) onSaid(said);
+  return new Response(bytes, { status: 200, headers });
 }
 
 async function* whole(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

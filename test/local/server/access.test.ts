@@ -183,7 +183,7 @@ describe('limits', () => {
 describe('an upstream server', () => {
   let upstream: Server;
   let relayed: TestService;
-  const seen: { key: string | undefined; body: { model: string; stream?: boolean } }[] = [];
+  const seen: { key: string | undefined; names: string[]; body: { model: string; stream?: boolean } }[] = [];
 
   beforeAll(async () => {
     upstream = createServer((request, response) => {
@@ -193,7 +193,7 @@ describe('an upstream server', () => {
       });
       request.on('end', () => {
         const body = JSON.parse(text) as { model: string; stream?: boolean };
-        seen.push({ key: request.headers.authorization, body });
+        seen.push({ key: request.headers.authorization, names: Object.keys(request.headers), body });
         if (body.model === 'busy') {
           response.writeHead(429, { 'Retry-After': '7' }).end('{"error":{"message":"slow down"}}');
         } else if (body.model === 'broken') {
@@ -225,13 +225,30 @@ describe('an upstream server', () => {
     upstream.close();
   });
 
-  const ask = (model: string, stream = false) =>
+  const ask = (model: string, stream = false, headers = {}) =>
     relayed.call(
       'POST',
       '/v1/chat/completions',
       { model, stream, messages: [{ role: 'user', content: 'hi' }] },
-      { Authorization: `Bearer ${relayed.apiKey}` },
+      { Authorization: `Bearer ${relayed.apiKey}`, ...headers },
     );
+
+  it('has each complete answer recorded as a step of the trajectory that the request names', async () => {
+    const { tid } = (await relayed.call('POST', '/api/v1/trajectories', {})).body;
+    const named = { 'X-Trajectory-Id': tid };
+    expect((await ask('gpt-x', false, named)).body.choices[0].message.content).toBe('cold');
+    expect(seen.at(-1)?.names).not.toContain('x-trajectory-id');
+    expect((await ask('gpt-x', true, named)).body).toContain(': ping');
+    await ask('dies', true, named);
+    const { body } = await relayed.call('GET', `/api/v1/trajectories/${tid}?include_steps=true`);
+    expect(body).toMatchObject({ num_steps: 2, model_id: 'gpt-x', model_association_source: 'chat' });
+    for (const { messages } of body.steps) {
+      expect(messages.map(({ content }: { content: string }) => content)).toEqual(['hi', 'cold']);
+    }
+    const before = seen.length;
+    expect((await ask('gpt-x', false, { 'X-Trajectory-Id': 'unknown' })).status).toBe(404);
+    expect(seen.length).toBe(before);
+  });
 
   it('answers if no local model does, with its own key and never with ours', async () => {
     expect((await ask('gpt-x')).body.choices[0].message.content).toBe('cold');

@@ -1,0 +1,97 @@
+/** The step that an answer of the upstream server makes in a trajectory, read while the answer is passed on unchanged. */
+import { createParser } from 'eventsource-parser';
+import type * as z from 'zod/mini';
+import { chatChunk, chatCompletion, type Usage } from '../../contract/inference.ts';
+
+/** What the model said, as a message of a step. */
+export interface SaidMessage {
+  readonly role: 'assistant';
+  readonly content: string;
+  readonly reasoning?: string | undefined;
+  readonly tool_calls?: unknown;
+  readonly finish_reason: string | null;
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+}
+
+function parsed<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const tokensOf = (usage: Usage | null | undefined) => ({
+  prompt_tokens: usage?.prompt_tokens ?? null,
+  completion_tokens: usage?.completion_tokens ?? null,
+});
+
+/** The message of a whole answer; undefined if it is not a chat completion. */
+export function saidIn(text: string): SaidMessage | undefined {
+  const answer = parsed(chatCompletion, text);
+  const choice = answer?.choices[0];
+  if (!choice) return undefined;
+  const { content, reasoning_content, reasoning, tool_calls } = choice.message;
+  return {
+    role: 'assistant',
+    content: content ?? '',
+    reasoning: reasoning_content ?? reasoning ?? undefined,
+    tool_calls: tool_calls ?? undefined,
+    finish_reason: choice.finish_reason ?? null,
+    ...tokensOf(answer.usage),
+  };
+}
+
+interface ToolCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** Passes a stream on, and calls `onEnd` with its message if the stream ended as it should. */
+export function listening(onEnd: (said: SaidMessage) => void): TransformStream<Uint8Array, Uint8Array> {
+  let content = '';
+  let reasoning = '';
+  let finish_reason: string | null = null;
+  let isDone = false;
+  let usage: Usage | null | undefined;
+  const calls = new Map<number, ToolCall>();
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      isDone ||= data === '[DONE]';
+      const chunk = parsed(chatChunk, data);
+      usage = chunk?.usage ?? usage;
+      const choice = chunk?.choices?.find(({ index }) => (index ?? 0) === 0);
+      if (!choice) return;
+      finish_reason = choice.finish_reason ?? finish_reason;
+      const { delta } = choice;
+      content += delta?.content ?? '';
+      reasoning += delta?.reasoning_content ?? delta?.reasoning ?? '';
+      for (const { index, id, function: called } of delta?.tool_calls ?? []) {
+        const known = calls.get(index ?? 0);
+        calls.set(index ?? 0, {
+          id: known?.id || (id ?? ''),
+          type: 'function',
+          function: {
+            name: (known?.function.name ?? '') + (called?.name ?? ''),
+            arguments: (known?.function.arguments ?? '') + (called?.arguments ?? ''),
+          },
+        });
+      }
+    },
+  });
+  const decoder = new TextDecoder();
+  return new TransformStream({
+    transform: (piece, controller) => {
+      parser.feed(decoder.decode(piece, { stream: true }));
+      controller.enqueue(piece);
+    },
+    flush: () => {
+      parser.feed(`${decoder.decode()}\n\n`);
+      if (!isDone && finish_reason === null) return;
+      const said = { role: 'assistant', content, reasoning: reasoning || undefined, finish_reason } as const;
+      onEnd({ ...said, ...(calls.size > 0 && { tool_calls: [...calls.values()] }), ...tokensOf(usage) });
+    },
+  });
+}
