@@ -101,7 +101,8 @@ export async function printOutcome(
   io: CommandIo,
 ): Promise<void> {
   try {
-    await printRecord(record, id, flags, io);
+    // The field was checked by the contract before anything was sent.
+    await printRecord(record, id, flags, io, { mayLack: () => true });
   } catch (error) {
     io.note(`${label} is ${id}`);
     if (!(error instanceof CommandError)) throw error;

@@ -3,6 +3,7 @@
 import type * as z from 'zod/mini';
 import { type Endpoint, isWrite, joinedRows, type Method, type Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
+import { mayHaveField } from '../contract/fields.ts';
 import { ServiceError } from '../service/errors.ts';
 import { parseJson } from '../service/http.ts';
 import { type Service, untypedCall } from '../service/index.ts';
@@ -217,7 +218,8 @@ async function printAnswer(
   }
   const value = endpoint ? answer : parseJson(String(answer));
   if (value === undefined) throw new CommandError('The answer is not JSON.', exitCodes.failed);
-  if (jq === undefined) await io.print(recordText(value, field));
+  if (jq === undefined)
+    await io.print(recordText(value, field, names => !!endpoint && mayHaveField(endpoint.response, names)));
   else await io.print(await filtered(value, jq, io));
   noteUnreadable(value, io);
 }

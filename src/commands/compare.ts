@@ -87,7 +87,7 @@ export async function run(
       ...(failBelow === undefined ? {} : { fail_below: failBelow, passed }),
     };
     const percent = `${Number((confidence * 100).toFixed(2))}%`;
-    await printRecord(record, fresh.id, flags, io, () => textOf(base, fresh, summary, percent));
+    await printRecord(record, fresh.id, flags, io, { text: () => textOf(base, fresh, summary, percent) });
     if (paired === undefined) io.note('No task has a reward in both runs.');
     if (passed !== false) return exitCodes.done;
     const bound =

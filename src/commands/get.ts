@@ -1,5 +1,6 @@
 /** `benchtop get`: prints everything about one resource. */
 import type { EvalRun } from '../contract/evaluations.ts';
+import { mayHaveField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
@@ -12,6 +13,7 @@ import { reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
+import { rowSchema } from './list.ts';
 import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { progressWords } from './watch.ts';
@@ -90,7 +92,8 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   return withService(flags, io, async context => {
     const { resource, id, row } = await findToShow(among, second ?? first, context);
     if (flags.json || flags.field !== undefined || flags.jq !== undefined) {
-      await printRecord(row, id, flags, io);
+      const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
+      await printRecord(row, id, flags, io, { mayLack: names => schema !== undefined && mayHaveField(schema, names) });
       noteUnreadable(row, io);
       return exitCodes.done;
     }

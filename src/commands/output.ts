@@ -123,6 +123,7 @@ export async function checkRecordFlags(
  *
  * @param id what `--field id` means if the record has another name for it
  * @param text printed by default; the id if missing
+ * @param mayLack whether a field that is missing is one that such a record may have: it prints as null
  * @throws CommandError if the record has no such field, or the filter fails
  */
 export async function printRecord(
@@ -130,11 +131,11 @@ export async function printRecord(
   id: string,
   { json, field, jq }: RecordFlags,
   io: CommandIo,
-  text?: () => string,
+  { text, mayLack }: { readonly text?: () => string; readonly mayLack?: (names: readonly string[]) => boolean } = {},
 ): Promise<void> {
   if (jq !== undefined) await io.print(await filtered(record, jq, io));
   else if (field !== undefined)
-    await io.print(recordText(Object.hasOwn(record, 'id') ? record : { ...record, id }, field));
+    await io.print(recordText(Object.hasOwn(record, 'id') ? record : { ...record, id }, field, mayLack));
   else if (json) await io.print(recordText(record));
   else await io.print(text?.() ?? `${sanitiseLine(id)}\n`);
 }
@@ -149,14 +150,20 @@ export async function filtered(value: unknown, filter: string, io: CommandIo): P
 /**
  * A record as JSON, or one field of it; text is printed unquoted, for use in a shell. `reward.mean` is a nested field.
  *
+ * @param mayLack as for {@link printRecord}; by default no field
  * @throws CommandError if the record has no such field
  */
-export function recordText(record: unknown, field?: string): string {
+export function recordText(record: unknown, field?: string, mayLack?: (names: readonly string[]) => boolean): string {
   if (field === undefined) return `${safeJson(record, 2)}\n`;
+  const names = field.split('.');
   let value: unknown = record;
-  for (const name of field.split('.')) {
+  for (const name of names) {
     const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-    if (!Object.hasOwn(fields, name)) throw new CommandError(`There is no field ${field} in it.`);
+    if (!Object.hasOwn(fields, name)) {
+      if (!mayLack?.(names)) throw new CommandError(`There is no field ${field} in it.`);
+      value = null;
+      break;
+    }
     value = own(fields, name);
   }
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
