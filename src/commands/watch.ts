@@ -16,7 +16,7 @@ import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { findAmong } from './find.ts';
+import { findAmong, pagesOf } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -193,12 +193,26 @@ export async function untilEnded(
   }
 }
 
-/** Finds the watchable resources that the words name. The first word may restrict the kind. */
+/** Everything of a kind that runs. */
+async function runningOf(resource: Resource, context: CommandContext): Promise<ResourceRef[]> {
+  const { observes } = resource.list({});
+  const refs: ResourceRef[] = [];
+  for await (const { rows } of pagesOf(resource, {}, context)) {
+    const running = rows.filter(row => isRunning(observes?.(row)?.status));
+    refs.push(...running.flatMap(row => refOf(resource, row) ?? []));
+  }
+  return refs;
+}
+
+/** Finds the watchable resources that the words name. The first word may restrict the kind, or be all there is. */
 async function refsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
   const watchable = resources.filter(({ watch }) => watch);
   const [first = '', ...rest] = words;
-  const said = rest.length > 0 ? watchable.find(({ names }) => names.includes(first)) : undefined;
+  const said = watchable.find(({ names }) => names.includes(first.toLowerCase()));
+  if (said && rest.length === 0) return runningOf(said, context);
   const among = said ? [said] : watchable;
+  // The task of a trajectory does not name the trajectory, and there are too many to read them all.
+  const named = said ? [said] : watchable.filter(({ names }) => names[0] !== 'trajectories');
   return Promise.all(
     (said ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
@@ -206,7 +220,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
       // What was listed takes precedence over the form of an id. The first read shows whether it exists.
       const ofId = (looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown)) ?? looksLike;
       if (ofId?.kind !== undefined) return { kind: ofId.kind, id: word, label: word };
-      const { resource, id, row } = await findAmong(among, word, context);
+      const { resource, id, row } = await findAmong(named, word, context);
       const found = refOf(resource, row);
       if (found) return { ...found, id };
       throw new CommandError(`${word} cannot be watched.`);

@@ -129,6 +129,10 @@ describe('get', () => {
     expect((await cli('get', [runId, '--field', 'status'])).out).toBe('completed\n');
     const { out } = await cli('api', ['getEvalRun', `eval_run_id=${runId}`, '--field', 'reward_mean']);
     expect(Number(out)).toBeGreaterThanOrEqual(0);
+    // Has not failed.
+    expect(await cli('get', [runId, '--field', 'failure.code'])).toEqual({ code: 0, out: 'null\n', notes: '' });
+    const asked = await cli('api', ['getEvalRun', `eval_run_id=${runId}`, '--field', 'failure.code']);
+    expect(asked).toEqual({ code: 0, out: 'null\n', notes: '' });
     const missing = await cli('get', [runId, '--field', 'failure.code.more']);
     expect(missing).toMatchObject({ code: exitCodes.usage, out: '' });
     expect(missing.notes).toContain('There is no field failure.code.more');
@@ -218,6 +222,19 @@ describe('watch', () => {
     const id = await train(20);
     expect((await cli('watch', ['--json'])).out).toContain(id);
     expect(await cli('watch', [])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
+  });
+
+  it('watches all of a kind that runs', async () => {
+    const id = await train(20);
+    expect((await cli('watch', ['training', '--json'])).out).toContain(id);
+    expect(await cli('watch', ['runs'])).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
+  });
+
+  it('reads no trajectories to find a name', async () => {
+    const { code, notes } = await cli('watch', ['nothing', '--debug']);
+    expect(code).toBe(exitCodes.notFound);
+    expect(notes).toContain('(listTrainingRuns)');
+    expect(notes).not.toContain('(listTrajectories)');
   });
 
   it('keeps asking if the service does not answer for a while, less and less often', async () => {

@@ -87,7 +87,7 @@ export const commands = {
   watch: spec({
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name; the
-first word may name their kind. Without an id: everything running or pinned. Exit code 0 if all succeed, 1 if one does not.`,
+first word may name their kind; alone it means all of that kind that runs. Without any: everything running or pinned. Exit code 0 if all succeed, 1 if one does not.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
