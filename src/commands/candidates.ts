@@ -6,6 +6,7 @@ import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
+import { optionNames } from '../queries/run-options.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { isRecord, own } from '../text/own.ts';
@@ -164,8 +165,7 @@ async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]>
   const known = line.name === 'train' ? usualTrainingOptions : usualEvalOptions;
   const described = await onService(line, io, async ({ service, signal }, mayAsk) => {
     const answer: Readonly<Record<string, unknown>> = mayAsk ? await service.call(operation, {}, { signal }) : {};
-    const fields = isRecord(answer['options']) ? answer['options'] : answer;
-    return Object.entries(fields).flatMap(([name, value]): Candidate[] => (isRecord(value) ? [[name, '']] : []));
+    return optionNames(answer).map((name): Candidate => [name, '']);
   }).catch(() => []);
   const names: readonly Candidate[] = described.length > 0 ? described : known.map(name => [name, '']);
   return names.map(([name]) => [`${name}=`, `option of the ${line.name === 'train' ? 'training' : 'evaluation'}`]);

@@ -9,6 +9,7 @@ import { startEvaluation } from '../queries/evaluations.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
+import { type OptionsChoice, type OptionsOperation, optionNames, readRunOptions } from '../queries/run-options.ts';
 import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
@@ -16,6 +17,7 @@ import { ServiceError } from '../service/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { type ActFlags, checkOutcomeFlags, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { exitCodeOf } from './failure.ts';
 import {
   type CheckpointSearch,
   type FoundCheckpoint,
@@ -171,12 +173,45 @@ function optionsOf(pairs: readonly string[] = []): Readonly<Record<string, unkno
   return pairs.length > 0 ? Object.fromEntries(pairs.map(optionOf)) : undefined;
 }
 
+/**
+ * Refuses options that the service does not have, before anything is sent: it would ignore them. Where it describes none,
+ * they are for the service to judge.
+ *
+ * @throws CommandError for an unknown option
+ */
+async function checkOptions(
+  operation: OptionsOperation,
+  options: Readonly<Record<string, unknown>>,
+  choice: OptionsChoice,
+  { service, signal }: CommandContext,
+  io: CommandIo,
+): Promise<void> {
+  const answer = await readRunOptions(service, operation, choice, signal).catch((error: unknown) => {
+    if (!(error instanceof ServiceError) || signal.aborted || exitCodeOf(error) === exitCodes.forbidden) throw error;
+    return {};
+  });
+  const known = optionNames(answer, choice.model);
+  if (known.length === 0) return io.note('The service does not list its options: --option is sent unchecked.');
+  const wrong = Object.keys(options).find(name => !known.includes(name));
+  if (wrong === undefined) return;
+  const hint = didYouMean(wrong, known) || `There are ${known.join(', ')}.`;
+  throw new CommandError(`There is no option ${wrong}. ${hint} Nothing was started.`);
+}
+
 type RunInput = CommandInput<'evaluate'> | CommandInput<'train'>;
+
+interface RunOperations {
+  readonly verb: string;
+  /** Lists the options. */
+  readonly listed: OptionsOperation;
+  readonly started: Operation;
+  readonly ended: Operation;
+}
 
 /** What `evaluate` and `train` have in common. @throws CommandError if neither a model nor a checkpoint is given */
 async function startRun(
   { args: [word], flags }: RunInput,
-  { verb, started, ended }: { readonly verb: string; readonly started: Operation; readonly ended: Operation },
+  { verb, listed, started, ended }: RunOperations,
   io: CommandIo,
   begun: (benchmark: Named, chosen: Chosen, context: CommandContext) => Promise<ExitCode>,
 ): Promise<number> {
@@ -189,12 +224,16 @@ async function startRun(
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context);
+    if (options) {
+      const of = { benchId: benchmark.id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
+      await checkOptions(listed, options, of, context, io);
+    }
     return begun(benchmark, { model, checkpoint, name, options }, context);
   });
 }
 
 export async function evaluate(given: CommandInput<'evaluate'>, io: CommandIo): Promise<number> {
-  const operations = { verb: 'evaluate', started: 'startEval', ended: 'getEvalRun' } as const;
+  const operations = { verb: 'evaluate', listed: 'getEvalOptions', started: 'startEval', ended: 'getEvalRun' } as const;
   return startRun(given, operations, io, (benchmark, chosen, context) => {
     const input = evaluationInput(benchmark, chosen, context);
     const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: input.display_name });
@@ -203,7 +242,12 @@ export async function evaluate(given: CommandInput<'evaluate'>, io: CommandIo): 
 }
 
 export async function train(given: CommandInput<'train'>, io: CommandIo): Promise<number> {
-  const operations = { verb: 'train', started: 'startTraining', ended: 'getTrainingRun' } as const;
+  const operations = {
+    verb: 'train',
+    listed: 'getTrainingOptions',
+    started: 'startTraining',
+    ended: 'getTrainingRun',
+  } as const;
   return startRun(given, operations, io, (benchmark, chosen, context) => {
     const input = trainingInput(benchmark, chosen, context);
     const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: input.display_name });

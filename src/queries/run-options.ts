@@ -1,6 +1,7 @@
 /** The options of evaluations and training runs, as the service describes them. */
 import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
+import { isRecord } from '../text/own.ts';
 import type { LiveQuery } from './use-live.ts';
 
 /** The operation that lists the options, for either kind of run. */
@@ -38,6 +39,18 @@ export async function readRunOptions(
       throw error;
     });
   }
+}
+
+/** The names of the options that a service describes, for a model if it describes them per model; may be empty. */
+export function optionNames(answer: Described, model?: string): string[] {
+  const { models } = answer;
+  const list = Array.isArray(models) ? models.filter(isRecord) : [answer];
+  const own = list.filter(each => each['base_model_slug'] === model || each['model_slug'] === model);
+  const names = (own.length > 0 ? own : list).flatMap(each => {
+    const options = isRecord(each['options']) ? each['options'] : Array.isArray(models) ? {} : each;
+    return Object.entries(options).flatMap(([name, value]) => (isRecord(value) ? [name] : []));
+  });
+  return [...new Set(names)];
 }
 
 export function runOptionsQuery(operation: OptionsOperation, choice: OptionsChoice): LiveQuery<Described> {

@@ -193,6 +193,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/)),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
+    bad(
+      ['t-words', '-m', model, '-o', 'num_step=3'],
+      usage,
+      /no option num_step\. Did you mean num_steps\? Nothing was st/,
+    ),
     bad(['t-words', '-m', model, '-o', 'num_steps'], usage, /--option takes NAME=VALUE/),
     bad(['t-words', '-m', model, '-o', 'num_steps=many'], failed, /num_steps/),
   ],

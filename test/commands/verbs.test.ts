@@ -43,9 +43,21 @@ describe('evaluate', () => {
     expect(run).toMatchObject({ base_model_slug: model, parent_checkpoint_id: expect.stringMatching(/^ckpt_/) });
   });
 
+  it('sends options unchecked where the service does not list them', async () => {
+    const server = await hostileServer(
+      json({ bench_id: 'bench_1', label: 'words', created_at: '2026-01-01T00:00:00Z', rollout_ready: true }),
+      refusal(404, 'not_found_error', 'not_found'),
+      json({ eval_run_id: 'evr_1', status: 'pending' }),
+    );
+    const words = ['bench_1', '-m', 'acme/m', '--name', 'x', '-o', 'anything=3'];
+    const started = await cliOn({ baseUrl: server.url, apiKey: 'key' })('evaluate', words);
+    expect(started).toMatchObject({ code: exitCodes.done, out: 'evr_1\n' });
+    expect(started.notes).toContain('The service does not list its options: --option is sent unchecked.');
+  });
+
   it('says which options the service ignores', async () => {
-    const { code, notes } = await cli('evaluate', ['t-words', '-m', model, '-o', 'evaluation_samples=3']);
-    expect([code, notes]).toEqual([exitCodes.done, 'Ignored by the service: evaluation_samples.']);
+    const { code, notes } = await cli('evaluate', ['t-words', '-m', model, '-o', 'max_output_tokens_per_step=5000']);
+    expect([code, notes]).toEqual([exitCodes.done, 'Ignored by the service: max_output_tokens_per_step.']);
   });
 
   it('prints the request instead of sending it', async () => {
