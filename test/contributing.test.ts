@@ -207,7 +207,7 @@ describe('what stack traces show', () => {
     const error = workbench.cache.getQueryState<unknown, Error>(['deployments', 'list'])?.error;
     const asked = filesIn(error?.stack).filter(path => wayOf(toWords).includes(path));
     expect(asked).toContain('service/answer-error.ts');
-    // Where the answer is refused, what makes the error is called by what reads the answer.
+    // The reader of a refused answer calls the function that makes the error.
     const [maker, reader] = ['service/answer-error.ts', 'service/call-plan.ts'];
     expect(named(toWords, asked).filter(path => path !== maker)).toEqual(asked.filter(path => path !== maker));
     expect(asked.indexOf(maker)).toBeLessThan(asked.indexOf(reader));

@@ -86,7 +86,7 @@ async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boole
   }));
 }
 
-/** What names a row: its name, where no other row has it, and its id. */
+/** What names a row: its name, if no other row has it, and its id. */
 function namesOf(rows: readonly Row[], single: string): Candidate[] {
   const counts = new Map<string, number>();
   for (const { label } of rows) if (label) counts.set(label, (counts.get(label) ?? 0) + 1);
@@ -96,7 +96,7 @@ function namesOf(rows: readonly Row[], single: string): Candidate[] {
   });
 }
 
-/** Names and ids of the resources; of those that have not ended where a command takes no others. */
+/** Names and ids of the resources; of those that have not ended if a command takes no others. */
 function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): Promise<Candidate[]> {
   return onService(line, io, async (context, mayAsk) => {
     const all = await Promise.all(

@@ -181,8 +181,8 @@ function splitFlags(words: readonly string[]): string[] {
 }
 
 /**
- * Candidates for the last word, one per line: the word, a tab, and a description. Where something is wrong there are none: the
- * shell is no place for an error.
+ * Candidates for the last word, one per line: the word, a tab, and a description. If something is wrong there are none:
+ * the shell is no place for an error.
  */
 export async function complete(given: readonly string[], io: CommandIo): Promise<number> {
   const last = given.at(-1) ?? '';

@@ -18,7 +18,7 @@ function edits(one: string, other: string): number {
   return last.at(-1) ?? 0;
 }
 
-/** How far a known word is from what was typed; undefined where it was hardly meant. */
+/** How far a known word is from what was typed; undefined if it was hardly meant. */
 function distance(typed: string, known: string): number | undefined {
   const [one = '', other = ''] = [typed, known].map(word => word.toLowerCase().replace(/^--/, ''));
   if (one.length < 3) return undefined;

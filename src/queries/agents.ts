@@ -1,4 +1,4 @@
-/** The agents that uploads belong to, where a service has them. */
+/** The agents that uploads belong to, if a service has them. */
 import { type AgentFields, agentFields } from '../contract/generation.ts';
 import type { Agent } from '../contract/models.ts';
 import { ServiceError } from '../service/errors.ts';
@@ -10,7 +10,7 @@ import type { LiveQuery } from './use-live.ts';
 /** More are not read: an agent is then given by its id. */
 const mostAgents = 2_000;
 
-/** @throws ServiceError also where the service does not list them */
+/** @throws ServiceError also if the service does not list them */
 async function listAgents(service: Service, signal: AbortSignal): Promise<readonly Agent[]> {
   const agents: Agent[] = [];
   const readPage = (cursor: string | undefined) =>
@@ -29,11 +29,11 @@ export const agentsQuery: LiveQuery<readonly Agent[]> = {
 };
 
 /**
- * How an upload names its agent: by the id, also where its name was given and the service lists it. A service that does not
- * list its agents is given what was given.
+ * How an upload names its agent: by the id, also where its name was given and the service lists it. A service that does
+ * not list its agents is given what was given.
  *
- * @param agent an id, a name, or `name:` and a name; that of the profile where it is missing
- * @throws Error where several agents have the name
+ * @param agent an id, a name, or `name:` and a name; that of the profile if it is missing
+ * @throws Error if several agents have the name
  */
 export async function namedAgent(
   service: Service,

@@ -108,7 +108,9 @@ export function useList<Row>(
 export interface OrderedSource<Row> {
   readonly source: ListSource<Row>;
   readonly query: LiveQuery<ListData<Row>>;
-  /** The list without an order, whose rows are shown until the service has answered; undefined where it is what is read. */
+  /**
+   * The list without an order, whose rows are shown until the service has answered; undefined if it is what is read.
+   */
   readonly plain: ListData<Row> | undefined;
 }
 

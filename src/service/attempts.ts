@@ -1,4 +1,4 @@
-/** The attempts of a call: each waits for the gate of its host, and is repeated where that may be done in time. */
+/** The attempts of a call: each waits for the gate of its host, and is repeated if that may be done in time. */
 import type { Method } from '../contract/common.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceError } from './errors.ts';
@@ -69,8 +69,8 @@ export class Attempts {
   }
 
   /**
-   * Waits until the host takes an attempt. Gives what has to be called with its result: it waits for the next attempt, and
-   * says whether there is to be one.
+   * Waits until the host takes an attempt. Returns what has to be called with its result: it waits for the next
+   * attempt, and says whether there is to be one.
    *
    * @param heldBack makes the error of a call that is over, or would be, before its host takes requests again
    * @throws ServiceError

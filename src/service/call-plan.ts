@@ -110,7 +110,7 @@ export class CallPlan<Value> {
     this.#uncompressed = uncompressed;
   }
 
-  /** Sends the call, again where that may be done, and gives what its answer is read as. @throws ServiceError */
+  /** Sends the call, again if that may be done, and gives what its answer is read as. @throws ServiceError */
   async send(): Promise<Value> {
     const { endpoint, idempotencyKey, background, timeouts } = this.#call;
     const { gates, clock, options } = this.#context;
@@ -198,7 +198,7 @@ export class CallPlan<Value> {
     return this.#context.connection.recover(place, this.#time.signal);
   }
 
-  /** Reads the credential again. Gives undefined where it is another one now, otherwise the error to end with. */
+  /** Reads the credential again. Returns undefined if it is another one now, otherwise the error to end with. */
   async #renew({ place }: Route, refusal: ServiceError): Promise<ServiceError | undefined> {
     const credential = this.#credential;
     try {

@@ -79,7 +79,7 @@ function messagesOf(request: unknown): readonly unknown[] {
 
 /**
  * Answers a chat completion given as JSON text. `model` overrides the one in the text. A request for an upstream model
- * is forwarded unchanged, and its answer returned unchanged; both are recorded where the request names a trajectory.
+ * is forwarded unchanged, and its answer returned unchanged; both are recorded if the request names a trajectory.
  *
  * @throws ApiError
  */

@@ -51,7 +51,7 @@ export interface ListSource<Row> {
   readonly key: readonly unknown[];
   readonly id: RowId<Row>;
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
-  /** What is shown where the service does not list them. */
+  /** What is shown if the service does not list them. */
   readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
   /** Schema of a row. If set, the first page is remembered for the next start. */
   readonly schema?: z.ZodMiniType<Row>;

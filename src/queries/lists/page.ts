@@ -4,8 +4,7 @@ import type { AnnotatedPage, RowId } from './list.ts';
 /** A page as it is known. Only `ListPages` changes it. */
 export interface ListPage<Row> {
   /**
-   * The cursor it was read with: null for the first page; undefined after a gap, where only the previous page leads to
-   * it.
+   * The cursor it was read with: null for the first page; undefined after a gap, if only the previous page leads to it.
    */
   cursor: string | null | undefined;
   /** Cursor of the next page; null at the end of the list. */

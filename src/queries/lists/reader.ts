@@ -299,7 +299,7 @@ export class ListReader<Row> {
     return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
   }
 
-  /** Forgets what a refused cursor led to. @throws what reading has thrown where that is not why */
+  /** Forgets what a refused cursor led to. @throws what reading has thrown if that is not why */
   #refused(place: Place<Row>, error: unknown): false {
     const [first] = this.#pages.pages;
     if (!first || place.kind === 'first' || place.page === first || !isRefused(error)) throw error;

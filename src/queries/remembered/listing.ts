@@ -32,7 +32,7 @@ function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string):
   return { [idName]: id, ...record, remembered_at: seenAt } as unknown as Row;
 }
 
-/** Shows what was remembered where the service does not list it, and declares what the rows of a list say. */
+/** Shows what was remembered if the service does not list it, and declares what the rows of a list say. */
 export function remembering<Row extends object>(
   source: ListSource<Row>,
   { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
@@ -49,7 +49,7 @@ export function remembering<Row extends object>(
   };
 }
 
-/** Reads a page of a list, or what is shown where the service does not list it. @throws ServiceError */
+/** Reads a page of a list, or what is shown if the service does not list it. @throws ServiceError */
 export async function readListed<Row>(
   { readPage, instead }: ListSource<Row>,
   context: QueryContext & { readonly query: ListQuery },

@@ -78,7 +78,7 @@ export async function planUpload(path: string): Promise<UploadPlan> {
 /**
  * Of a folder without other files, its manifest is sent as the first: a service gives a benchmark its id with that.
  *
- * @throws FolderError where a task needs a file
+ * @throws FolderError if a task needs a file
  */
 async function onlyManifest(folder: string, { tasks }: Manifest): Promise<LocalFile> {
   for (const { name, files } of tasks) {

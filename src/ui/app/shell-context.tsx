@@ -15,7 +15,7 @@ export interface Toast {
   readonly tail?: string | undefined;
   /** Shown instead if there is no room for the text next to the main keys. */
   readonly short?: string | undefined;
-  /** Not about what is on screen: it stays where the user goes elsewhere, and can be read again. */
+  /** Not about what is on screen: it stays if the user goes elsewhere, and can be read again. */
   readonly news?: boolean;
 }
 

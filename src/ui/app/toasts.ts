@@ -18,7 +18,7 @@ export interface Toasts {
 
 export type ToastAction =
   | { readonly kind: 'say'; readonly toast: Said }
-  /** Ends a notice; without effect where another one is shown by now. */
+  /** Ends a notice; without effect if another one is shown by now. */
   | { readonly kind: 'end'; readonly toast: Said };
 
 const mostSaid = 100;

@@ -26,7 +26,7 @@ export function modelField(
   };
 }
 
-/** The agents to choose from: none where the service does not list them, and until it has. */
+/** The agents to choose from: none if the service does not list them, and until it has. */
 export function useAgents(): readonly Agent[] {
   return useLive(agentsQuery, 'visible').data ?? noAgents;
 }

@@ -56,7 +56,7 @@ export function useSetBack(runId: string, progress: Live<TrainingProgress>, ende
 
 /**
  * Pace and elapsed time, kept current while the run is not over, and empty afterwards. The most important part comes
- * first, where nothing cuts it.
+ * first, if nothing cuts it.
  */
 export function usePace(
   run: TrainingRun,
