@@ -139,7 +139,7 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
             );
           })}
         </Box>
-        <Text wrap="truncate">{styles.muted('enter opens, left goes up, type to find or give a path')}</Text>
+        <Text wrap="truncate">{styles.muted('enter opens; type a part of a name, or a path')}</Text>
       </Window>
     </KeyScope>
   );
