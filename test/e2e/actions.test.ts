@@ -133,7 +133,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await home.until(`eval/${eval_run_id}`, ({ status }) => status === 'completed');
       await open([...go('runs'), { see: 'rival' }, { type: '/rival' }, 'enter', { see: '▸ rival' }, '=']);
       await goWay(session, [{ see: 'Compare it with' }, { see: 'baseline' }]);
-      await goWay(session, ['enter', { see: '95% between' }, { see: /same of \d+/ }, { see: '▸ t-words-' }]);
+      await goWay(session, ['enter', { see: '95% between' }, { see: /same on \d+/ }, { see: '▸ t-words-' }]);
       await home.call('DELETE', `eval/${home.benchId}/runs/${eval_run_id}`);
     });
 
@@ -265,7 +265,13 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
     const active = async () => (await home.call('GET', `deploy/${home.deploymentId}`)).is_active as boolean;
 
     it('lets one answer no more, and then again', async () => {
-      await open([...chatWorker, 'u', { see: 'answer no more?' }, 'y', { see: 'no longer answers' }]);
+      await open([
+        ...chatWorker,
+        'u',
+        { see: 'Stop this deployment from answering?' },
+        'y',
+        { see: 'no longer answers' },
+      ]);
       expect(await active()).toBe(false);
       await goWay(session, [{ see: 'test' }, 'e']);
       await session.waitFor(/should be demoted\?|answer for its slug\?/);
@@ -457,7 +463,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       const silent = createServer(() => {}).listen(0, '127.0.0.1');
       await once(silent, 'listening');
       const { port } = silent.address() as AddressInfo;
-      await open(['ctrl-k', { see: 'Connect to a service' }, { see: 'What you enter is kept' }, { type: 'lab' }]);
+      await open(['ctrl-k', { see: 'Connect to a service' }, { see: 'What you enter is saved' }, { type: 'lab' }]);
       await goWay(session, ['tab', { type: `http://127.0.0.1:${port}` }, 'tab', 'right', 'right', 'right', 'tab']);
       await goWay(session, [{ type: 'sk-lab' }, 'enter', { see: 'Asking the service' }, 'esc']);
       await session.waitFor('Cancelled. Nothing was changed.');
