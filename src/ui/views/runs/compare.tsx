@@ -100,7 +100,7 @@ export function comparisonLines(
       : `95% between ${difference(low)} and ${difference(high)}`;
   const { better, words } = verdictOf(compared);
   const style = better === undefined ? 'warning' : verdictStyles[better];
-  const tally = `      new is higher on ${wins} of ${counted(paired.count, 'task')}, lower on ${losses}, same on ${ties}`;
+  const tally = `      new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${paired.count}`;
   const verdict = words.charAt(0).toUpperCase() + words.slice(1);
   const sums = [`diff  ${difference(paired.mean)}  ${between}`, `      ${verdict}`, tally];
   return [...heads.map(line => truncate(line, width)), ...sums.map(line => styles[style](truncate(line, width)))];

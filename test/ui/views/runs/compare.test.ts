@@ -41,7 +41,7 @@ describe('comparisonLines', () => {
     expect(said[2]).toBe('diff  +0.313  95% between -0.0335 and +0.659');
     expect(said.slice(3)).toEqual([
       '      No clear difference',
-      '      new is higher on 3 of 4 tasks, lower on 0, same on 1',
+      '      new is higher on 3, lower on 0, same on 1 of 4',
     ]);
   });
 
@@ -52,7 +52,7 @@ describe('comparisonLines', () => {
     expect(lines(compareTasks(run([0.1]), run([0.9]))).slice(2)).toEqual([
       'diff  +0.800  from one task only',
       '      No clear difference',
-      '      new is higher on 1 of 1 task, lower on 0, same on 0',
+      '      new is higher on 1, lower on 0, same on 0 of 1',
     ]);
   });
 
