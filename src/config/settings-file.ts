@@ -41,6 +41,12 @@ export function readSettings(path: string): SettingsFile {
   const file = readText(path);
   if (file === undefined) return { path, settings: {}, warnings: [] };
   const { settings: read, warnings } = check(path, parse(path, file.text));
+  refuseUnsafe(path, file.mode, read);
+  return { path, settings: read, warnings };
+}
+
+/** @throws ConfigError if others may read secrets in the file, or change what they must not */
+function refuseUnsafe(path: string, mode: number, read: Settings): void {
   const find = (wanted: RegExp): string | undefined => {
     for (const [name, profile] of Object.entries(read.profiles ?? {})) {
       const key = Object.keys(profile).find(each => wanted.test(each));
@@ -49,19 +55,17 @@ export function readSettings(path: string): SettingsFile {
     return undefined;
   };
   const [hidden, run] = [find(secret), find(command)];
-  if (hidden !== undefined) refuseShared(path, file.mode, 'read', `${hidden} in it is secret`);
-  if (run !== undefined) refuseShared(path, file.mode, 'change', `${run} in it is run`);
+  if (hidden !== undefined) refuseShared(path, mode, 'read', `${hidden} in it is secret`);
+  if (run !== undefined) refuseShared(path, mode, 'change', `${run} in it is run`);
   const named = find(credential);
-  if (named !== undefined)
-    refuseShared(path, file.mode, 'change', `another address in it would get the key of ${named}`);
-  return { path, settings: read, warnings };
+  if (named !== undefined) refuseShared(path, mode, 'change', `another address in it would get the key of ${named}`);
 }
 
 /**
  * Changes `config.json`: reads it again, applies `change`, validates the result and replaces the file (0600). Unknown
  * keys are kept. Concurrent changes wait for one another.
  *
- * @throws ConfigError if the result is invalid or another program holds the lock too long, FileError if the file cannot
+ * @throws ConfigError if the file is unsafe as for {@link readSettings}, if the result is invalid or another program holds the lock too long, FileError if the file cannot
  * be written, and whatever `change` throws; the file is then unchanged
  */
 export async function changeSettings(path: string, change: (settings: Settings) => void): Promise<void> {
@@ -69,7 +73,9 @@ export async function changeSettings(path: string, change: (settings: Settings) 
   try {
     const file = readText(path);
     const json = file === undefined ? {} : parse(path, file.text);
-    check(path, structuredClone(json));
+    const { settings: safe } = check(path, structuredClone(json));
+    // The new file is private: what others wrote into this one would look like the user's own.
+    if (file) refuseUnsafe(path, file.mode, safe);
     // Validated just now; only the unknown keys, which are kept, could fail a strict check.
     const before = nameProblems(json as Settings);
     change(json as Settings);

@@ -91,6 +91,18 @@ describe('readSettings', () => {
     }
   });
 
+  it('is not changed if others may change what is run in it: the change would hide that', async () => {
+    await save({ profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } });
+    await chmod(path, 0o666);
+    const before = await readFile(path, 'utf8');
+    const change = changeSettings(path, settings => {
+      settings.theme = 'dark';
+    });
+    await expect(change).rejects.toThrow(`chmod go-w ${path}`);
+    expect(await readFile(path, 'utf8')).toBe(before);
+    expect((await stat(path)).mode & 0o777).toBe(0o666);
+  });
+
   it('lets others read a file with a command, but not change it', async () => {
     const settings = { profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } };
     await save(settings, 0o644);
