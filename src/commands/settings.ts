@@ -1,4 +1,6 @@
 /** `benchtop profile …` and `benchtop config …`: edit the settings file from the command line. */
+import { resolve } from 'node:path';
+import { addressProblem } from '../config/address.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import {
@@ -102,6 +104,9 @@ function commandWords(line: string): string[] {
   }
 }
 
+/** A path of the command line in the settings file, whose own paths begin at its folder; `~` is the home of the reader. */
+const absolute = (path: string): string => (path.startsWith('~') ? path : resolve(path));
+
 export async function addProfile(
   { args: [name = ''], flags }: CommandInput<'profile add'>,
   io: CommandIo,
@@ -114,7 +119,7 @@ export async function addProfile(
   const profile: ProfileSettings = {
     baseUrl: url,
     ...(keyEnv === undefined ? {} : { apiKeyEnv: keyEnv }),
-    ...(keyFile === undefined ? {} : { apiKeyFile: keyFile }),
+    ...(keyFile === undefined ? {} : { apiKeyFile: absolute(keyFile) }),
     ...(keyCommand === undefined ? {} : { apiKeyCommand: commandWords(keyCommand) }),
   };
   const add = (settings: Settings): Settings => {
@@ -162,13 +167,22 @@ export async function getSetting({ args: [key], flags }: CommandInput<'config ge
   const { settings, warnings } = readSettings(pathIn(io));
   for (const warning of warnings) io.note(warning);
   if (key !== undefined) {
-    const names = key.split('.');
+    const names = namesOf(key);
     requireSetting(key, names);
     if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
   }
   const shown = withoutSecrets(settings);
-  await io.print(flags.json ? recordText(fieldOf(shown, key?.split('.') ?? [])) : recordText(shown, key));
+  await io.print(
+    flags.json ? recordText(key === undefined ? shown : fieldOf(shown, namesOf(key))) : settingText(shown, key),
+  );
   return exitCodes.done;
+}
+
+/** The settings as JSON, or one of them as it is. */
+function settingText(shown: unknown, key: string | undefined): string {
+  if (key === undefined) return recordText(shown);
+  const value = fieldOf(shown, namesOf(key));
+  return typeof value === 'string' ? recordText({ value }, 'value') : recordText(value);
 }
 
 /** Shown in place of a key, since others may watch the terminal. The file holds the key. */
@@ -219,10 +233,33 @@ function issuesOf(names: readonly string[], value: unknown) {
 /** The values that a setting chooses from; none if it takes others. */
 export function settingChoices(key: string): readonly string[] {
   // A value of no type that a setting takes: what is wrong with it says what would be right.
-  const [issue] = issuesOf(key.split('.'), Symbol('none'));
+  const [issue] = issuesOf(namesOf(key), Symbol('none'));
   if (issue?.code === 'invalid_value') return issue.values.map(String);
   return issue?.code === 'invalid_type' && issue.expected === 'boolean' ? ['true', 'false'] : [];
 }
+
+/** The names on the way to a setting. Ids of commands have dots themselves. */
+function namesOf(key: string): string[] {
+  const [first = '', ...rest] = key.split('.');
+  return first === 'keys' && rest.length > 0 ? [first, rest.join('.')] : [first, ...rest];
+}
+
+/** @throws CommandError for a key of no command, or for an address that its key must not be sent to */
+async function checkSetting(path: string, names: readonly string[], settings: Settings): Promise<void> {
+  const [area, profile = '', field = ''] = names;
+  if (area === 'keys') {
+    const { checkKeys } = await import('./start-checks.ts');
+    checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath: path });
+  }
+  const settled: Readonly<Record<string, unknown>> = own(settings.profiles, profile) ?? {};
+  const value = own(settled, field);
+  if (area !== 'profiles' || !addressFields.includes(field) || typeof value !== 'string') return;
+  const problem = addressProblem(value, settled['allowInsecureHttp'] === true);
+  if (problem) throw new CommandError(`${names.join('.')} cannot be this address: ${problem.reason}`);
+}
+
+/** The settings of a profile that hold an address. */
+const addressFields: readonly string[] = ['baseUrl', 'inferenceUrl', 'upstream'];
 
 /** @throws CommandError for an unknown setting */
 function requireSetting(key: string, names: readonly string[]): void {
@@ -248,10 +285,14 @@ export async function setSetting(
   { args: [key = '', text = ''], flags }: CommandInput<'config set'>,
   io: CommandIo,
 ): Promise<number> {
-  const names = key.split('.');
+  const names = namesOf(key);
   requireSetting(key, names);
   const value = settingValue(key, names, text);
-  await changeSettings(pathIn(io), settings => put(settings, names, value));
+  const path = pathIn(io);
+  const changed = structuredClone(readSettings(path).settings);
+  put(changed, names, value);
+  await checkSetting(path, names, changed);
+  await changeSettings(path, settings => put(settings, names, value));
   const [name = ''] = names.slice(-1);
   if (flags.json) await io.print(recordText({ key, value: fieldOf(withoutSecrets({ [name]: value }), [name]) }));
   return exitCodes.done;

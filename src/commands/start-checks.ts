@@ -7,8 +7,12 @@ import { overrideErrors } from '../ui/keys/key.ts';
 import { registry } from '../ui/views/registry.ts';
 import { CommandError } from './exit.ts';
 
+interface CheckedKeys extends Pick<Config, 'settingsPath'> {
+  readonly preferences: Pick<Config['preferences'], 'keys'>;
+}
+
 /** @throws CommandError naming every invalid key override */
-export function checkKeys({ preferences, settingsPath }: Pick<Config, 'preferences' | 'settingsPath'>): void {
+export function checkKeys({ preferences, settingsPath }: CheckedKeys): void {
   const layers = [...generalLayers.map(table => Object.values(table)), ...registry.views.map(view => view.commands)];
   const errors = overrideErrors(layers, preferences.keys);
   if (errors.length > 0)
