@@ -9,14 +9,14 @@ import { resourceOfId, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { outcomeOf, type RunOutcome, runFacts, summariseRewards } from '../resources/runs.ts';
 import { lookAt } from '../resources/watch.ts';
-import { reward } from '../text/numbers.ts';
+import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
-import { progressWords } from './watch.ts';
+import { progressWords, withoutReward } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Line width of a trajectory in a file. */
@@ -35,10 +35,13 @@ async function progressFacts(
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
   // The record of a finished run may already hold its mean.
   const known = hasMean || ('reward_mean' in row && row.reward_mean != null);
-  const label = watch.recordsProgress ? 'last reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
+  const label = watch.recordsProgress ? 'trainer reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
+  const without = withoutReward(seen);
   return [
     { label: 'progress', value: progressWords(seen) },
     { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },
+    { label: 'no reward', value: without > 0 ? counted(without, 'rollout') : undefined },
+    { label: 'held-out reward', value: seen.heldOut },
   ];
 }
 

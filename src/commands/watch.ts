@@ -21,7 +21,8 @@ import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'>;
+type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
+  Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut'>>;
 
 /** Listed running work, and pins that have not ended. */
 async function runningResources(context: CommandContext): Promise<ResourceRef[]> {
@@ -53,11 +54,27 @@ export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): st
   return done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
 }
 
-/** The current state, e.g. `running, 3 of 12, mean 0.210`. */
+/** How many rollouts of an ended run have no reward; 0 if unknown. */
+export function withoutReward({ status, total, graded }: Seen): number {
+  return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
+}
+
+/** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
 export function wordsOf(seen: Seen): string {
-  const { status, mean } = seen;
-  const reached = mean === undefined ? '' : `mean ${reward(mean)}`;
-  return [status ?? 'unknown', progressWords(seen), reached].filter(Boolean).join(', ');
+  const { kind = '', status, mean, graded, heldOut } = seen;
+  // The last reward of the trainer is no mean over the run.
+  const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
+  const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
+  const without = withoutReward(seen);
+  return [
+    status ?? 'unknown',
+    progressWords(seen),
+    mean === undefined ? '' : `${label} ${reward(mean)}${of}`,
+    without > 0 ? `${without} without a reward` : '',
+    heldOut === undefined ? '' : `held-out reward ${heldOut}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** Whether an error is temporary; any other will be the same next time. */
@@ -235,12 +252,13 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     const refs = args.length > 0 ? await refsNamed(args, context) : await runningResources(context);
     if (refs.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
-      const onChange = async ({ id, label, status, done, total, mean }: Seen): Promise<void> => {
+      const onChange = async (seen: Seen): Promise<void> => {
+        const { id, label, status, done, total, mean, graded, heldOut: held_out } = seen;
         const { kind } = ref;
         const at = Date.now();
         const line = flags.json
-          ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean })
-          : `${clock(at)}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf({ id, label, status, done, total, mean }))}`;
+          ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean, graded, held_out })
+          : `${clock(at)}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}`;
         await io.print(`${line}\n`);
       };
       try {

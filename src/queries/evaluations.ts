@@ -151,6 +151,7 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       done: terminal_rollouts,
       total: total_rollouts,
       mean: live?.final_reward_mean ?? live?.provisional_reward_mean,
+      graded: live?.scored_rollouts,
     }),
     activity: progress => activityOfRun(progress?.status),
     read: async context => {

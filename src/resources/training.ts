@@ -1,6 +1,6 @@
 /** Training runs and their checkpoints. */
 import { endedStatus } from '../contract/status.ts';
-import { type Checkpoint, type TrainingRun, trainingStatuses } from '../contract/training.ts';
+import { type Checkpoint, type HeldOutReward, type TrainingRun, trainingStatuses } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
@@ -9,6 +9,7 @@ import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
   checkpointList,
   everyTrainingRun,
+  heldOutRewardsQuery,
   type ProgressedRun,
   trainerRewardsQuery,
   trainingKeys,
@@ -18,6 +19,7 @@ import {
   withProgress,
 } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
+import { counted, reward } from '../text/numbers.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource } from './define.ts';
 import { modelColumn } from './models.ts';
@@ -77,6 +79,26 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     },
   },
 ];
+
+/**
+ * The newest held-out reward and of how many samples it is: `0.412 at step 40, of 10 of 12 samples, 2 failed`. Undefined
+ * if there is none.
+ */
+export function heldOutWords(rewards: readonly HeldOutReward[]): string | undefined {
+  const measured = rewards.filter(({ held_out_reward }) => held_out_reward != null);
+  const last = measured.toSorted((left, right) => left.step - right.step).at(-1);
+  if (!last) return undefined;
+  const of = last.loaded_trajectories ?? last.completed_samples;
+  const expected = last.expected_samples ?? of;
+  return [
+    `${reward(last.held_out_reward)} at step ${last.step}`,
+    of == null ? '' : `of ${of} of ${counted(expected ?? of, 'sample')}`,
+    last.failed_samples ? `${last.failed_samples} failed` : '',
+    last.cancelled_samples ? `${last.cancelled_samples} cancelled` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
 
 export function trainingFacts(run: TrainingRun): readonly Fact[] {
   return [
@@ -146,6 +168,12 @@ export const training = defineResource<TrainingRun>({
   watch: {
     status: id => [readOf(trainingProgressQuery(id)), readOf(trainingRunQuery(id))],
     details: id => [readOf(trainingRunQuery(id)), readOf(trainerRewardsQuery(id, false))],
+    alone: id => [
+      readOf({
+        ...heldOutRewardsQuery(id, false),
+        observes: rewards => ({ kind: 'training', id, heldOut: heldOutWords(rewards) }),
+      }),
+    ],
     running: everyTrainingRun,
     endsForGood: true,
     recordsProgress: true,

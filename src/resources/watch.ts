@@ -40,6 +40,7 @@ function paceOfRun({ kind, id, status, done, total }: KnownResource, memory: Rem
 }
 
 const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.status(id) ?? [];
+const aloneReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.alone?.(id) ?? [];
 const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.details?.(id) ?? [];
 
 /**
@@ -51,7 +52,10 @@ const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<KnownResource> {
   // A run's record may be older than its progress: the first read with a status counts.
   const reads = new Map(
-    [...detailReads(ref), ...statusReads(ref).toReversed()].map(read => [JSON.stringify(read.key), read]),
+    [...detailReads(ref), ...aloneReads(ref), ...statusReads(ref).toReversed()].map(read => [
+      JSON.stringify(read.key),
+      read,
+    ]),
   );
   let refusal: unknown;
   const answers = await Promise.all(

@@ -30,6 +30,8 @@ export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
   readonly status: (id: string) => readonly Read[];
   /** Other data in a line of Watch. */
   readonly details?: (id: string) => readonly Read[];
+  /** Other data of a resource that is looked at alone. */
+  readonly alone?: (id: string) => readonly Read[];
   /** The list of running resources, which are watched without a pin. */
   readonly running?: ListSource<Row>;
   /** Keys of queries whose data changes with its end. */

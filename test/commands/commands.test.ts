@@ -182,7 +182,9 @@ describe('watch', () => {
     const watched = lines(out).map(line => JSON.parse(line));
     expect(watched.filter(each => each.id === runId)).toMatchObject([{ kind: 'run', status: 'completed', done: 28 }]);
     expect(watched.filter(each => each.id === id).at(-1)).toMatchObject({ status: 'succeeded', done: 3, total: 3 });
-    expect((await cli('watch', [id])).out).toMatch(/^[\d:]+ {2}watched {2}succeeded, 3 of 3, mean 0\.\d+\n$/);
+    expect((await cli('watch', [id])).out).toMatch(
+      /^[\d:]+ {2}watched {2}succeeded, 3 of 3, trainer reward 0\.\d+, held-out reward 0\.\d+ at step 3, of .*\n$/,
+    );
   });
 
   it('ends with 1 if it ends badly, with 124 if it does not end in time', async () => {

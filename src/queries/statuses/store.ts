@@ -18,6 +18,10 @@ export interface Observation {
   readonly total?: number | null | undefined;
   /** The mean reward, so far or final. */
   readonly mean?: number | null | undefined;
+  /** Of how many rewards the mean is. */
+  readonly graded?: number | null | undefined;
+  /** The newest held-out reward and of how many samples it is, in words. */
+  readonly heldOut?: string | undefined;
   /** The values of its curve, oldest first. */
   readonly curve?: readonly number[] | undefined;
   /** When it began, as the service wrote it. */
@@ -37,6 +41,8 @@ export interface KnownResource {
   readonly done: number | undefined;
   readonly total: number | undefined;
   readonly mean: number | undefined;
+  readonly graded: number | undefined;
+  readonly heldOut: string | undefined;
   readonly curve: readonly number[];
   readonly startedAt: string | undefined;
   /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
@@ -97,6 +103,8 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     done: said.done ?? old.done,
     total: said.total ?? old.total,
     mean: said.mean ?? old.mean,
+    graded: said.graded ?? old.graded,
+    heldOut: said.heldOut ?? old.heldOut,
     curve: sameCurve(old.curve, said.curve),
     startedAt: said.startedAt ?? old.startedAt,
     error: undefined,
@@ -118,6 +126,8 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     done: undefined,
     total: undefined,
     mean: undefined,
+    graded: undefined,
+    heldOut: undefined,
     curve: [],
     startedAt: undefined,
     endedAt: undefined,
