@@ -97,6 +97,7 @@ export function processIo(): CommandIo {
   const stopOn = (name: NodeJS.Signals, code: ExitCode) =>
     process.once(name, () => interrupt.abort(new Interruption(code)));
   stopOn('SIGINT', exitCodes.interrupted);
+  let stopsOnSignals = false;
   const shown = isAsciiOnly(process.env) ? toAscii : (text: string) => text;
   return {
     environment: process.env,
@@ -121,6 +122,9 @@ export function processIo(): CommandIo {
     },
     signal: interrupt.signal,
     stopOnSignals: () => {
+      // Each of the resources that a command follows asks for it.
+      if (stopsOnSignals) return;
+      stopsOnSignals = true;
       stopOn('SIGTERM', exitCodes.terminated);
       stopOn('SIGHUP', exitCodes.hungUp);
     },
