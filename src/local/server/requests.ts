@@ -139,18 +139,19 @@ export function readBody(operation: string, raw: unknown): ReadBody {
   }
   const given = Object.entries(raw as Readonly<Record<string, unknown>>).filter(([, value]) => value !== null);
   const ignored: string[] = [];
-  const read = new Map<string, unknown>();
+  const read = new Map<string, { readonly name: string; readonly value: unknown }>();
   for (const [name, value] of given) {
     const meant = own<string>(names, name) ?? name;
     if (fields && !Object.hasOwn(fields, meant)) {
       ignored.push(name);
       continue;
     }
-    if (read.has(meant) && !isDeepStrictEqual(read.get(meant), value)) {
-      const words = `${name}: differs from what was given as ${meant} by another name. Give one of them.`;
+    const other = read.get(meant);
+    if (other && !isDeepStrictEqual(other.value, value)) {
+      const words = `${name}: differs from ${other.name}, which is another name of it. Give one of them.`;
       throw apiError('validation_error', words, { param: name });
     }
-    read.set(meant, value);
+    read.set(meant, { name, value });
   }
-  return { body: check(schema, Object.fromEntries(read)), ignored };
+  return { body: check(schema, Object.fromEntries([...read].map(([name, { value }]) => [name, value]))), ignored };
 }
