@@ -277,7 +277,8 @@ function leaf(name: string, spec: CommandSpec, width: number): Quiet {
  */
 export function parse(given: readonly string[], columns = defaultColumns): Parsed {
   const width = Math.min(columns, defaultColumns);
-  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
+  const [head = '', ...others] = given;
+  const words = ['help', '--help', '-h'].includes(head) ? [...others, '--help'] : given;
   if (words.length === 0) return { kind: 'workbench', flags: {} };
   let name: CommandName | undefined;
   try {

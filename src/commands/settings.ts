@@ -114,6 +114,8 @@ export async function addProfile(
   const path = pathIn(io);
   const { url, keyEnv, keyFile, keyCommand } = flags;
   if (url === undefined) throw new CommandError('Specify the address of the service: --url URL.');
+  const wrong = addressProblem(url, true);
+  if (wrong) throw new CommandError(`--url cannot be used: ${wrong.reason}`);
   const problem = profileNameProblem(name, url);
   if (problem !== undefined) throw new CommandError(problem);
   const profile: ProfileSettings = {

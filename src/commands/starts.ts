@@ -1,6 +1,6 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import type { Benchmark } from '../contract/benchmarks.ts';
-import { deploymentRoles } from '../contract/deployments.ts';
+import { deploymentRoles, modelSlug } from '../contract/deployments.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import type { Action } from '../queries/action.ts';
 import { buildImages } from '../queries/benchmarks.ts';
@@ -302,6 +302,11 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
     const checkpoint = await deployableCheckpoint(word, context, io.note);
     const model_slug = flags.slug ?? defaultSlug(checkpoint);
     if (model_slug === '') throw new CommandError('Specify a slug: --slug SLUG.');
+    if (!modelSlug.pattern.test(model_slug) || model_slug.length > modelSlug.maximum) {
+      throw new CommandError(
+        `--slug takes up to ${modelSlug.maximum} letters, digits, - and _, not ${model_slug}. Nothing was sent.`,
+      );
+    }
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? deploymentRoles[0] };
     const ref = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
     return begin(startDeployment, input, ({ deployment_id }) => ref(deployment_id), flags, context, io);

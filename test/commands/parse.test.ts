@@ -102,6 +102,7 @@ describe('the text of a chat', () => {
   it.each([
     [['chat', 'm', '-h'], 'help'],
     [['chat', '--help'], 'help'],
+    [['--help', 'chat'], 'help'],
     [['chat', '--system', 'x', 'm', '--help'], 'help'],
     [['chat', 'm', 'what', 'does', '-h', 'do'], 'command'],
     [['chat', 'm', 'what', 'does', '--help'], 'help'],

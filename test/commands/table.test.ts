@@ -206,7 +206,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['trained@latest', '-n'], request('POST', /deploy/)),
     bad(['trained@99'], notFound, /no checkpoint 99/),
     bad(['nothing'], notFound, /There is no training run nothing/),
-    bad(['trained', '--slug', 'not a slug!'], usage, /slug/),
+    bad(['trained', '--slug', 'not a slug!'], usage, /--slug takes up to 32 letters, digits, - and _/),
     bad([''], usage, /empty/),
   ],
   build: [
@@ -281,7 +281,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   'profile add': [
     bad(['lab'], usage, /--url URL/),
-    bad(['lab', '--url', 'no address'], usage, /./),
+    bad(['lab', '--url', 'no address'], usage, /--url cannot be used: it is not a URL/),
     bad(['', '--url', 'https://lab.example', '--unchecked'], usage, /name/),
     bad(['lab', '--url', 'http://127.0.0.1:9', '--key-env', 'LAB_KEY'], unreachable, /./, {
       environment: { LAB_KEY: 'key-0123456789' },

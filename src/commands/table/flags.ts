@@ -108,7 +108,7 @@ export const jsonFlag = {
 export const recordFlags = {
   ...jsonFlag,
   field: { value: 'NAME', of: 'field', description: 'print one field alone, e.g. id, status or failure.code' },
-  jq: { value: 'FILTER', short: 'q', description: 'filter the JSON with jq' },
+  jq: { value: 'FILTER', short: 'q', description: 'filter the JSON with the program jq, which must be installed' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
 /** At most one of them may be given. */
