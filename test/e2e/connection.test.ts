@@ -84,12 +84,12 @@ describe('the local service', () => {
     await run(['serve', '--stop'], home.env);
   });
 
-  it('is said not to answer while it hangs, and is read again when it continues', async () => {
+  it('is said to be busy while it hangs, and is read again when it continues', async () => {
     const { pid } = await held();
     process.kill(pid, 'SIGSTOP');
     try {
       session.type(':runs\r');
-      await session.waitFor('The local service does not answer; waiting for it');
+      await session.waitFor('The local service is busy; waiting for its answer');
     } finally {
       process.kill(pid, 'SIGCONT');
     }
