@@ -39,6 +39,10 @@ const nameOf = ({ resource, row, id }: Found): string => {
   return `${wordFor(resource)} ${label === id ? id : `${label} (${id})`}`;
 };
 
+/** How to delete a run whose benchmark only the user knows, where the service asks for both. */
+const deletingIn = (runId: string): string =>
+  `benchtop api deleteEvalRun bench_id=ID eval_run_id=${sanitiseLine(runId)}`;
+
 /** Finds all resources first, asks once, then sends. A failure does not stop the others. */
 async function changeAll(
   { verb, past, loses, verbs }: Change,
@@ -75,7 +79,16 @@ async function changeAll(
         flags.json ? `${safeJson({ id, kind: resource.names[1], done: past })}\n` : `${sanitiseLine(id)}\n`,
       );
     }
-    for (const [each, error] of failed) await io.fail(error ?? new CommandError(`${nameOf(each)} was not ${past}.`));
+    for (const [each, error] of failed) {
+      await io.fail(error ?? new CommandError(`${nameOf(each)} was not ${past}.`));
+      if (
+        verbs['runs'] === deleteRun &&
+        each.resource.kind === 'run' &&
+        !('bench_id' in each.row && each.row.bench_id)
+      ) {
+        io.note(`The benchmark of the run is not known. Name it: ${deletingIn(each.id)}`, { id: each.id });
+      }
+    }
     const [first] = failed.values();
     return failed.size === 0 ? exitCodes.done : first ? exitCodeOf(first) : exitCodes.failed;
   });
