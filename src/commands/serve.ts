@@ -35,12 +35,17 @@ async function givenKey({ apiKeyEnv, apiKeyFile }: Flags, environment: NodeJS.Pr
   return text.trim();
 }
 
-async function upstreamOf({ upstreamKeyEnv, upstreamKeyFile, ...given }: Flags, environment: NodeJS.ProcessEnv) {
-  // A profile that is named by a flag is not given the addresses of variables.
-  const upstream = given.upstream ?? own(environment, 'BENCHTOP_UPSTREAM');
+/** The server for models that are not local, from the flags, the variables and the entry of the local profile. */
+async function upstreamOf(
+  { background, upstream, upstreamKeyEnv, upstreamKeyFile }: Flags,
+  environment: NodeJS.ProcessEnv,
+) {
+  // A screen passes what it uses by flags. With another server its service would be replaced at each start.
+  if (background && upstream === undefined) return undefined;
   const keyEnv = upstreamKeyEnv !== undefined && own(environment, upstreamKeyEnv) === '' ? undefined : upstreamKeyEnv;
-  const flags = { profile: 'local', upstream, upstreamKeyEnv: keyEnv, upstreamKeyFile };
-  const { profile } = loadConfig(flags, environment);
+  // Naming the profile by flag would ignore the addresses of variables.
+  const ofLocal = { ...environment, BENCHTOP_PROFILE: 'local', BENCHTOP_BASE_URL: undefined };
+  const { profile } = loadConfig({ upstream, upstreamKeyEnv: keyEnv, upstreamKeyFile }, ofLocal);
   if (profile.service.kind !== 'local' || !profile.service.upstream) return undefined;
   const { url, key } = profile.service.upstream;
   return { url: url.value, key: await key?.get() };

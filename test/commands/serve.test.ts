@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
+import { findService } from '../../src/local/daemon/client.ts';
+import { eventually } from '../eventually.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 it('--status and --stop say if they looked, and how to reach a service on another folder', async () => {
@@ -56,6 +58,31 @@ it('passes on to the server that the variable names', async () => {
   expect(health).toMatchObject({ upstream: 'http://127.0.0.1:9' });
   await cli('serve', ['--stop', '--data', home]);
   expect((await serving).code).toBe(exitCodes.done);
+});
+
+it.each([
+  ['an empty variable', '', []],
+  ['the variable of a screen that started it without a server', 'http://127.0.0.1:9', ['--background']],
+])('passes nothing on with %s', async (_, given, flags) => {
+  const home = testFolder();
+  const cli = cliOn({ baseUrl: '', apiKey: '', home });
+  const serving = cli('serve', ['--data', home, ...flags], { environment: { BENCHTOP_UPSTREAM: given } });
+  const running = await eventually(async () => {
+    const found = await findService(home);
+    if (!found) throw new Error('It does not answer yet.');
+    return found;
+  });
+  expect(running.upstream).toBeNull();
+  await cli('serve', ['--stop', '--data', home]);
+  expect((await serving).code).toBe(exitCodes.done);
+});
+
+it('names the variable whose address cannot be used', async () => {
+  const cli = cliOn({ baseUrl: '', apiKey: '', home: testFolder() });
+  const { code, notes } = await cli('serve', [], { environment: { BENCHTOP_UPSTREAM: 'nonsense' } });
+  expect(code).not.toBe(exitCodes.done);
+  expect(notes).toContain('BENCHTOP_UPSTREAM');
+  expect(notes).not.toContain('--upstream');
 });
 
 it.each([

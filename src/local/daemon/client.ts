@@ -191,6 +191,11 @@ async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<
   }
 }
 
+/** Without the variables of an upstream server: the flags name the one to use, which may be another or none. */
+function withoutUpstream(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('BENCHTOP_UPSTREAM')));
+}
+
 async function startService({ dataFolder, entry, upstream, signal }: EnsureOptions): Promise<LocalAddress> {
   makeDataFolder(dataFolder);
   const log = new Log(dataFolder);
@@ -200,7 +205,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
     // Other users can read arguments, but not the environment.
-    env: { ...process.env, ...(upstream ? { [upstreamKeyVariable]: upstream.key ?? '' } : {}) },
+    env: { ...withoutUpstream(process.env), ...(upstream && { [upstreamKeyVariable]: upstream.key ?? '' }) },
   });
   closeSync(log.fd);
   let failed: string | undefined;

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { version } from '../../../src/commands/version.ts';
 import { ensureLocalService, findService, isSilent, stopService } from '../../../src/local/daemon/client.ts';
 import {
@@ -58,6 +58,21 @@ describe('starting', () => {
     expect(started.pid).not.toBe(process.pid);
     expect(started).toMatchObject({ version, note: undefined });
     await old.ended;
+  });
+
+  it('passes on the key of its upstream server, and no variable of another', async () => {
+    const names = 'Object.entries(process.env).filter(([name]) => name.startsWith("BENCHTOP_UPSTREAM"))';
+    const shows = { command: process.execPath, args: ['-e', `console.log(${names}.join(" ")); process.exit(9)`, '--'] };
+    vi.stubEnv('BENCHTOP_UPSTREAM', 'http://127.0.0.1:7');
+    vi.stubEnv('BENCHTOP_UPSTREAM_KEY', 'sk-other');
+    vi.stubEnv('BENCHTOP_UPSTREAM_KEY_FILE', 'other');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const started = (upstream?: { url: string; key: string }) =>
+      ensureLocalService({ dataFolder: freshFolder(), entry: shows, version, upstream });
+    await expect(started()).rejects.toThrow(/code 9\.\nNothing was lost/);
+    await expect(started({ url: 'http://127.0.0.1:9', key: 'sk-own' })).rejects.toThrow(
+      /code 9\.\nBENCHTOP_UPSTREAM_KEY,sk-own\nNothing was lost/,
+    );
   });
 
   it('replaces one with an upstream server, or with another key for it', async () => {
