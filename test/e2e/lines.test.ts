@@ -45,7 +45,7 @@ describe('line mode', () => {
   it('lists, shows, evaluates, follows and chats, and writes no escape sequence', async () => {
     const heard = await talk([
       ['benchmarks', /5\. what-is-it.*\n> $/s],
-      ['find sums', /1 benchmarks\n1\. small-sums/],
+      ['find sums', /1 benchmark\n1\. small-sums/],
       ['1', /family: math/],
       ['evaluate 1', /Model: $/],
       ['benchtop/tutor-base', /Name of the run \(enter for small-sums tutor-base\): $/],
