@@ -47,7 +47,7 @@ export function summariseRewards(
 }
 
 export const runColumns: readonly Column<EvalRun>[] = [
-  { id: 'name', title: 'RUN', width: { min: 12, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
+  { id: 'name', title: 'RUN', width: { min: 13, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
   { id: 'status', title: 'STATUS', width: 12, value: row => row.status ?? 'unknown', status: true },
   {
     id: 'mean',
