@@ -30,6 +30,7 @@ export async function* pagesOf(
   let dropped = 0;
   let repeated = 0;
   let fruitless = 0;
+  const mostFruitless = maxPagesWithoutNewRows(source);
   const readPage = (cursor: string | undefined) =>
     readListed(source, { service, query: { limit: pageSize, cursor }, signal, memory });
   for await (const page of readPages(readPage)) {
@@ -44,13 +45,11 @@ export async function* pagesOf(
     const notes = [
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
-      fruitless < maxPagesWithoutNewRows
-        ? ''
-        : `The last ${maxPagesWithoutNewRows} pages brought no new row: there may be more`,
+      fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages brought no new row: there may be more`,
       page.note ?? '',
     ];
     yield { rows, notes: notes.filter(Boolean) };
-    if (fruitless === maxPagesWithoutNewRows) return;
+    if (fruitless === mostFruitless) return;
   }
 }
 

@@ -97,6 +97,7 @@ export async function readAcross<Row extends OfBenchmark>(
     has_more,
     next_cursor: has_more ? JSON.stringify(next) : null,
     dropped,
+    mayBeEmpty: true,
     note: notes.filter(Boolean).join('. ') || undefined,
     rest:
       more.length > 0

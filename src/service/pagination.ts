@@ -2,10 +2,10 @@
 import type { Page } from '../contract/common.ts';
 
 /**
- * Yields the pages of a list, each read on demand. Ends at a page that says so, at an empty page, and at a cursor that
- * is empty or was already followed: a service that keeps saying `has_more` must not cause a loop.
+ * Yields the pages of a list, each read on demand. Ends at a page that says so, at an empty page unless it `mayBeEmpty`,
+ * and at a cursor that is empty or was already followed: a service that keeps saying `has_more` must not cause a loop.
  */
-export async function* readPages<Read extends Page<unknown>>(
+export async function* readPages<Read extends Page<unknown> & { readonly mayBeEmpty?: boolean }>(
   readPage: (cursor: string | undefined) => Promise<Read>,
 ): AsyncGenerator<Read, void> {
   const followed = new Set<string>();
@@ -13,8 +13,8 @@ export async function* readPages<Read extends Page<unknown>>(
   do {
     const page: Read = await readPage(cursor);
     yield page;
-    const { items, dropped, has_more, next_cursor } = page;
-    const empty = items.length === 0 && dropped === 0;
+    const { items, dropped, has_more, next_cursor, mayBeEmpty = false } = page;
+    const empty = items.length === 0 && dropped === 0 && !mayBeEmpty;
     cursor = has_more && !empty && next_cursor && !followed.has(next_cursor) ? next_cursor : undefined;
     if (cursor !== undefined) followed.add(cursor);
   } while (cursor !== undefined);

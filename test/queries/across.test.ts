@@ -117,6 +117,22 @@ describe('runs of all benchmarks', () => {
     expect(read.length).toBeLessThan(6);
   });
 
+  it('are read to the end although the newest benchmarks have none', async () => {
+    const { context } = world(120);
+    const readRuns = async (benchId: string): Promise<Run[]> =>
+      benchId === 'b118' ? [{ id: 'run of b118', bench_id: benchId, created_at: '2026-01-01T00:00:00Z' }] : [];
+    const source: ListSource<Run> = {
+      key: ['runs'],
+      id: run => run.id,
+      costly: true,
+      readPage: page => readAcross(page, { read: readRuns, words: 'runs' }),
+    };
+    const reader = new ListReader<Run>(source, { context: async () => context, publish: () => {} });
+    expect((await reader.poll(context)).complete).toBe(false);
+    expect(await reader.readRest()).toBe('complete');
+    expect(ids(reader.data.rows)).toEqual(['run of b118']);
+  });
+
   it('continue with the other benchmarks when that is asked for, and say so until then', async () => {
     const { reader, context, read } = world(120);
     const { rows, notes } = await reader.poll(context);

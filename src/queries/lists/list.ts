@@ -8,8 +8,13 @@ import type { Observation } from '../statuses/store.ts';
 
 /** The largest page the contract allows: fewest requests. */
 export const pageSize = 200;
-/** After this many pages in a row without a new row, reading stops: the service may be going in circles. */
-export const maxPagesWithoutNewRows = 5;
+/**
+ * After how many pages in a row without a new row reading stops: the service may be going in circles. Pages that are
+ * gathered by benchmark may be empty for long.
+ */
+export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never>, 'costly'>): number {
+  return costly ? 50 : 5;
+}
 
 /** A page with notes. */
 export type AnnotatedPage<Row> = Page<Row> & {
@@ -22,6 +27,8 @@ export type AnnotatedPage<Row> = Page<Row> & {
   readonly remembered_at?: number | undefined;
   /** What follows this page, in words: shown if it is the last page read, but not the last one. */
   readonly rest?: string | undefined;
+  /** It may be empty although it is not the last one. */
+  readonly mayBeEmpty?: boolean;
   /** Whether a row was outside this request: if it was known before, it stays. */
   readonly isUnread?: (row: Row) => boolean;
 };

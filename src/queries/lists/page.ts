@@ -64,7 +64,7 @@ export function pageOf<Row>(
     return !seen.has(id) && seen.add(id);
   });
   const { next_cursor: next, dropped, note, rest } = page;
-  const empty = page.items.length === 0 && dropped === 0;
+  const empty = page.items.length === 0 && dropped === 0 && !page.mayBeEmpty;
   // The end: either the service says so, or the cursor leads back to a page already read.
   const ended = !page.has_more || empty || !next || next === cursor || isKnown(next);
   return {

@@ -7,7 +7,7 @@ import { isNotOffered, ServiceError } from '../../service/errors.ts';
 import { asError } from '../../text/errors.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
-import { type AnnotatedPage, type ListData, type ListSource, pageSize } from './list.ts';
+import { type AnnotatedPage, type ListData, type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
 import { cursorOf, type ListPage, type Place } from './page.ts';
 import { ListPages } from './pages.ts';
 import { type Background, type RestOutcome, RestReader } from './rest.ts';
@@ -75,6 +75,7 @@ export class ListReader<Row> {
       size: () => this.#pages.size,
       following: notBefore => this.#following(notBefore),
       read: (place, context) => this.#read(place, context, this.#round),
+      mostFruitless: () => maxPagesWithoutNewRows(this.source),
       publish: () => this.#publish(),
       onError: error => this.#say({ ...this.#state, error }),
     });

@@ -4,7 +4,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { unlessAborted } from '../../text/abort.ts';
 import { asError } from '../../text/errors.ts';
 import type { QueryContext } from '../query-context.ts';
-import { maxPagesWithoutNewRows } from './list.ts';
 import type { Place } from './page.ts';
 
 /** How reading the rest ended. */
@@ -27,6 +26,8 @@ export interface RestPorts<Row> {
   readonly following: (notBefore: number) => Place<Row> | undefined;
   /** Reads a place. Returns whether its answer was taken. @throws ServiceError */
   readonly read: (place: Place<Row>, context: QueryContext) => Promise<boolean>;
+  /** After how many pages in a row without a new row reading fails. */
+  readonly mostFruitless: () => number;
   readonly publish: () => void;
   /** Called with why reading failed, and with undefined when it begins. */
   readonly onError: (error: Error | undefined) => void;
@@ -94,7 +95,7 @@ export class RestReader<Row> {
   }
 
   async #readAll(signal: AbortSignal, notBefore: number): Promise<RestOutcome> {
-    const { context: contextFor, size, following, read, onError } = this.#ports;
+    const { mostFruitless, context: contextFor, size, following, read, onError } = this.#ports;
     let fruitless = 0;
     let missed = 0;
     const progress = setInterval(() => {
@@ -107,8 +108,7 @@ export class RestReader<Row> {
         if (!(await read(place, context))) missed += 1;
         if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
         fruitless = size() > before || place.kind === 'again' ? 0 : fruitless + 1;
-        if (fruitless >= maxPagesWithoutNewRows)
-          throw new Error(`The last ${maxPagesWithoutNewRows} pages brought no new row.`);
+        if (fruitless >= mostFruitless()) throw new Error(`The last ${fruitless} pages brought no new row.`);
         // Lets keys be handled between two pages, even if the service answers immediately.
         await turn();
         signal.throwIfAborted();
