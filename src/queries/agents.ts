@@ -1,7 +1,7 @@
 /** The agents that uploads belong to, if a service has them. */
 import { type AgentFields, agentFields } from '../contract/generation.ts';
 import type { Agent } from '../contract/models.ts';
-import { ServiceError } from '../service/errors.ts';
+import { isNotOffered, PermissionError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
 import { pageSize } from './lists/list.ts';
@@ -30,10 +30,10 @@ export const agentsQuery: LiveQuery<readonly Agent[]> = {
 
 /**
  * How an upload names its agent: by the id, also where its name was given and the service lists it. A service that does
- * not list its agents is given what was given.
+ * not list its agents, or not for this key, is given what was given.
  *
  * @param agent an id, a name, or `name:` and a name; that of the profile if it is missing
- * @throws Error if several agents have the name
+ * @throws ServiceError if the agents cannot be listed this time; Error if several have the name
  */
 export async function namedAgent(
   service: Service,
@@ -43,7 +43,8 @@ export async function namedAgent(
   const given = agent ?? service.agent;
   if (given === undefined) return undefined;
   const agents = await listAgents(service, signal).catch((error: unknown) => {
-    if (!(error instanceof ServiceError) || signal.aborted) throw error;
+    // An error that passes must not change whom the next run uploads for.
+    if (!isNotOffered(error) && !(error instanceof PermissionError)) throw error;
     return [];
   });
   const fields = agentFields(given);
@@ -52,5 +53,5 @@ export async function namedAgent(
   const [found, ...others] = agents.filter(each => each.name === name);
   if (others.length === 0) return found ? { agent_id: found.agent_id } : fields;
   const ids = [found, ...others].flatMap(each => each?.agent_id ?? []);
-  throw new Error(`Nothing was sent: ${ids.length} agents are named ${name}. Give the id of one: ${ids.join(', ')}.`);
+  throw new Error(`${ids.length} agents are named ${name}. Give the id of one: ${ids.join(', ')}.`);
 }

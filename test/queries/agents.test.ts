@@ -1,7 +1,7 @@
 /** How an agent is named to a service: by its id, whatever the user calls it. */
 import { expect, it } from 'vitest';
 import { namedAgent } from '../../src/queries/agents.ts';
-import { CapabilityMissingError } from '../../src/service/errors.ts';
+import { CapabilityMissingError, PermissionError, RateLimitError } from '../../src/service/errors.ts';
 import { agentField } from '../../src/ui/views/shared/fields.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -22,6 +22,13 @@ const listing = {
 const named = (agent: string | undefined, ofProfile?: string) =>
   namedAgent(fakeService(listing, { agent: ofProfile }), agent, new AbortController().signal);
 
+const failing = (error: Error) =>
+  fakeService({
+    listAgents: () => {
+      throw error;
+    },
+  });
+
 it('an agent goes by its id, an id before a name', async () => {
   expect(await named('a1')).toEqual({ agent_id: 'a1' });
   expect(await named('last')).toEqual({ agent_id: 'a4' });
@@ -36,18 +43,20 @@ it('the agent of the profile counts if no other is given', async () => {
 });
 
 it('a name that several have is refused with their ids', async () => {
-  await expect(named('tutor')).rejects.toThrow('2 agents are named tutor. Give the id of one: a2, a3.');
+  await expect(named('tutor')).rejects.toThrow(/^2 agents are named tutor\. Give the id of one: a2, a3\.$/);
 });
 
 it('what is not listed goes as it was given', async () => {
   expect(await named('a9')).toEqual({ agent_id: 'a9' });
   expect(await named('name:unlisted')).toEqual({ agent_name: 'unlisted' });
-  const silent = fakeService({
-    listAgents: () => {
-      throw new CapabilityMissingError('listAgents');
-    },
-  });
-  expect(await namedAgent(silent, 'me', new AbortController().signal)).toEqual({ agent_id: 'me' });
+  for (const error of [new CapabilityMissingError('listAgents'), new PermissionError('Not for this key.')]) {
+    expect(await namedAgent(failing(error), 'me', new AbortController().signal)).toEqual({ agent_id: 'me' });
+  }
+});
+
+it('is not guessed where the list cannot be read this time', async () => {
+  const error = new RateLimitError('Too many requests.', { status: 429 });
+  await expect(namedAgent(failing(error), 'tutor', new AbortController().signal)).rejects.toBe(error);
 });
 
 it('a form offers the agents, and keeps the one that was named before', () => {

@@ -153,13 +153,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       this.#mark = mark;
       const record = this.#records?.get(this.#ref);
       const last = record?.mark === mark ? record : undefined;
-      this.#key = last?.key ?? randomUUID();
-      if (!last) this.#records?.begin(this.#ref, { mark, key: this.#key, size });
       // After failures the whole file is sent again with the same keys: each failure gets its reason, and stored items
       // are skipped.
       const { handled, counts } = last?.counts.failed === 0 ? last : { handled: 0, counts: noCounts };
       this.set({ size, handled, counts });
       this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
+      this.#key = last?.key ?? randomUUID();
+      if (!last) this.#records?.begin(this.#ref, { mark, key: this.#key, size });
       for await (const batch of batchesOf(itemsAfter(readItems(bytesOf(file)), handled))) {
         this.signal.throwIfAborted();
         const readable = batch.filter(({ value }) => value !== undefined);
@@ -201,8 +201,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     if (batch.length === 0) return { outcomes: [], counts: noCounts };
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
     const agent = this.#namedAgent ?? {};
-    const content = JSON.stringify([this.#key, this.dataset, trajectories, ...Object.entries(agent)]);
-    // The same batch has the same key, even if the next start resumes this upload.
+    // The same batch has the same key, even if the next start resumes this upload and finds its agent by another id.
+    const content = JSON.stringify([this.#key, this.dataset, trajectories, this.#agent ?? service.agent]);
     const idempotencyKey = createHash('sha256').update(content).digest('hex');
     try {
       const answer = await service.call(

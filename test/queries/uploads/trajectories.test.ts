@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UploadCounts } from '../../../src/queries/remembered/trajectory-records.ts';
 import { type Item, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
 import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
-import { AuthenticationError } from '../../../src/service/errors.ts';
+import { AuthenticationError, CapabilityMissingError, RateLimitError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 import { withAnswers } from '../../service/fake-service.ts';
@@ -271,6 +271,37 @@ describe('an upload that is interrupted', () => {
     expect(second.sent[0]?.key).toBe(first.sent[1]?.key);
     expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, failed: 0 } });
     expect(memory().trajectoryUploads.unfinished()).toEqual([]);
+  });
+
+  it('sends the same batch with the same key, whatever the service says of its agent', async () => {
+    const { trajectoryUploads: records } = remembered()();
+    const path = join(folder, 'agent.jsonl');
+    writeFileSync(path, line('of an agent'));
+    const keys: (string | undefined)[] = [];
+    const run = async (agents: readonly object[] | Error) => {
+      const upload = new TrajectoryUpload('job', path, 'agent', { agent: 'name:tutor', records });
+      const asked = withAnswers(service, {
+        listAgents: () => {
+          if (agents instanceof Error) throw agents;
+          return { items: agents, has_more: false, next_cursor: null, dropped: 0 };
+        },
+        uploadTrajectories: (_, options) => {
+          keys.push(options?.idempotencyKey);
+          throw new AuthenticationError('The key was revoked.', { status: 401 });
+        },
+      });
+      await upload.run(async () => asked);
+      return upload;
+    };
+    const overloaded = await run(new RateLimitError('Too many requests.', { status: 429 }));
+    expect(overloaded.state.error?.message).toBe('Too many requests.');
+    // Nothing was sent, so there is nothing to continue.
+    expect(overloaded.hasStarted).toBe(false);
+    expect(keys).toEqual([]);
+    await run([{ agent_id: 'a1', name: 'tutor' }]);
+    await run(new CapabilityMissingError('listAgents'));
+    expect(keys).toHaveLength(2);
+    expect(keys[1]).toBe(keys[0]);
   });
 
   it('is sent from its beginning if the file has changed since, or if some of it failed', async () => {
