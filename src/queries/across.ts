@@ -4,6 +4,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { cursorAfter, type ListQuery, unreadableIn } from '../contract/common.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
+import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize } from './lists/list.ts';
 
 /** Maximum number of benchmarks in a page. */
@@ -32,18 +33,19 @@ interface Part {
   readonly cursor?: string;
 }
 
-/** What follows a page: the rest of the benchmarks with more rows, then the benchmarks from a cursor on. */
+/** What follows a page: the rest of the benchmarks with more rows, the benchmarks from a cursor on, then what failed. */
 interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
+  readonly failed: readonly Part[];
 }
 
 const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor ? JSON.parse(cursor) : undefined);
 
 /**
  * Reads a page: rows of the next benchmarks, newest first. Where a benchmark has more rows than a single answer, the
- * next pages hold these before they go on to other benchmarks. If a benchmark's rows cannot be read, its former rows are
- * kept, and a note counts these benchmarks.
+ * next pages hold these before they continue with other benchmarks. If a benchmark's rows cannot be read, its former rows
+ * are kept, a note counts these benchmarks, and the last pages try again.
  *
  * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
  */
@@ -53,13 +55,14 @@ export async function readAcross<Row extends OfBenchmark>(
 ): Promise<AnnotatedPage<Row>> {
   const { signal } = context;
   const rest = restOf(context.query.cursor);
-  const isContinued = rest !== undefined && rest.parts.length > 0;
-  const { parts, benchmarks, unread } = isContinued
-    ? { ...rest, unread: 0 }
-    : await nextBenchmarks(context, mayHave, rest?.benchmarks);
+  const isContinued = rest !== undefined && (rest.parts.length > 0 || rest.benchmarks === null);
+  const { parts, benchmarks, unread, later } = isContinued
+    ? continued(rest)
+    : { ...(await nextBenchmarks(context, mayHave, rest?.benchmarks)), later: rest?.failed ?? [] };
   const failed = new Map<string, Error>();
   const items: Row[] = [];
   const more: Part[] = [];
+  const again: Part[] = [];
   let dropped = 0;
   const waiting = [...parts];
   const askNext = async (): Promise<void> => {
@@ -79,8 +82,7 @@ export async function readAcross<Row extends OfBenchmark>(
           waiting.length = 0;
           throw error;
         }
-        // The next page tries again.
-        if (isContinued) more.push(part);
+        again.push(part);
       }
     }
   };
@@ -88,9 +90,10 @@ export async function readAcross<Row extends OfBenchmark>(
   items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
   // In the order of the benchmarks, so that an equal page has an equal cursor.
   const order = new Map(parts.map(({ benchId }, index) => [benchId, index]));
-  more.sort((left, right) => (order.get(left.benchId) ?? 0) - (order.get(right.benchId) ?? 0));
-  const has_more = more.length > 0 || benchmarks !== null;
-  const next: Rest = { parts: more, benchmarks };
+  for (const each of [more, again])
+    each.sort((left, right) => (order.get(left.benchId) ?? 0) - (order.get(right.benchId) ?? 0));
+  const next: Rest = { parts: more, benchmarks, failed: [...later, ...again] };
+  const has_more = more.length > 0 || benchmarks !== null || next.failed.length > 0;
   const notes = [isContinued ? undefined : failureWords(failed, parts.length, words), unreadableWords(unread)];
   return {
     items,
@@ -99,12 +102,21 @@ export async function readAcross<Row extends OfBenchmark>(
     dropped,
     mayBeEmpty: true,
     note: notes.filter(Boolean).join('. ') || undefined,
-    rest:
-      more.length > 0
-        ? `There are more ${words} of these benchmarks: G reads the rest`
-        : `These are the ${words} of the newest benchmarks: G reads the rest`,
+    rest: restWords(next, words),
     isUnread: row => failed.has(row.bench_id ?? ''),
   };
+}
+
+/** The rows that an earlier page left: of benchmarks with more of them, or, at the end, of those that failed. */
+function continued({ parts, benchmarks, failed }: Rest) {
+  const isRetry = parts.length === 0;
+  return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed };
+}
+
+function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
+  if (parts.length > 0) return `There are more ${words} of these benchmarks: G reads the rest`;
+  if (benchmarks !== null) return `These are the ${words} of the newest benchmarks: G reads the rest`;
+  return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: G tries again`;
 }
 
 /** The benchmarks of the next page of their list, and how many of them could not be read. */
@@ -112,7 +124,7 @@ async function nextBenchmarks(
   { service, signal }: PageContext<OfBenchmark>,
   mayHave: (benchmark: Benchmark) => boolean,
   cursor: string | null | undefined,
-): Promise<Rest & { readonly unread: number }> {
+): Promise<Omit<Rest, 'failed'> & { readonly unread: number }> {
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
   const { items, has_more, next_cursor, dropped } = await service.call('listBenchmarks', { query }, { signal });
   const isEnd = !has_more || !next_cursor || next_cursor === cursor || (items.length === 0 && dropped === 0);

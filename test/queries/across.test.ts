@@ -74,9 +74,32 @@ describe('runs of all benchmarks', () => {
   it('are shown without those that could not be read, with a note of how many', async () => {
     const { reader, context, failing } = world(14);
     failing.add('b3').add('b9');
-    const { rows, notes } = await reader.poll(context);
-    expect(rows).toHaveLength(12);
-    expect(notes).toEqual(['The runs of 2 of 14 benchmarks could not be read: The store of b3 is out.']);
+    const { rows, notes, complete } = await reader.poll(context);
+    expect([rows.length, complete]).toEqual([12, false]);
+    expect(notes).toEqual([
+      'The runs of 2 of 14 benchmarks could not be read: The store of b3 is out.',
+      'Some runs of 2 benchmarks may be missing: G tries again',
+    ]);
+  });
+
+  it('are read on request where they failed, after those of all other benchmarks', async () => {
+    const { reader, context, failing } = world(120);
+    failing.add('b3').add('b70');
+    await reader.poll(context);
+    expect(await reader.readRest()).toBe('failed');
+    expect(reader.data).toMatchObject({ complete: false });
+    expect(reader.data.rows).toHaveLength(118);
+    failing.clear();
+    expect(await reader.readRest()).toBe('complete');
+    expect(reader.data.rows).toHaveLength(120);
+    expect((await reader.poll(context)).rows).toHaveLength(120);
+  });
+
+  it('are not all known if the only benchmark that has any failed', async () => {
+    const { context, reader, source } = world(2);
+    const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
+    reader.source = { ...source, readPage: page => readAcross(page, { read, words: 'runs' }) };
+    expect(await reader.poll(context)).toMatchObject({ rows: [], complete: false });
   });
 
   it('keep what was read before of a benchmark that fails now', async () => {
