@@ -1,6 +1,6 @@
 /** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
+import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import { readListed, rememberRows } from '../queries/remembered/listing.ts';
@@ -22,7 +22,7 @@ import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
-  Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut'>>;
+  Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>>;
 
 /** Listed running work, and pins that have not ended. */
 async function runningResources(context: CommandContext): Promise<ResourceRef[]> {
@@ -117,6 +117,10 @@ export async function follow(following: Following): Promise<string> {
       if (words !== reported) await onChange(seen);
       reported = words;
       if (hasEnded(seen.status)) return seen.status ?? '';
+      if (isOver(seen.status, seen.endTime)) {
+        note(`${label} has an end time, but its status ${sanitiseLine(seen.status ?? '')} does not say how it ended.`);
+        return seen.status ?? '';
+      }
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout) {
         note(`${label}: the service reports no status for it, so its end could not be seen.`);

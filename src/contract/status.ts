@@ -59,6 +59,14 @@ export function isRunning(status: string | null | undefined): boolean {
   return status != null && !hasEnded(status);
 }
 
+/**
+ * Whether a status that is not known comes with an end time that has passed. It is no end by its name, but will hardly
+ * change.
+ */
+export function isOver(status: string | undefined, endTime: string | undefined, now = Date.now()): boolean {
+  return status !== undefined && statusMeaning(status) === 'unknown' && Date.parse(endTime ?? '') <= now;
+}
+
 /** A record that may lack a status, because it is older than the service's statuses. */
 export interface MaybeStatus {
   readonly status?: string | null | undefined;

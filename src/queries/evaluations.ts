@@ -43,6 +43,7 @@ function observeRun(run: EvalRun): Observation {
     status: run.status,
     mean: run.reward_mean,
     startedAt: run.created_at,
+    endTime: run.completed_at,
     parent: run.bench_id,
     record: run,
   };

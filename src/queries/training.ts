@@ -48,6 +48,7 @@ export function observeTraining(run: ProgressedRun): Observation {
     status: run.status,
     done: run.completed_steps,
     startedAt: run.created_at,
+    endTime: run.completed_at,
     parent: run.bench_id,
     record: run,
   };

@@ -2,7 +2,7 @@
  * Which watched resources are read one by one, so that many of them do not make many requests: those that are pinned and
  * the newest few. The others are followed by their list, and what no list reads is read in turn.
  */
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, isOver } from '../contract/status.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { Workbench } from '../queries/workbench.tsx';
@@ -18,6 +18,7 @@ const dueShare = 0.7;
 
 /**
  * The resources to read one by one in this round: the first few, and of the others those that were read longest ago.
+ * What has an end time and a status that is not known is none of the first.
  *
  * @param refs without a pin, the most important first
  */
@@ -27,9 +28,14 @@ export function inTurn<Ref extends Named>(
   now: number,
 ): Ref[] {
   const readAt = (ref: Named): number => statuses.lastRead(ref)?.at ?? 0;
-  const late = refs.slice(mostSingle).filter(ref => now - readAt(ref) >= poll.visibleMs * dueShare);
+  const mayChange = refs.filter(ref => {
+    const { status, endTime } = statuses.get(ref) ?? {};
+    return !isOver(status, endTime, now);
+  });
+  const first = mayChange.slice(0, mostSingle);
+  const late = refs.filter(ref => !first.includes(ref)).filter(ref => now - readAt(ref) >= poll.visibleMs * dueShare);
   const inOrder = late.toSorted((left, right) => readAt(left) - readAt(right));
-  return [...refs.slice(0, mostSingle), ...inOrder.slice(0, mostSingle)];
+  return [...first, ...inOrder.slice(0, mostSingle)];
 }
 
 /** Stands for the background among the viewers of a list. */

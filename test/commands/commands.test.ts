@@ -285,6 +285,17 @@ describe('watch', () => {
     }
   });
 
+  it('ends at an end time whose status is not known', async () => {
+    const notes: string[] = [];
+    const seen = { id: 'evr_1', label: 'odd', status: 'exploded', done: 1, total: 4, mean: undefined };
+    const look = async () => ({ ...seen, endTime: '2026-03-04T05:06:07Z' });
+    const { signal } = new AbortController();
+    const intervals = { focusedMs: 1, visibleMs: 1 };
+    const common = { label: 'odd', look, onChange: async () => {}, intervals, signal, sleep: async () => {} };
+    expect(await follow({ ...common, note: text => notes.push(text) })).toBe('exploded');
+    expect(notes).toEqual([expect.stringContaining('its status exploded does not say how it ended')]);
+  });
+
   it('ends if the service says no status', async () => {
     const notes: string[] = [];
     const none = { status: undefined, done: undefined, total: undefined, mean: undefined };

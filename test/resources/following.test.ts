@@ -25,6 +25,16 @@ it('reads the first few each time, and the others in turn', () => {
   expect(second.slice(0, 10)).toEqual(first.slice(0, 10));
 });
 
+it('reads what has an end time and an unknown status no more often than its list', () => {
+  const statuses = new StatusStore(kinds);
+  const over = refs.slice(0, 3).map(ref => ({ ...ref, status: 'HIBERNATED', endTime: '2026-03-04T05:06:07Z' }));
+  const now = Date.parse('2026-03-04T06:00:00Z');
+  statuses.report(over, { askedAt: now, at: now });
+  const read = (at: number) => inTurn({ statuses, poll }, refs.slice(0, 5), at).map(({ id }) => id);
+  expect(read(now + 2_000)).toEqual(['dep_3', 'dep_4']);
+  expect(read(now + 12_000)).toHaveLength(5);
+});
+
 it('leaves those to their list that it has just read', () => {
   const statuses = new StatusStore(kinds);
   const listed = refs.map(ref => ({ ...ref, status: 'DEPLOYING' }));

@@ -26,6 +26,8 @@ export interface Observation {
   readonly curve?: readonly number[] | undefined;
   /** When it began, as the service wrote it. */
   readonly startedAt?: string | null | undefined;
+  /** When it ended, as the service wrote it. */
+  readonly endTime?: string | null | undefined;
   /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
   /** The record as the service sent it, if the answer holds it; saved between starts. */
@@ -45,6 +47,7 @@ export interface KnownResource {
   readonly heldOut: string | undefined;
   readonly curve: readonly number[];
   readonly startedAt: string | undefined;
+  readonly endTime: string | undefined;
   /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
   readonly endedAt: number | undefined;
   /** Why the last read failed; undefined after a successful one. */
@@ -107,6 +110,7 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     heldOut: said.heldOut ?? old.heldOut,
     curve: sameCurve(old.curve, said.curve),
     startedAt: said.startedAt ?? old.startedAt,
+    endTime: said.endTime ?? old.endTime,
     error: undefined,
     gone: false,
   };
@@ -130,6 +134,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     heldOut: undefined,
     curve: [],
     startedAt: undefined,
+    endTime: undefined,
     endedAt: undefined,
     error: undefined,
     gone: false,
