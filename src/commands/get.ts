@@ -15,6 +15,7 @@ import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow,
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
+import { readinessFacts } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
 import { progressWords, withoutReward } from './watch.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -102,7 +103,8 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
     }
     const outcome = resource.kind === 'run' ? await outcomeByRewards(row, context, io) : undefined;
     const own = outcome ? runFacts(row as EvalRun, outcome) : resource.facts(row);
-    const facts = [...own, ...(await progressFacts(resource, row, outcome !== undefined, context))];
+    const ready = resource.kind === 'benchmark' ? await readinessFacts(id, context) : [];
+    const facts = [...own, ...ready, ...(await progressFacts(resource, row, outcome !== undefined, context))];
     await io.print(factText(facts, io.columns));
     if (resource.kind === 'trajectory') {
       await io.print(`\n${transcriptText(row as Trajectory, io.columns ?? defaultWidth)}`);
