@@ -1,6 +1,6 @@
 /** What has been sent of one folder, in memory and in the record on disk. */
 import type { RecordPhase, UploadRecords } from '../remembered/upload-records.ts';
-import { fileFingerprint, type LocalFile, type UploadPlan } from './benchmark-plan.ts';
+import { fileFingerprint, type LocalFile, manifestName, type UploadPlan } from './benchmark-plan.ts';
 
 /**
  * Fingerprints are written in batches of this size, or after this long. Files whose fingerprints are lost are sent
@@ -71,8 +71,10 @@ export class SentFiles {
 
   /** Whether an ingest was tried with this manifest and exactly these files. */
   isAllOf({ manifestFingerprint, files }: Pick<UploadPlan, 'manifestFingerprint' | 'files'>): boolean {
-    const isWhole = this.#manifest === manifestFingerprint && this.#marks.size === files.length;
-    return isWhole && files.every(file => this.holds(file));
+    const planned = new Set(files.map(({ path }) => path));
+    // The manifest was sent as a file while the folder had no other.
+    const hasNoOther = this.paths().every(path => path === manifestName || planned.has(path));
+    return this.#manifest === manifestFingerprint && hasNoOther && files.every(file => this.holds(file));
   }
 
   declaredNow(path: string): boolean {

@@ -322,6 +322,24 @@ describe('an ingest whose answer is lost', () => {
     expect(made(folder)).toHaveLength(1);
   });
 
+  it('is none either where the manifest was sent alone, before there were files', async () => {
+    const folder = folderOf(0);
+    folder.putManifest([{ ...task, files: undefined }]);
+    const memory = remembered();
+    await run(await uploadOf(folder, memory()), failing('ingest', new ValidationError('It is refused.', {})));
+    folder.put('README.md', 'added later');
+    const second = await uploadOf(folder, memory());
+    await run(second, losing());
+    expect(second.state.phase).toBe('failed');
+    const third = await uploadOf(folder, memory());
+    await run(third, failing('build', dead));
+    expect(third.state).toMatchObject({ phase: 'failed', error: dead, benchId: second.state.benchId });
+    const upload = await uploadOf(folder, memory());
+    await run(upload);
+    expect(upload.state).toMatchObject({ phase: 'done', notes: [], benchId: second.state.benchId });
+    expect(made(folder)).toHaveLength(1);
+  });
+
   it.each<[string, (folder: Folder) => void]>([
     ['the manifest', folder => folder.putManifest([task, { ...task, name: 'two' }])],
     ['a file', folder => folder.put(nameOf(0), 'quite another one')],
