@@ -57,6 +57,7 @@ export class Attempts {
   #retries = 0;
   #recoveries = 0;
   #renewed = false;
+  /** Error of the last attempt, unless it was of a credential that has been renewed since. */
   #last: ServiceError | undefined;
 
   constructor(call: AttemptedCall) {
@@ -104,7 +105,6 @@ export class Attempts {
       return false;
     }
     const { outcome, error } = result;
-    this.#last = error;
     // A request with a refused credential was not carried out, so even a write may be repeated.
     if (renew && !this.#renewed && outcome?.kind === 'answer' && outcome.status === 401) {
       this.#renewed = true;
@@ -113,6 +113,7 @@ export class Attempts {
         return true;
       }
     }
+    this.#last = error;
     const recovered = this.#recoveries < maximumRecoveries && isLost(outcome) && (await recover());
     if (recovered && (!isWrite || mayRepeat({ ...this.#call, outcome }))) {
       this.#recoveries += 1;

@@ -1,7 +1,9 @@
 /** Credentials that change while the program runs: tokens that expire, keys that are rotated. */
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import type { ServiceError } from '../../src/service/errors.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Attempts, limitTime } from '../../src/service/attempts.ts';
+import { AuthenticationError, RateLimitError, type ServiceError } from '../../src/service/errors.ts';
+import { Gates } from '../../src/service/gate.ts';
 import type { Service } from '../../src/service/index.ts';
 import {
   type Behaviour,
@@ -14,6 +16,7 @@ import {
   serviceAt,
   stream,
 } from './hostile-server.ts';
+import { manualClock } from './manual-clock.ts';
 
 const page = json({ items: [], has_more: false });
 const denied = refusal(401, 'authentication_error', 'invalid_api_key');
@@ -127,6 +130,41 @@ describe('a credential', () => {
     rotate(secondKey);
     await said();
   });
+});
+
+it('a refused credential is no longer the reason once it is renewed: what holds the call back then is', async () => {
+  const clock = manualClock();
+  const gates = new Gates(clock);
+  const time = limitTime(undefined, 20_000, clock.monotonic());
+  onTestFinished(time.end);
+  const attempts = new Attempts({
+    operation: 'listBenchmarks',
+    method: 'GET',
+    isWrite: false,
+    repeatable: true,
+    background: false,
+    time,
+    gates,
+    clock,
+    logger: undefined,
+  });
+  const heldBack = new RateLimitError('The service limits the rate.', {});
+  const begin = () => attempts.begin({ path: '/', host: 'one.example' }, () => heldBack);
+  const isRepeated = await begin();
+  const refused = {
+    ok: false,
+    status: 401,
+    error: new AuthenticationError('It is refused.', { status: 401 }),
+    outcome: { kind: 'answer', status: 401 },
+    headers: {},
+  } as const;
+  const renew = async () => {
+    // Meanwhile another call meets a rate limit.
+    gates.of('one.example').limit(60_000);
+    return true;
+  };
+  expect(await isRepeated(refused, { recover: async () => false, renew })).toBe(true);
+  await expect(begin()).rejects.toBe(heldBack);
 });
 
 describe('a credential that is refused for good', () => {
