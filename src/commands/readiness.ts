@@ -21,7 +21,10 @@ export interface MissingSecrets {
   readonly notes: readonly string[];
 }
 
-/** The secrets that a benchmark requires and the organization does not have. Where they cannot be read, a note says so. */
+/**
+ * The secrets that a benchmark requires and the organization does not have. Where they cannot be read, a note says so.
+ * Never rejects: once the signal aborts there are none, and the command still ends with what it was run for.
+ */
 export async function missingSecrets(
   benchId: string,
   { service, signal }: Pick<CommandContext, 'service' | 'signal'>,
@@ -31,8 +34,7 @@ export async function missingSecrets(
     const names = readiness.missing_secret_names ?? [];
     return { names, notes: names.map(secretWords) };
   } catch (error) {
-    if (signal.aborted) throw error;
-    if (isNotOffered(error)) return { names: [], notes: [] };
+    if (signal.aborted || isNotOffered(error)) return { names: [], notes: [] };
     return { names: [], notes: [`Its readiness could not be read. ${errorMessage(error)}`] };
   }
 }

@@ -43,6 +43,12 @@ function limitOf(seconds: number | undefined): AbortSignal {
     : AbortSignal.timeout(Math.min(Math.ceil(seconds * 1_000), longestMs));
 }
 
+/** Whether the service refused in time what was asked, which says more than that the time is over since. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || error.kind === 'timeout' || error.kind === 'cancelled') return false;
+  return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
+}
+
 /** An error after the end of --timeout: what it means for what was asked. */
 function lateError(error: unknown, seconds: number, { wait }: LimitFlags): CommandError {
   const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
@@ -109,7 +115,7 @@ export async function withService<Result>(
   try {
     return await work({ config, service: await connection.service(), memory, signal });
   } catch (error) {
-    if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined)
+    if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
       throw lateError(error, flags.timeout, flags);
     throw namingSettings(error, config.profile);
   } finally {

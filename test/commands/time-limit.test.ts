@@ -1,7 +1,10 @@
 /** `--timeout` holds from the start of a command to its end, and what was started is always named. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { type Behaviour, hostileServer, json } from '../service/hostile-server.ts';
+import { missingSecrets } from '../../src/commands/readiness.ts';
+import { NetworkError } from '../../src/service/errors.ts';
+import { fakeService } from '../service/fake-service.ts';
+import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 const silent: Behaviour = () => {};
@@ -51,4 +54,27 @@ it('names what it has started if its state is refused later', async () => {
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
   expect({ code, out }).toEqual({ code: exitCodes.forbidden, out: 'evr_1\n' });
+});
+
+it('gives the reason of a refusal, also if the secrets behind it cannot be read in time', async () => {
+  const conflict = refusal(409, 'conflict_error', 'not_ready', { message: 'The benchmark is not ready.' });
+  const { cli, requests } = await cliTo(known, (response, request) => {
+    if (request.method === 'POST') return conflict(response, request);
+  });
+  const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '2']);
+  expect(requests.at(-1)?.url).toContain('readiness');
+  expect({ code, out }).toEqual({ code: exitCodes.failed, out: '' });
+  expect(notes).toContain('The benchmark is not ready.');
+  expect(notes).not.toContain('did not answer');
+});
+
+it('what is only read to explain a result does not replace it once the command is stopped', async () => {
+  const service = fakeService({
+    getBenchmarkReadiness: () => {
+      throw new NetworkError('The line is cut.', {});
+    },
+  });
+  const readUntil = (signal: AbortSignal) => missingSecrets('bench_1', { service, signal });
+  expect(await readUntil(AbortSignal.abort())).toEqual({ names: [], notes: [] });
+  expect((await readUntil(new AbortController().signal)).notes).toEqual([expect.stringContaining('The line is cut.')]);
 });
