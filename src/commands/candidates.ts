@@ -121,6 +121,8 @@ async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> 
     const resource = resourceNamed(args[0] ?? '') ?? resourceOfId(args[0] ?? '');
     return resource ? onService(line, io, async context => fieldsOfRows(resource, context)) : [];
   }
+  const fixed = printedHere.get(name);
+  if (fixed) return fixed.map(field => [field, 'field']);
   const operations = name === 'api' ? args.slice(0, 1) : (printed.get(name) ?? []);
   const fields = operations.flatMap(operation => {
     const endpoint = own<Endpoint>(endpoints, operation);
@@ -136,7 +138,16 @@ const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Opera
   ['deploy', ['startDeployment', 'getDeployment']],
   ['build', ['buildBenchmarkImages', 'getBenchmark']],
   ['promote', ['promoteDeployment']],
+  ['reward', ['logReward']],
   ['secret set', ['createSecret']],
+]);
+
+/** The fields of what commands print that is no answer. */
+const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, string[]>([
+  ['cancel', ['id', 'kind', 'done']],
+  ['delete', ['id', 'kind', 'done']],
+  ['undeploy', ['id', 'kind', 'done']],
+  ['profile list', ['name', 'address', 'key', 'default']],
 ]);
 
 async function fieldsOfRows(resource: Resource, context: CommandContext): Promise<Candidate[]> {

@@ -1,7 +1,9 @@
 /** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
+import * as z from 'zod/mini';
 import { deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
+import { logRewardResult } from '../contract/trajectories.ts';
 import { type Action, action, sendAll } from '../queries/action.ts';
 import { promote, undeploy, unpromote } from '../queries/deployments.ts';
 import { cancelRun, deleteRun } from '../queries/evaluations.ts';
@@ -15,7 +17,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
-import { printRecord } from './output.ts';
+import { checkRecordFlags } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
 import { withService } from './with-service.ts';
@@ -43,6 +45,9 @@ const nameOf = ({ resource, row, id }: Found): string => {
 const deletingIn = (runId: string): string =>
   `benchtop api deleteEvalRun bench_id=ID eval_run_id=${sanitiseLine(runId)}`;
 
+/** What is printed of each resource that was changed. */
+const changed = z.object({ id: z.string(), kind: z.string(), done: z.string() });
+
 /** Finds all resources first, asks once, then sends. A failure does not stop the others. */
 async function changeAll(
   { verb, past, loses, verbs }: Change,
@@ -50,6 +55,7 @@ async function changeAll(
   flags: ActFlags & ServiceFlags,
   io: CommandIo,
 ): Promise<number> {
+  await checkRecordFlags(flags, [changed], io);
   return withService(flags, io, async context => {
     if (!flags.dryRun) context.service.requireWrites();
     const among = Object.keys(verbs).map(resourceOrThrow);
@@ -75,9 +81,10 @@ async function changeAll(
       const { resource, id } = each;
       if (failed.has(each)) continue;
       if (removes && resource.kind) context.memory.forget(resource.kind, id);
-      await io.print(
-        flags.json ? `${safeJson({ id, kind: resource.names[1], done: past })}\n` : `${sanitiseLine(id)}\n`,
-      );
+      const record: z.infer<typeof changed> = { id, kind: resource.names[1], done: past };
+      // One line for each: there may be many.
+      if (flags.json) await io.print(`${safeJson(record)}\n`);
+      else await printOutcome(record, { id, label: nameOf(each) }, flags, io);
     }
     for (const [each, error] of failed) {
       await io.fail(error ?? new CommandError(`${nameOf(each)} was not ${past}.`));
@@ -144,12 +151,13 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   if (tokenEnv !== undefined && !token) {
     throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
   }
+  await checkOutcomeFlags(flags, [logRewardResult, z.object({ reward_id: z.string() })], io);
   const reward_id = rewardId ?? randomUUID();
   const input = { trajectory_id, token, reward_id, name, value, explanation, weight };
   return withService(flags, io, async context => {
     if (flags.dryRun) return printRequests(logReward, [input], context, flags, io);
     const result = await logReward(context.service, input, { signal: context.signal });
-    await printRecord({ ...result, reward_id }, reward_id, flags, io);
+    await printOutcome({ ...result, reward_id }, { id: reward_id, label: name }, flags, io);
     return exitCodes.done;
   });
 }

@@ -93,6 +93,9 @@ function unknownWords({ code, message }: CommanderError, { options, commands: ch
   }
   const [flag = '', value] = word.split('=', 2);
   if (value !== undefined && options.some(({ long }) => long === flag)) return `${flag} takes no value.`;
+  if (['--jq', '--field', '-q'].includes(flag) && options.some(({ long }) => long === '--json')) {
+    return `This command has no ${flag}: pipe its JSON into jq, with --json | jq FILTER.`;
+  }
   // The flags that select the service are hidden in the help of a command, but known.
   const isKnown = ({ hidden, helpGroupHeading }: Option): boolean => !hidden || helpGroupHeading !== undefined;
   const flags = flag.startsWith('--') ? options.filter(isKnown).flatMap(({ long }) => long ?? []) : [];

@@ -17,7 +17,7 @@ import { confirm } from './act.ts';
 import { testService } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { recordText, tableText } from './output.ts';
+import { filtered, recordText, tableText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 
@@ -59,7 +59,9 @@ export async function listProfiles({ flags }: CommandInput<'profile list'>, io: 
     ],
     io,
   );
-  await io.print(flags.json ? recordText(rows) : text);
+  if (flags.jq !== undefined) await io.print(await filtered(rows, flags.jq, io));
+  else if (flags.field === undefined) await io.print(flags.json ? recordText(rows) : text);
+  else for (const row of rows) await io.print(recordText(row, flags.field));
   return exitCodes.done;
 }
 

@@ -47,6 +47,7 @@ describe('completions', () => {
     [['help', 'prof'], ['profile']],
     [['help', 'profile', 'a'], ['add']],
     [['help', 'list', ''], []],
+    [['cancel', 'x', '--field', 'd'], ['done']],
     [
       ['list', 'runs', '--sort', 'st'],
       ['status', 'step'],

@@ -1,9 +1,16 @@
 /** Commands for the settings and the shell. */
-import { jsonFlag, yesFlag } from './flags.ts';
+import { exclusiveRecordFlags, jsonFlag, recordFlags, yesFlag } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
 export const setup = {
-  'profile list': spec({ summary: 'list the profiles of the settings file', flags: jsonFlag }),
+  'profile list': spec({
+    summary: 'list the profiles of the settings file',
+    flags: {
+      ...recordFlags,
+      field: { ...recordFlags.field, description: 'print only this field of each profile, one per line' },
+    },
+    exclusive: [exclusiveRecordFlags],
+  }),
   'profile use': spec({
     summary: 'make a profile the default',
     args: [{ name: 'NAME', of: 'profile' }],

@@ -109,17 +109,20 @@ export const verbs = {
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
     args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['run', 'training'] }],
-    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
+    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
+    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
   }),
   delete: spec({
     summary: 'delete evaluation runs, training runs and secrets',
     args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['run', 'training', 'secret'] }],
-    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
+    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
+    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
   }),
   undeploy: spec({
     summary: 'tear deployments down and delete them',
     args: [{ name: 'ID|SLUG', many: true, of: 'seen', kinds: ['deployment'] }],
-    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, json: recordFlags.json },
+    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
+    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
   }),
   promote: spec({
     summary: 'make a deployment answer for its slug',
@@ -147,8 +150,9 @@ export const verbs = {
       rewardId: { value: 'ID', description: 'repeating an id counts once (default: a new id)' },
       tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
       ...dryRunFlag,
-      json: recordFlags.json,
+      ...recordFlags,
     },
+    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
     examples: ['benchtop reward traj_1 helpful 0.5 --explanation "left out a step"'],
   }),
   'secret set': spec({
