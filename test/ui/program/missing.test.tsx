@@ -87,6 +87,29 @@ describe('what is gone', () => {
   });
 });
 
+describe('what another program deleted before it is opened from its list', () => {
+  it.each([
+    ['runs', 'evr_1', ['getEvalRun', 'getEvalProgress', 'getTrajectoryRewards', 'getRolloutStatistics']],
+    ['training', 'trn_1', ['getTrainingRun', 'getTrainingProgress', 'getTrainerRewards', 'getHeldOutRewards']],
+    ['deployments', 'dep_1', ['getDeployment']],
+  ] as const)('one of %s is shown with the error', async (resource, id, operations) => {
+    const service = world('completed');
+    const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
+    Object.assign(service.answers, trainingAnswers, { listDeployments: () => pageOf([deployment]) });
+    for (const operation of operations) service.answers[operation] = () => notFound(id);
+    const screen = openWorld(service, { view: 'list', resource });
+    await screen.waitFor(text => /▸ (baseline|longer|talker)/.test(text));
+    await screen.press('enter');
+    await screen.waitFor(`There is no ${id}.`);
+    await eventually(() =>
+      expect(screen.workbench.statuses.all().some(known => known.id === id && known.gone)).toBe(true),
+    );
+    await screen.waitFor(text => !text.includes('Asking'));
+    expect(screen.text()).toContain(`There is no ${id}.`);
+    expect(screen.text()).not.toContain('What is shown was read');
+  });
+});
+
 describe('what another program deletes while it is open', () => {
   const rows = [
     { ...trajectory, num_steps: 2 },

@@ -41,7 +41,8 @@ export function RunView({ place }: ViewProps<'record'>) {
   const asking = useAskingWords();
   const run = useLive(evalRunQuery(runId), pane.attention);
   const progress = useLive(evalProgressQuery(runId), pane.attention);
-  const deleted = useDeleted('run', runId);
+  const isRead = run.data !== undefined || progress.data !== undefined;
+  const deleted = useDeleted('run', runId, isRead);
   const ended = deleted !== undefined || hasEnded(progress.data?.status ?? run.data?.status);
   const results = useLive(runResultsQuery(runId, ended), pane.attention);
   const rewards = results.data?.rewards;
@@ -63,8 +64,9 @@ export function RunView({ place }: ViewProps<'record'>) {
   const outcome = outcomeOf(shown, progress.data, summary);
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results.data ?? {};
   const room = pane.width - 2;
-  const error = deleted ? undefined : [run.error, progress.error].find(each => each && !isNotOffered(each));
-  const unread = !run.data && !progress.data && !error;
+  const isKept = deleted !== undefined && isRead;
+  const error = isKept ? undefined : [run.error, progress.error].find(each => each && !isNotOffered(each));
+  const unread = !isRead && !error && deleted === undefined;
   const lines = [
     ...(unread
       ? [theme.styles.title(truncate(sanitiseLine(known.display_name ?? runId), room)), theme.styles.muted(asking)]
@@ -72,7 +74,7 @@ export function RunView({ place }: ViewProps<'record'>) {
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
-    ...(deleted ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
+    ...(deleted && !error ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
     ...(error ? errorLines(error, room, theme, 3) : []),
     ...distributionLines(summary?.values ?? [], pane.height, room, theme),
     '',

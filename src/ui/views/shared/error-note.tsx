@@ -92,20 +92,21 @@ export function noteLines(error: Error, { width, height }: Size, theme: Theme, c
 }
 
 /**
- * Says that a resource which is still shown has been deleted, and when it was last read; undefined as long as nothing is
- * known of that.
+ * Says that a resource has been deleted and, if it `isShown`, when it was last read; undefined as long as nothing is known
+ * of that.
  */
-export function useDeleted(kind: string, id: string): string | undefined {
+export function useDeleted(kind: string, id: string, isShown: boolean): string | undefined {
   const { statuses } = useWorkbench();
   const isGone = useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind, id })?.gone ?? false);
   return useTime(
     useCallback(
       now => {
         if (!isGone) return undefined;
+        if (!isShown) return 'Deleted from the service.';
         const readAt = statuses.lastRead({ kind, id })?.at ?? now;
         return `Deleted from the service. What is shown was read ${age(now - readAt)} ago.`;
       },
-      [statuses, kind, id, isGone],
+      [statuses, kind, id, isGone, isShown],
     ),
   );
 }

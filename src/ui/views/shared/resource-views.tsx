@@ -76,16 +76,17 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const asking = useAskingWords();
   const live = useLive(queryOf(resource, id), pane.attention);
   const shown = live.data ?? unread;
-  const deleted = useDeleted(resource.kind ?? '', id);
+  const deleted = useDeleted(resource.kind ?? '', id, shown !== undefined);
+  const error = deleted && live.data ? undefined : live.error;
   const title = live.data ? labelOf(resource, live.data) : (place.label ?? id);
   const room = pane.width - 2;
   const lines = [
     theme.styles.title(sanitiseLine(title)),
     ...(live.data ? (head?.(live.data) ?? []) : []),
-    ...(deleted ? [theme.styles.danger(`${theme.glyphs.cross} ${deleted}`)] : []),
-    ...(live.error && !deleted ? errorLines(live.error, room, theme) : []),
+    ...(deleted && !error ? [theme.styles.danger(`${theme.glyphs.cross} ${deleted}`)] : []),
+    ...(error ? errorLines(error, room, theme) : []),
     '',
-    ...(shown ? factLines(resource.facts(shown), room, theme) : [theme.styles.muted(asking)]),
+    ...(shown ? factLines(resource.facts(shown), room, theme) : deleted ? [] : [theme.styles.muted(asking)]),
   ].map(line => ` ${line}`);
   const plainAt = (line: number): string => stripVTControlCharacters(lines[line] ?? '');
   const scroll = useScroll({ lineCount: lines.length, textAt: plainAt, height: pane.height - scrollViewLines });

@@ -49,7 +49,8 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const run = useLive(trainingRunQuery(runId), pane.attention);
   const progress = useLive(trainingProgressQuery(runId), pane.attention);
   const status = progress.data?.status ?? run.data?.status;
-  const deleted = useDeleted('training', runId);
+  const isRead = run.data !== undefined || progress.data !== undefined;
+  const deleted = useDeleted('training', runId, isRead);
   const ended = deleted !== undefined || hasEnded(status);
   const curves = useRunCurves(runId, ended, pane.attention);
   const source = useMemo(() => checkpointList(runId, ended), [runId, ended]);
@@ -70,16 +71,17 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const curvesView = useCurvesView(shown, curves, completed);
 
   const room = pane.width - 2;
-  const error = deleted ? undefined : [progress.error, run.error].find(each => each && !isNotOffered(each));
+  const isKept = deleted !== undefined && isRead;
+  const error = isKept ? undefined : [progress.error, run.error].find(each => each && !isNotOffered(each));
   const notes = [useSetBack(runId, progress, ended), heldOutNote(curves.heldOut)].filter(words => words !== undefined);
   const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
-  const unread = !run.data && !progress.data && !error;
+  const unread = !isRead && !error && deleted === undefined;
   const head = [
     theme.styles.title(truncate(sanitiseLine(shown.display_name ?? runId), room)),
     unread ? theme.styles.muted(asking) : statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
-    ...(deleted ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
+    ...(deleted && !error ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
     ...(error ? errorLines(error, room, theme, 3) : []),
     ...notes.map(words => theme.styles.warning(truncate(words, room))),
     ...(unreadable > 0
