@@ -15,10 +15,13 @@ import { readPage } from './list-page.ts';
 import type { BenchmarkRow } from './records.ts';
 import type { StoredFile } from './upload-folder.ts';
 
+/** The name in the manifest. Benchmarks of an earlier version recorded none. */
+const nameOf = "coalesce(json_extract(details, '$.name'), label)";
+
 const benchmarkList = {
   table: 'benchmarks',
   id: 'bench_id',
-  sorts: { created_at: 'created_at', updated_at: 'updated_at', label: 'label', name: 'label', family: 'family' },
+  sorts: { created_at: 'created_at', updated_at: 'updated_at', label: 'label', name: nameOf, family: 'family' },
   searches: ['label', 'family', 'description', 'bench_id'],
 } as const;
 
@@ -66,11 +69,11 @@ export class BenchmarkStore {
     return row && this.#recordOf(row);
   }
 
-  /** The benchmarks of this name, the oldest first. */
+  /** The benchmarks of this label or name, the oldest first. */
   called(organizationId: string, name: string) {
     return this.#database
       .all<BenchmarkRow>(
-        'select * from benchmarks where organization_id = ? and label = ? order by created_at, bench_id',
+        `select * from benchmarks where organization_id = ? and ? in (label, ${nameOf}) order by created_at, bench_id`,
         organizationId,
         name,
       )

@@ -128,3 +128,17 @@ describe('a page of trajectories', () => {
     expect(sql).not.toMatch(/\*|(?<!num_)steps/);
   });
 });
+
+it('finds and sorts benchmarks by the name in their manifest, and finds them by label too', () => {
+  const database = new Database(':memory:');
+  const benchmarks = new BenchmarkStore(database);
+  const first = benchmarks.ingest('org_1', { name: 'a-name', label: 'z-label', tasks: [] });
+  const second = benchmarks.ingest('org_1', { name: 'b-name', label: 'a-label', tasks: [] });
+  const sorted = (sort: string) =>
+    benchmarks.list('org_1', { sort, order: 'asc' }).items.map(({ bench_id }) => bench_id);
+  expect(sorted('name')).toEqual([first, second]);
+  expect(sorted('label')).toEqual([second, first]);
+  const called = (name: string) => benchmarks.called('org_1', name).map(({ bench_id }) => bench_id);
+  expect([called('a-name'), called('z-label'), called('none')]).toEqual([[first], [first], []]);
+  database.close();
+});

@@ -39,7 +39,7 @@ export function namedBenchmark(
   }
   if (id === undefined) return benchmarkCalled(service, organizationId, name ?? '');
   const benchmark = findBenchmark(service, organizationId, id);
-  if (name === undefined || name === benchmark.label) return benchmark;
+  if (name === undefined || name === benchmark.label || name === benchmark.name) return benchmark;
   const message = `benchmark_name: the benchmark ${id} is called ${benchmark.label}. Give one of them.`;
   throw apiError('validation_error', message, { param: 'benchmark_name' });
 }

@@ -68,7 +68,7 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       return {
         bench_id: benchId,
         ok: true,
-        name: described.label ?? described.name,
+        name: described.name,
         label: described.label ?? described.name,
         family: described.family ?? '',
         task_count: described.tasks.length,
