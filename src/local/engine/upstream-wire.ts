@@ -9,7 +9,7 @@ import { proxyFor } from '../../config/proxy.ts';
 export interface UpstreamRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
 }
 

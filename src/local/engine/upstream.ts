@@ -18,6 +18,13 @@ interface Reason {
   readonly param?: string | undefined;
 }
 
+/** The JSON of a request, as it came. */
+export interface UpstreamBody {
+  readonly content: string | Uint8Array;
+  /** Its `Content-Encoding`, if it is compressed. */
+  readonly encoding?: string | undefined;
+}
+
 /** An error from the other server, or the reason why it did not answer. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
@@ -114,14 +121,14 @@ class Silence {
 }
 
 /**
- * Forwards the JSON text of a chat completion. Returns the response once its headers have arrived; its body may be a
+ * Forwards the JSON of a chat completion. Returns the response once its headers have arrived; its body may be a
  * stream.
  *
  * @throws UpstreamError
  */
 export async function sendUpstream(
   upstream: Upstream,
-  body: string,
+  { content, encoding }: UpstreamBody,
   signal: AbortSignal,
   patienceMs = silenceMs,
 ): Promise<Response> {
@@ -130,8 +137,12 @@ export async function sendUpstream(
   try {
     answer = await ask(addressOf(upstream.url, 'chat/completions'), {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...credentialsOf(upstream) },
-      body,
+      headers: {
+        'Content-Type': 'application/json',
+        ...(encoding && { 'Content-Encoding': encoding }),
+        ...credentialsOf(upstream),
+      },
+      body: content,
       signal: AbortSignal.any([signal, silence.signal]),
     });
   } catch (error) {
@@ -175,8 +186,8 @@ export async function answerUpstream(
   sampling: { readonly temperature: number; readonly top_p: number; readonly max_tokens: number },
   signal: AbortSignal,
 ): Promise<Generated> {
-  const body = JSON.stringify({ model, messages, ...sampling, stream: false });
-  const answer = await sendUpstream(upstream, body, signal);
+  const content = JSON.stringify({ model, messages, ...sampling, stream: false });
+  const answer = await sendUpstream(upstream, { content }, signal);
   const read = chatCompletion.safeParse(await answer.json().catch(() => undefined));
   const choice = read.data?.choices[0];
   if (!read.success || !choice) {

@@ -13,7 +13,7 @@ import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
-import { parseJson, readText } from './body.ts';
+import { parseJson, readBytes, readText } from './body.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
 import {
   type Area,
@@ -160,7 +160,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
     app.post(path, async context => {
       const organizationId = authenticate(context, inference);
-      return answerChat(context, service, organizationId, await readText(context), context.req.param('model'));
+      return answerChat(context, service, organizationId, await readBytes(context), context.req.param('model'));
     });
   }
 
@@ -169,7 +169,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     app.on(method, honoPath(path), async context => {
       const organizationId = authenticate(context, route);
       if (operation === 'createChatCompletion') {
-        return answerChat(context, service, organizationId, await readText(context));
+        return answerChat(context, service, organizationId, await readBytes(context));
       }
       const handler = own<Handler>(handlers, operation);
       if (!handler) {

@@ -1,4 +1,6 @@
 /** Request bodies, read only up to their limit whatever their headers say. */
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { ApiError } from './errors.ts';
 
@@ -11,7 +13,7 @@ function tooLarge(found: string): ApiError {
 }
 
 /** @throws ApiError `request_too_large` */
-export async function readText(context: Context): Promise<string> {
+export async function readBytes(context: Context): Promise<Buffer> {
   const declared = Number(context.req.header('content-length') ?? 0);
   if (declared > largestBody) throw tooLarge(String(declared));
   const parts: Uint8Array[] = [];
@@ -21,7 +23,32 @@ export async function readText(context: Context): Promise<string> {
     if (length > largestBody) throw tooLarge('more');
     parts.push(part);
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
+}
+
+/** @throws ApiError `request_too_large` */
+export async function readText(context: Context): Promise<string> {
+  return (await readBytes(context)).toString('utf8');
+}
+
+/**
+ * The text of a body, which may be compressed and begin with a byte order mark.
+ *
+ * @throws ApiError `validation_error` if it cannot be decompressed, or only to more than a body may have
+ */
+export async function textOf(bytes: Buffer, encoding = 'identity'): Promise<string> {
+  const isCompressed = encoding.toLowerCase() === 'gzip';
+  const plain = isCompressed ? await decompressed(bytes) : bytes;
+  return plain.toString('utf8').replace(/^\uFEFF/, '');
+}
+
+async function decompressed(bytes: Buffer): Promise<Buffer> {
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: largestBody });
+  } catch {
+    const message = 'The body cannot be decompressed, or is too large then.';
+    throw new ApiError(400, 'invalid_request_error', 'validation_error', message);
+  }
 }
 
 /** Parses JSON; undefined for an empty text. @throws ApiError `validation_error` if it is not JSON */

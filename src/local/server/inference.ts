@@ -4,11 +4,11 @@ import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { errorMessage } from '../../text/errors.ts';
 import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
-import { sendUpstream, type Upstream, UpstreamError } from '../engine/upstream.ts';
+import { sendUpstream, type Upstream, type UpstreamBody, UpstreamError } from '../engine/upstream.ts';
 import type { Generated } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
 import { isTerminal } from '../store/trajectories.ts';
-import { parseJson } from './body.ts';
+import { parseJson, textOf } from './body.ts';
 import { readChat } from './chat-request.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
@@ -78,7 +78,7 @@ function messagesOf(request: unknown): readonly unknown[] {
 }
 
 /**
- * Answers a chat completion given as JSON text. `model` overrides the one in the text. A request for an upstream model
+ * Answers a chat completion given as JSON. `model` overrides the one in it. A request for an upstream model
  * is forwarded unchanged, and its answer returned unchanged; both are recorded if the request names a trajectory.
  *
  * @throws ApiError
@@ -87,10 +87,11 @@ export async function answerChat(
   context: Context,
   service: ServiceContext,
   organizationId: string,
-  text: string,
+  body: Buffer,
   model?: string,
 ): Promise<Response> {
-  const raw = parseJson(text);
+  const encoding = context.req.header('content-encoding');
+  const raw = parseJson(await textOf(body, encoding));
   const request = model === undefined || typeof raw !== 'object' ? raw : { ...raw, model };
   const source = sourceOf(service, organizationId, modelOf(request));
   const left = new AbortController();
@@ -100,7 +101,8 @@ export async function answerChat(
     const asIs = request === raw || modelOf(raw) === model;
     const onSaid =
       record && ((said: SaidMessage) => record(modelOf(request) ?? 'upstream', [...messagesOf(request), said]));
-    return passOn(source.upstream, asIs ? text : JSON.stringify(request), left.signal, onSaid);
+    const sent = asIs ? { content: body, encoding } : { content: JSON.stringify(request) };
+    return passOn(context, source.upstream, sent, left.signal, onSaid);
   }
 
   const order = readChat(request);
@@ -158,8 +160,9 @@ function brokenOff(error: unknown): string {
  * envelope. `onSaid` is called with the message of an answer that is complete.
  */
 async function passOn(
+  context: Context,
   upstream: Upstream,
-  body: string,
+  body: UpstreamBody,
   signal: AbortSignal,
   onSaid?: (said: SaidMessage) => void,
 ): Promise<Response> {
@@ -171,16 +174,21 @@ async function passOn(
     throw upstreamFailure(error);
   }
   const type = answer.headers.get('content-type') ?? 'application/json';
-  const headers = { 'Content-Type': type };
+  const kept = ['content-encoding', 'x-request-id'].flatMap(name => {
+    const value = answer.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const headers = { 'Content-Type': type, ...Object.fromEntries(kept) };
   if (answer.body && type.startsWith('text/event-stream')) {
     const heard = onSaid ? answer.body.pipeThrough(listening(onSaid)) : answer.body;
-    return new Response(ReadableStream.from(whole(heard)), { status: 200, headers });
+    return context.body(ReadableStream.from(whole(heard)), 200, headers);
   }
-  if (!onSaid) return new Response(answer.body, { status: 200, headers });
+  if (!answer.body) return context.body(null, 200, headers);
+  if (!onSaid) return context.body(answer.body, 200, headers);
   const bytes = await answer.arrayBuffer();
   const said = saidIn(new TextDecoder().decode(bytes));
   if (said) onSaid(said);
-  return new Response(bytes, { status: 200, headers });
+  return context.body(bytes, 200, headers);
 }
 
 async function* whole(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -43,7 +43,7 @@ describe('patience with another server', () => {
 
   it('ends where no answer begins', async () => {
     fakeServer();
-    const answer = expect(sendUpstream(upstream, '{}', new AbortController().signal)).rejects.toThrow(
+    const answer = expect(sendUpstream(upstream, { content: '{}' }, new AbortController().signal)).rejects.toThrow(
       'does not answer',
     );
     vi.advanceTimersByTime(patienceMs + 1);
@@ -52,7 +52,7 @@ describe('patience with another server', () => {
 
   it('lasts as long as pieces come, however long that is in all', async () => {
     const server = fakeServer();
-    const sent = sendUpstream(upstream, '{}', new AbortController().signal);
+    const sent = sendUpstream(upstream, { content: '{}' }, new AbortController().signal);
     server.answer();
     const reader = (await sent).body?.getReader();
     for (let piece = 0; piece < 5; piece += 1) {
@@ -68,7 +68,7 @@ describe('patience with another server', () => {
 
   it('ends where a stream falls silent', async () => {
     const server = fakeServer();
-    const sent = sendUpstream(upstream, '{}', new AbortController().signal);
+    const sent = sendUpstream(upstream, { content: '{}' }, new AbortController().signal);
     server.answer();
     const reader = (await sent).body?.getReader();
     server.piece('one');
@@ -89,12 +89,12 @@ describe('the way to another server', () => {
     const proxy = await hostileServer(json({ id: 'by the proxy' }));
     vi.stubEnv('ALL_PROXY', proxy.url);
     vi.stubEnv('NO_PROXY', 'direct.invalid');
-    const answer = await sendUpstream({ url: 'http://models.invalid', key: 'k' }, '{}', signal);
+    const answer = await sendUpstream({ url: 'http://models.invalid', key: 'k' }, { content: '{}' }, signal);
     expect(await answer.json()).toEqual({ id: 'by the proxy' });
     expect(proxy.requests).toMatchObject([
       { method: 'POST', url: 'http://models.invalid/v1/chat/completions', headers: { authorization: 'Bearer k' } },
     ]);
-    await expect(sendUpstream({ url: 'http://direct.invalid', key: 'k' }, '{}', signal)).rejects.toThrow(
+    await expect(sendUpstream({ url: 'http://direct.invalid', key: 'k' }, { content: '{}' }, signal)).rejects.toThrow(
       'direct.invalid does not answer',
     );
     expect(proxy.requests).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('the way to another server', () => {
 
   it('goes past no proxy that cannot be used', async () => {
     vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1');
-    await expect(sendUpstream({ url: 'https://models.invalid', key: 'k' }, '{}', signal)).rejects.toThrow(
+    await expect(sendUpstream({ url: 'https://models.invalid', key: 'k' }, { content: '{}' }, signal)).rejects.toThrow(
       'HTTPS_PROXY names a socks5 proxy',
     );
   });
@@ -113,7 +113,9 @@ describe('the way to another server', () => {
       response.writeHead(307, { location: other.url });
       response.end();
     });
-    await expect(sendUpstream({ url: server.url, key: 'k' }, '{}', signal)).rejects.toThrow('answered 307');
+    await expect(sendUpstream({ url: server.url, key: 'k' }, { content: '{}' }, signal)).rejects.toThrow(
+      'answered 307',
+    );
     expect(other.requests).toEqual([]);
   });
 });
