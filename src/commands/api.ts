@@ -132,8 +132,10 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
   for (const { name, value, isLoose } of given) {
     const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
     if (inPath.includes(name)) fields.path.set(name, String(value));
-    else if (Object.hasOwn(shapeOf(endpoint.query), name)) fields.query.set(name, typed(endpoint.query));
-    else if (endpoint.body) fields.body.set(name, typed(endpoint.body));
+    else if (Object.hasOwn(shapeOf(endpoint.query), name)) {
+      // A query is text, whichever flag gave the field: the contract says what it means.
+      fields.query.set(name, typeof value === 'string' ? valueFor(endpoint.query, name, value) : value);
+    } else if (endpoint.body) fields.body.set(name, typed(endpoint.body));
     else throw new CommandError(`${endpoint.operation} has no ${name}.`);
   }
   const filled = {
