@@ -3,12 +3,13 @@
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
+import { type Fact, given } from '../present/fact.ts';
 import { type ComparedRuns, comparison, type RewardMean, summariseComparison, verdictOf } from '../queries/compare.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, factText, printRecord } from './output.ts';
+import { checkRecordFlags, factText, lineText, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 
@@ -17,29 +18,31 @@ function textOf(
   fresh: Found,
   { base: before, new: after, paired, ...counts }: ComparedRuns,
   percent: string,
+  columns: number | undefined,
 ): string {
   const runWords = ({ id, row }: Found, { mean, tasks }: ComparedRuns['base']): string =>
     `${reward(mean)} of ${counted(tasks, 'task')}, ${(row as EvalRun).display_name ?? id} (${id})`;
   const [low, high] = paired?.interval ?? [];
-  return factText(
-    [
-      { label: 'base', value: runWords(base, before) },
-      { label: 'new', value: runWords(fresh, after) },
-      {
-        label: 'difference',
-        value: paired && `${difference(paired.mean)} of ${counted(paired.count, 'task')} in both`,
-      },
-      {
-        label: `${percent} between`,
-        value: low === undefined ? undefined : `${difference(low)} and ${difference(high)}`,
-      },
-      { label: 'verdict', value: paired && verdictOf({ paired }).words },
-      { label: 'wins', value: counts.wins },
-      { label: 'losses', value: counts.losses },
-      { label: 'ties', value: counts.ties },
-    ],
-    undefined,
-  );
+  const facts: readonly Fact[] = [
+    { label: 'base', value: runWords(base, before) },
+    { label: 'new', value: runWords(fresh, after) },
+    {
+      label: 'difference',
+      value: paired && `${difference(paired.mean)} of ${counted(paired.count, 'task')} in both`,
+    },
+    {
+      label: `${percent} between`,
+      value: low === undefined ? undefined : `${difference(low)} and ${difference(high)}`,
+    },
+    { label: 'verdict', value: paired && verdictOf({ paired }).words },
+    { label: 'wins', value: counts.wins },
+    { label: 'losses', value: counts.losses },
+    { label: 'ties', value: counts.ties },
+  ];
+  if (columns !== undefined) return factText(facts, undefined);
+  return given(facts)
+    .map(({ label, value }) => `${label}\t${lineText(value)}\n`)
+    .join('');
 }
 
 const rewardFields = ({ mean, rewards }: RewardMean) => ({ reward_mean: mean ?? null, rewards });
@@ -87,7 +90,7 @@ export async function run(
       ...(failBelow === undefined ? {} : { fail_below: failBelow, passed }),
     };
     const percent = `${Number((confidence * 100).toFixed(2))}%`;
-    await printRecord(record, fresh.id, flags, io, { text: () => textOf(base, fresh, summary, percent) });
+    await printRecord(record, fresh.id, flags, io, { text: () => textOf(base, fresh, summary, percent, io.columns) });
     if (paired === undefined) io.note('No task has a reward in both runs.');
     if (passed !== false) return exitCodes.done;
     const bound =

@@ -259,10 +259,13 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       const onChange = async (seen: Seen): Promise<void> => {
         const { id, label, status, done, total, mean, graded, heldOut: held_out } = seen;
         const { kind } = ref;
-        const at = Date.now();
+        const now = Date.now();
+        const at = new Date(now).toISOString();
+        // A log is read on other days, and in other zones.
+        const time = io.columns === undefined ? at : clock(now);
         const line = flags.json
-          ? safeJson({ at: new Date(at).toISOString(), kind, id, label, status, done, total, mean, graded, held_out })
-          : `${clock(at)}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}`;
+          ? safeJson({ at, kind, id, label, status, done, total, mean, graded, held_out })
+          : `${time}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}`;
         await io.print(`${line}\n`);
       };
       try {

@@ -123,7 +123,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['run', ''], usage, /it was empty/),
   ],
   watch: [
-    ok(['first'], /^[\d:]+ {2}first {2}completed/),
+    ok(['first'], /^\d{4}-\d\d-\d\dT[\d:.]+Z {2}first {2}completed/),
     { args: ['first', '--json'], code: done, lines: [has({ kind: 'run', id: id('evr'), status: 'completed' })] },
     bad([], done, /Nothing is running/),
     bad(['frist'], notFound, /frist/),
@@ -161,6 +161,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['GET', '/api/v1/benchmarks?limit=1'], has({ items: [has({ bench_id: id('bench') })], has_more: true })),
     ok(['listBenchmarks', '-i'], /^HTTP\/1\.1 200 OK\n.*\n\n\{/s),
     bad(['listBenchmark'], usage, /Did you mean listBenchmarks\?/),
+    asJson(['listBenchmarks', '-f', 'limit=1'], has({ items: [has({ bench_id: id('bench') })], has_more: true })),
     bad(['listBenchmarks', 'limit=many'], usage, /Nothing was sent.*limit/),
     bad(['/no/such/path'], notFound, /no\/such\/path/),
     bad(['getEvalRun', 'eval_run_id=evr_none'], notFound, /evr_none/),
@@ -259,7 +260,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad([''], usage, /name/, { input: 'value' }),
   ],
   compare: [
-    ok(['first', 'first'], /^base +.*\nnew +.*\ndifference +/s),
+    ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nwins\t0\n/s),
     asJson(['first', 'first', '--fail-below', '0'], has({ difference: 0, wins: 0, losses: 0, n: 28, passed: true })),
     bad(['first', 'first', '--fail-below', '0.5'], failed, /The lower bound is/, { out: /^base/ }),
     bad(['first', 'frist'], notFound, /no .*run frist/),
