@@ -24,11 +24,12 @@ import { type CommandContext, withService } from './with-service.ts';
 type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
   Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>>;
 
-/** Listed running work, and pins that have not ended. */
-async function runningResources(context: CommandContext): Promise<ResourceRef[]> {
+/** Listed running work, and pins that have not ended; of one kind if it is given. */
+async function runningResources(context: CommandContext, only?: Resource): Promise<ResourceRef[]> {
   const { memory } = context;
-  const pins = memory.pinned().filter(({ kind }) => resourceOfKind(kind)?.watch);
-  const lists = resources.flatMap(({ watch }) => watch?.running ?? []);
+  const isAsked = (resource: Resource | undefined): boolean => only === undefined || resource === only;
+  const pins = memory.pinned().filter(({ kind }) => resourceOfKind(kind)?.watch && isAsked(resourceOfKind(kind)));
+  const lists = resources.filter(isAsked).flatMap(({ watch }) => watch?.running ?? []);
   const running = (await Promise.all(lists.map(listed))).flat();
   const isPinned = (ref: ResourceRef): boolean => pins.some(({ kind, id }) => kind === ref.kind && id === ref.id);
   return [...(await Promise.all(pins.map(unlessOver))).flat(), ...running.filter(ref => !isPinned(ref))];
@@ -253,7 +254,11 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
   if (args.some(word => word.trim() === ''))
     throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
   return withService(flags, io, async context => {
-    const refs = args.length > 0 ? await refsNamed(args, context) : await runningResources(context);
+    const [word] = args;
+    // A kind alone is all that runs of it.
+    const kind =
+      args.length > 1 ? undefined : resources.find(each => each.watch?.running && each.names.includes(word ?? ''));
+    const refs = args.length > 0 && !kind ? await refsNamed(args, context) : await runningResources(context, kind);
     if (refs.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async (seen: Seen): Promise<void> => {

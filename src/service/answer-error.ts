@@ -105,8 +105,7 @@ const authAdvice: Readonly<Record<Auth, string>> = {
   trajectoryToken: 'Trajectory tokens are short-lived and good for one trajectory: get a new one.',
 };
 
-const agentAdvice =
-  'This service requires an agent for uploads: set agent in the profile, or give its id with the upload.';
+const agentAdvice = 'This service requires an agent for uploads: give one with --agent, or set agent in the profile.';
 
 function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, details: ErrorDetails): string {
   const wait = details.retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(details.retryAfterMs)}.`;

@@ -285,6 +285,16 @@ describe('watch', () => {
     }
   });
 
+  it('takes a kind alone for all that runs of it', async () => {
+    for (const kind of ['deployments', 'runs']) {
+      expect(await cli('watch', [kind])).toMatchObject({
+        code: exitCodes.done,
+        out: '',
+        notes: expect.stringContaining('Nothing is running'),
+      });
+    }
+  });
+
   it('ends at an end time whose status is not known', async () => {
     const notes: string[] = [];
     const seen = { id: 'evr_1', label: 'odd', status: 'exploded', done: 1, total: 4, mean: undefined };
