@@ -10,6 +10,7 @@ import type { KnownResource } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
+import { isGone, isNotOffered } from '../service/errors.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import type { Resource } from './define.ts';
 import { Outcome, readOf } from './watching.ts';
@@ -125,11 +126,21 @@ export class Counts {
     const reader = lists.find(source.key);
     if (!reader?.data.complete || kind === undefined) return;
     for (const known of statuses.all()) {
-      if (known.kind !== kind || known.gone || reader.hasId(known.id) || this.#askedAbout.has(keyOf(known))) continue;
+      if (known.kind !== kind || known.gone) continue;
+      const key = keyOf(known);
+      if (reader.hasId(known.id)) {
+        this.#askedAbout.delete(key);
+        this.#soughtInList.delete(key);
+        continue;
+      }
+      if (this.#askedAbout.has(key)) continue;
       if ((statuses.lastRead(known)?.at ?? 0) >= reader.polledAt || !this.#matters(known)) continue;
-      this.#askedAbout.add(keyOf(known));
+      this.#askedAbout.add(key);
       const [read = get && readOf(get(known.id))] = resourceOfKind(kind)?.watch?.status(known.id) ?? [];
-      void read?.fetch(this.#workbench).catch(() => {});
+      // If it fails, the next answer of the list asks again.
+      void read?.fetch(this.#workbench).catch(error => {
+        if (!isGone(error) && !isNotOffered(error)) this.#askedAbout.delete(key);
+      });
     }
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { ServiceError } from '../../../src/service/errors.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
 import { morePolls, often, openWorld, world } from './scripted-world.tsx';
@@ -70,6 +71,23 @@ describe('what another program does', () => {
     service.answers.getTrainingProgress = service.answers.getTrainingRun = () => notFound('trn_1');
     service.answers.listTrainingRuns = () => [];
     await screen.waitFor(text => sectionCount(text, 'Training') === '0' && text.includes('1 running'));
+  });
+
+  it('is asked about again if the first request about what its list lacks fails', async () => {
+    const service = world();
+    const screen = openWorld(service, { view: 'list', resource: 'benchmarks' });
+    await screen.waitFor(text => sectionCount(text, 'Watch') === '1' && text.includes('1 running'));
+    service.status = 'completed';
+    await screen.waitFor(text => !text.includes('1 running') && sectionCount(text, 'Watch') === '1');
+    let failures = 0;
+    service.answers.getEvalProgress = service.answers.getEvalRun = () => {
+      if (failures > 0) return notFound('evr_1');
+      failures += 1;
+      throw new ServiceError('server', 'The store is out.', { status: 500 });
+    };
+    service.answers.listEvalRuns = () => [];
+    const isGone = () => screen.workbench.statuses.get({ kind: 'run', id: 'evr_1' })?.gone;
+    await eventually(() => expect([failures, isGone()]).toEqual([1, true]));
   });
 
   it('is counted as running as soon as another program on this machine has seen it', async () => {
