@@ -46,6 +46,10 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
     return { kind: 'failing', at: dataAt, retryAt: intervalMs === undefined ? undefined : failedAt + intervalMs };
   }
   if (dataAt === undefined) return { kind: 'loading' };
+  // The next answer will fail as well, if the host still does.
+  if (intervalMs !== undefined && gate.kind === 'open' && gate.failing) {
+    return { kind: 'failing', at: dataAt, retryAt: isRestored ? undefined : dataAt + intervalMs };
+  }
   if (isRestored) return { kind: 'stale', at: dataAt };
   return { kind: 'fresh', at: dataAt, intervalMs };
 }

@@ -141,8 +141,8 @@ function report<Value>(result: AttemptResult<Value>, gate: RateLimitGate, now: n
   const limited = outcome.kind === 'answer' && outcome.status === 429;
   if (limited || (isTransient(outcome) && asked !== undefined)) gate.limit(asked);
   else if (!isTransient(outcome)) gate.answered();
-  // A connection that is refused costs the host nothing, and says nothing about its load.
   else if (!('sent' in outcome) || outcome.sent) gate.failed();
+  else gate.unreachable();
 }
 
 type Waits = { readonly ownMs: number; readonly gateMs: number };

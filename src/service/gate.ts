@@ -9,7 +9,8 @@ import { backoff, longestWait, RetryBudget } from './retry.ts';
 
 /** Whether a host accepts requests, for display. */
 export type GateState =
-  | { readonly kind: 'open' }
+  /** `failing`: the last attempts failed, and nothing has been answered since. */
+  | { readonly kind: 'open'; readonly failing?: true }
   | {
       readonly kind: 'limited';
       /** The host limits the request rate, or has failed several times in a row. */
@@ -25,6 +26,7 @@ export interface GateMonitor {
 }
 
 const open: GateState = { kind: 'open' };
+const openAndFailing: GateState = { kind: 'open', failing: true };
 
 /** A gate that never closes. */
 export const openGate: GateMonitor = { state: () => open, subscribe: () => () => {} };
@@ -61,6 +63,8 @@ export class RateLimitGate {
   /** Failures, and rate limits without a time, since the last success. */
   #failures = 0;
   #limits = 0;
+  /** The host, not just an endpoint, failed last. */
+  #failing = false;
   #state: GateState = open;
   #pumping = false;
   #wake = new AbortController();
@@ -72,7 +76,8 @@ export class RateLimitGate {
   }
 
   state(): GateState {
-    return this.remaining() > 0 ? this.#state : open;
+    if (this.remaining() > 0) return this.#state;
+    return this.#failing ? openAndFailing : open;
   }
 
   /** Milliseconds until the gate opens; 0 if it is open. */
@@ -123,7 +128,14 @@ export class RateLimitGate {
   failed(): void {
     this.#failures += 1;
     const beyond = this.#failures - failuresToClose;
-    if (beyond >= 0) this.#close('failing', backoff(beyond + 1, this.#clock.random()));
+    if (beyond < 0) return;
+    this.#failing = true;
+    this.#close('failing', backoff(beyond + 1, this.#clock.random()));
+  }
+
+  /** Reports that there was no connection: that holds nothing back, because it costs the host nothing. */
+  unreachable(): void {
+    this.#setFailing(true);
   }
 
   /** Reports a refusal of this one request, which says that the host works: the next in line may go. */
@@ -133,6 +145,7 @@ export class RateLimitGate {
     this.#nextAt = 0;
     if (this.#line.length === 0) this.#spaced = false;
     this.#wakePump();
+    this.#setFailing(false);
   }
 
   /** Reports a success. */
@@ -144,9 +157,10 @@ export class RateLimitGate {
   /** The service was restarted: its former failures no longer count. */
   restarted(): void {
     this.#failures = 0;
-    const { kind } = this.state();
+    const before = this.state();
+    this.#failing = false;
     if (this.#state.kind === 'limited' && this.#state.reason === 'failing') this.#closedUntil = 0;
-    if (this.state().kind !== kind) this.#changed();
+    if (this.state() !== before) this.#changed();
     this.#wakePump();
   }
 
@@ -163,6 +177,12 @@ export class RateLimitGate {
     this.#closedUntil = until;
     this.#state = { kind: 'limited', reason, until: now() + this.remaining() };
     for (const waiting of [...this.#line]) if (waiting.endsAt <= until) waiting.settle(false);
+    this.#changed();
+  }
+
+  #setFailing(failing: boolean): void {
+    if (this.#failing === failing) return;
+    this.#failing = failing;
     this.#changed();
   }
 

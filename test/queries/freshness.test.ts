@@ -67,6 +67,20 @@ describe('while the service limits the rate of requests', () => {
   });
 });
 
+describe('while the host fails', () => {
+  const gate = { kind: 'open', failing: true } as const;
+
+  it('is not live before its own next answer', () => {
+    expect(freshnessOf({ ...facts, gate })).toEqual({ kind: 'failing', at: 1_000, retryAt: 3_000 });
+    expect(freshnessOf({ ...facts, isRestored: true, gate })).toMatchObject({ kind: 'failing', at: 1_000 });
+  });
+
+  it('is final or loading all the same', () => {
+    expect(freshnessOf({ ...facts, intervalMs: undefined, gate }).kind).toBe('fresh');
+    expect(freshnessOf({ ...facts, dataAt: undefined, gate })).toEqual({ kind: 'loading' });
+  });
+});
+
 it('is paused above everything', () => {
   expect(freshnessOf({ ...facts, failedAt: 3_000, paused: true })).toEqual({ kind: 'paused', at: 1_000 });
 });

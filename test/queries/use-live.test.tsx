@@ -96,6 +96,28 @@ describe('useLive', () => {
     workbench.close();
   });
 
+  it('is not live while the host cannot be reached, even if its own last answer was good', async () => {
+    const live = serviceAt('http://127.0.0.1:1').service;
+    const workbench = new Workbench({ kinds, service: async () => live, gate: live.gate, profile: 'test' });
+    const shown = (of: LiveQuery<string>) =>
+      render(
+        <WorkbenchProvider workbench={workbench}>
+          <ShownService of={of} />
+        </WorkbenchProvider>,
+      );
+    const read = shown(query('read', async () => 'tea'));
+    await eventually(() => expect(read.lastFrame()).toBe('tea fresh'));
+    const other = shown({
+      ...query('other', async () => 'unused'),
+      read: async ({ service: asked, signal }) => String(await asked.call('listBenchmarks', {}, { signal })),
+    });
+    await eventually(() => expect(other.lastFrame()).toContain('- failing'));
+    await eventually(() => expect(read.lastFrame()).toBe('tea failing'));
+    read.unmount();
+    other.unmount();
+    workbench.close();
+  });
+
   describe('while polling is stopped', () => {
     beforeEach(() => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });

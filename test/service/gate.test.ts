@@ -36,6 +36,29 @@ describe('an open gate', () => {
   });
 });
 
+describe('a host that fails', () => {
+  it('is failing after the wait as well, until it answers', async () => {
+    const { gate, clock } = gateOn();
+    for (const _ of [1, 2, 3]) gate.failed();
+    expect(gate.state()).toMatchObject({ kind: 'limited', reason: 'failing' });
+    await clock.advance(60_000);
+    expect(gate.state()).toEqual({ kind: 'open', failing: true });
+    gate.succeeded();
+    expect(gate.state()).toEqual({ kind: 'open' });
+  });
+
+  it('is failing once it cannot be reached, but holds nothing back', async () => {
+    const { gate, through, send } = gateOn();
+    gate.unreachable();
+    expect(gate.state()).toEqual({ kind: 'open', failing: true });
+    send('a');
+    await flush();
+    expect(through).toEqual(['a']);
+    gate.restarted();
+    expect(gate.state()).toEqual({ kind: 'open' });
+  });
+});
+
 describe('a gate closed by a rate limit', () => {
   it('holds everything for as long as the host asked', async () => {
     const { gate, clock, through, send } = gateOn();
