@@ -81,13 +81,17 @@ export function rowsText<Row>(
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
-/** Labels and values, one per line; long values wrap below themselves. */
+/**
+ * Labels and values, one per line. Long values wrap below themselves; without a width, as in a pipe, nothing wraps, and
+ * times are as the service sent them.
+ */
 export function factText(facts: readonly Fact[], width: number | undefined): string {
   const shown = given(facts);
   const column = Math.max(0, ...shown.map(({ label }) => label.length)) + columnGap;
   return shown
-    .flatMap(({ label, value }) => {
-      const text = sanitise(asReceived(value), { multiline: true });
+    .flatMap(({ label, value, exported }) => {
+      const received = width === undefined ? (exported ?? value) : value;
+      const text = sanitise(asReceived(received), { multiline: true });
       const lines = width === undefined ? text.split('\n') : wrap(text, Math.max(20, width - column));
       return lines.map((line, index) => `${padEnd(index === 0 ? label : '', column)}${line}\n`);
     })

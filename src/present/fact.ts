@@ -6,6 +6,8 @@ export interface Fact {
   readonly label: string;
   /** Need not be safe for a terminal. Facts without a value are left out. */
   readonly value: string | number | undefined | null;
+  /** The value for a file or a program, if that is another one. */
+  readonly exported?: string | undefined;
 }
 
 /** The facts that have a value. */

@@ -1,6 +1,7 @@
 /** Times as lists show them, and time columns. */
 import { age, parseTime } from '../text/time.ts';
 import type { Column } from './column.ts';
+import type { Fact } from './fact.ts';
 
 /** Epoch milliseconds of a time as the service writes it, for sorting. */
 export function instant(time: string | null | undefined): number | undefined {
@@ -17,6 +18,11 @@ export function ageOf(time: string | null | undefined, now = Date.now()): string
   if (time == null || time === '') return '';
   const at = parseTime(time);
   return at === undefined ? '?' : agoOf(at, now);
+}
+
+/** Shows the age, and exports the time as the service wrote it. */
+export function timeFact(label: string, time: string | null | undefined): Fact {
+  return { label, value: ageOf(time), exported: time ?? undefined };
 }
 
 /** Shows the age, sorts by the instant, and exports the time as the service wrote it. */

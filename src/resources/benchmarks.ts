@@ -3,7 +3,7 @@ import { type Benchmark, type BenchmarkImage, type BenchmarkRuntime, buildStatus
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
-import { ageOf, timeColumn } from '../present/times.ts';
+import { timeColumn, timeFact } from '../present/times.ts';
 import { benchmarkList, benchmarkQuery, imageList, readinessQuery, runtimeList } from '../queries/benchmarks.ts';
 import { count } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
@@ -53,8 +53,8 @@ export function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
     { label: 'family', value: benchmark.family },
     { label: 'visibility', value: benchmark.visibility },
     { label: 'runs', value: benchmark.eval_run_count ?? 0 },
-    { label: 'created', value: ageOf(benchmark.created_at) },
-    { label: 'updated', value: ageOf(benchmark.updated_at) },
+    timeFact('created', benchmark.created_at),
+    timeFact('updated', benchmark.updated_at),
     { label: 'about', value: benchmark.description },
   ];
 }
@@ -194,7 +194,7 @@ export function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
     { label: 'content', value: row.content_hash },
     { label: 'blueprint', value: row.blueprint_id },
     { label: 'dockerfile', value: row.dockerfile_uri },
-    { label: 'created', value: ageOf(row.created_at) },
+    timeFact('created', row.created_at),
   ];
 }
 

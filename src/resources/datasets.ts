@@ -3,7 +3,7 @@ import type { Dataset } from '../contract/datasets.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
-import { ageOf, timeColumn } from '../present/times.ts';
+import { timeColumn, timeFact } from '../present/times.ts';
 import { datasetList } from '../queries/datasets.ts';
 import { defineResource, listPlace } from './define.ts';
 import { trajectories } from './trajectories.ts';
@@ -36,8 +36,8 @@ export function datasetFacts(row: Dataset): readonly Fact[] {
     { label: 'id', value: row.dataset_id },
     { label: 'source', value: row.source },
     { label: 'stored', value: row.gcs_prefix },
-    { label: 'created', value: ageOf(row.created_at) },
-    { label: 'updated', value: ageOf(row.updated_at) },
+    timeFact('created', row.created_at),
+    timeFact('updated', row.updated_at),
   ];
 }
 

@@ -3,7 +3,7 @@ import { type Deployment, knownDeploymentStatuses, modelSlug } from '../contract
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts } from '../present/fact.ts';
-import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { deploymentKeys, deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { defineResource } from './define.ts';
@@ -64,9 +64,9 @@ export function deploymentFacts(deployment: Deployment): readonly Fact[] {
     { label: 'deploy job', value: deployment.deploy_xid },
     { label: 'slug id', value: deployment.model_slug_id },
     { label: 'by', value: deployment.created_by },
-    { label: 'requested', value: ageOf(deployment.created_at) },
-    { label: 'deployed', value: ageOf(deployment.completed_at) },
-    { label: 'changed', value: ageOf(deployment.updated_at) },
+    timeFact('requested', deployment.created_at),
+    timeFact('deployed', deployment.completed_at),
+    timeFact('changed', deployment.updated_at),
   ];
 }
 

@@ -4,7 +4,7 @@ import { endedStatus, hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
-import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
@@ -128,8 +128,8 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
     { label: 'benchmark', value: run.bench_id },
     { label: 'agent', value: run.agent_id },
     { label: 'options', value: optionLines(run.options) },
-    { label: 'started', value: ageOf(run.created_at) },
-    { label: 'ended', value: ageOf(run.completed_at) },
+    timeFact('started', run.created_at),
+    timeFact('ended', run.completed_at),
     { label: 'seen', value: agoOf(rememberedAt(run)) },
     ...warningFacts(run),
     ...failureFacts(run.failure),

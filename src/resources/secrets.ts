@@ -3,7 +3,7 @@ import type { Secret } from '../contract/secrets.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
-import { ageOf, timeColumn } from '../present/times.ts';
+import { timeColumn, timeFact } from '../present/times.ts';
 import { secretList } from '../queries/secrets.ts';
 import { bytes } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
@@ -42,8 +42,8 @@ export function secretFacts(row: Secret): readonly Fact[] {
     { label: 'id', value: row.secret_id },
     { label: 'size', value: bytes(row.byte_length) },
     { label: 'about', value: row.description },
-    { label: 'created', value: ageOf(row.created_at) },
-    { label: 'updated', value: ageOf(row.updated_at) },
+    timeFact('created', row.created_at),
+    timeFact('updated', row.updated_at),
     { label: 'value', value: 'cannot be read' },
   ];
 }

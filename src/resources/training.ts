@@ -4,7 +4,7 @@ import { type Checkpoint, type HeldOutReward, type TrainingRun, trainingStatuses
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
-import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
   checkpointList,
@@ -112,8 +112,8 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
     { label: 'benchmark', value: run.bench_id },
     { label: 'from', value: run.parent_checkpoint_id },
     { label: 'agent', value: run.agent_id },
-    { label: 'started', value: ageOf(run.created_at) },
-    { label: 'ended', value: ageOf(run.completed_at) },
+    timeFact('started', run.created_at),
+    timeFact('ended', run.completed_at),
     { label: 'by', value: run.created_by },
     { label: 'pipeline', value: run.pipeline_run_id },
     { label: 'options', value: optionLines(run.options) },
@@ -215,7 +215,7 @@ export function checkpointFacts(row: Checkpoint): readonly Fact[] {
     { label: 'step', value: row.step_index },
     { label: 'model', value: row.base_model_slug },
     { label: 'deployable', value: row.is_deployable == null ? undefined : row.is_deployable ? 'yes' : 'no' },
-    { label: 'committed', value: ageOf(row.created_at) },
+    timeFact('committed', row.created_at),
   ];
 }
 

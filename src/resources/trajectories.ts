@@ -3,7 +3,7 @@ import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
-import { ageOf, agoOf, timeColumn } from '../present/times.ts';
+import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { reward } from '../text/numbers.ts';
@@ -80,7 +80,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'dataset', value: trajectory.dataset_name },
     { label: 'source', value: trajectory.source },
     { label: 'trace', value: trajectory.trace_id },
-    { label: 'created', value: ageOf(trajectory.created_at) },
+    timeFact('created', trajectory.created_at),
     { label: 'seen', value: agoOf(rememberedAt(trajectory)) },
     { label: 'stored', value: trajectory.gcs_blob_uri },
   ];

@@ -112,6 +112,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['runs', '--benchmark', ''], usage, /empty/),
   ],
   get: [
+    ok(['first'], /^started +\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/m),
     ok(['run', 'first'], /^name +first\nid +evr_/),
     asJson(['first'], has({ eval_run_id: id('evr'), display_name: 'first', status: 'completed' })),
     ok(['trained@latest', '--field', 'id'], /^ckpt_\w+\n$/),
