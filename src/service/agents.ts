@@ -151,14 +151,14 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
   } catch (error) {
     const code = errorCode(error) ?? 'unreadable';
     throw new RequestError(
-      `The certificate file ${caFile} could not be read (${code}). Nothing was sent. Check caFile in the profile.`,
+      `The certificate file ${caFile} could not be read (${code}). Nothing was sent. Check the file, or the setting that names it.`,
       { code: 'ca_file_unreadable', param: 'caFile' },
     );
   }
   // Node ignores anything else, such as a key.
   if (certificateMark.test(text)) return [text];
   throw new RequestError(
-    `The file ${caFile} holds no certificate in PEM form. Nothing was sent. Check caFile in the profile.`,
+    `The file ${caFile} holds no certificate in PEM form. Nothing was sent. Check the file, or the setting that names it.`,
     { code: 'ca_file_unreadable', param: 'caFile' },
   );
 }

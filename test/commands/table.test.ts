@@ -77,6 +77,9 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
     bad([''], usage, /is empty\. There are benchmarks/),
+    bad(['runs'], usage, /^benchtop: .*ENOENT.*Check the file.*BENCHTOP_CA_FILE names the file\.$/, {
+      environment: { BENCHTOP_BASE_URL: 'https://127.0.0.1:9', BENCHTOP_CA_FILE: '/no/such/file' },
+    }),
     bad(['checkpoints'], usage, /--training ID/),
     bad(['runs', '--api-key-file', '/nope'], forbidden, /nope/),
     bad(['runs', '--api-key-env', 'NOPE'], forbidden, /NOPE/),
