@@ -99,7 +99,7 @@ function useStopped<Upload>(
       setFound(before => (isDeepStrictEqual(before, stopped) ? before : stopped));
     };
     read();
-    const stops = [records.subscribe(read), ...[...jobs.values()].map(job => job.subscribe(read))];
+    const stops = [records.subscribe(read), jobs.subscribe(read)];
     return () => {
       for (const stop of stops) stop();
     };

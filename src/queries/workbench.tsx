@@ -14,7 +14,7 @@ import { defaultIntervals, type PollIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
 import { lostAfterMs, type Observation, StatusStore } from './statuses/store.ts';
-import type { Job, JobState } from './uploads/job.ts';
+import { type AnyJob, Jobs } from './uploads/job.ts';
 
 // In Node, react-query assumes server rendering, where it neither polls nor retries.
 environmentManager.setIsServer(() => false);
@@ -88,8 +88,8 @@ export class Workbench {
   /** What is known of everything with a status. */
   readonly statuses: StatusStore;
   readonly pins: Pins;
-  /** Background jobs by id. */
-  readonly jobs = new Map<string, Job<JobState>>();
+  /** Uploads, which continue whatever is on screen. */
+  readonly jobs = new Jobs();
   readonly exports = new Exports();
   /** Other work that would be lost if the program ended, by id. */
   readonly unfinished = new Map<string, UnfinishedWork>();
@@ -184,7 +184,7 @@ export class Workbench {
 
   /** What would be lost if the program ended now, or switched services, in words. */
   unfinishedWork(): string[] {
-    const jobs = [...this.jobs.values()].filter(job => job.busy);
+    const jobs = this.jobs.list().filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
     return [
       ...jobs.map(({ title }) => `${title}. What was sent is kept, and it can be resumed`),
@@ -253,7 +253,7 @@ export class Workbench {
     this.cache.clear();
     for (const { stop } of [...this.unfinished.values()]) stop?.();
     this.exports.stop();
-    const busy = [...this.jobs.values()].filter(job => job.busy);
+    const busy = this.jobs.list().filter(job => job.busy);
     for (const job of busy) job.cancel();
     if (busy.length === 0) this.#closeStore();
     else void Promise.all(busy.map(ended)).then(() => this.#closeStore());
@@ -276,7 +276,7 @@ export class Workbench {
 }
 
 /** Resolves once a job is no longer busy. */
-function ended(job: Job<JobState>): Promise<void> {
+function ended(job: AnyJob): Promise<void> {
   return new Promise(resolve => {
     const stop = job.subscribe(() => {
       if (job.busy) return;

@@ -22,7 +22,7 @@ async function openAt(viewId: string, generation: 'document' | 'newest') {
   const ids = { benchId: bench, runId: run, trainingId: training, endedTrajectory: trajectory, deploymentId: test };
   const start = placeIn({ ...ids, jobId: folder }, viewId, 't-words');
   const rig = openProgram({ service, start });
-  rig.workbench.jobs.set(folder, new BenchmarkUpload(folder, await planUpload(folder), rig.workbench.remembered));
+  rig.workbench.jobs.add(new BenchmarkUpload(folder, await planUpload(folder), rig.workbench.remembered));
   const settled = () => eventually(async () => expect(rig.workbench.cache.isFetching()).toBe(0));
   await rig.screen.press();
   await settled();

@@ -8,6 +8,7 @@ import type { AgentFields } from '../../contract/generation.ts';
 import { isUnreachable, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
+import { counted } from '../../text/numbers.ts';
 import { namedAgent } from '../agents.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
@@ -69,18 +70,22 @@ export class BenchmarkUpload extends Job<UploadState> {
   #agent: AgentFields | undefined;
 
   constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
-    super(id, `The upload of ${plan.name}`, {
-      phase: 'waiting',
-      benchId: undefined,
-      plan,
-      sent: 0,
-      sentFiles: 0,
-      began: undefined,
-      notes: [],
-      failedTasks: [],
-      agent: undefined,
-      error: undefined,
-    });
+    super(
+      id,
+      { label: plan.name, list: 'benchmarks' },
+      {
+        phase: 'waiting',
+        benchId: undefined,
+        plan,
+        sent: 0,
+        sentFiles: 0,
+        began: undefined,
+        notes: [],
+        failedTasks: [],
+        agent: undefined,
+        error: undefined,
+      },
+    );
     this.#files = new FileTable(plan.files);
     this.#sent = new SentFiles(memory.uploads, plan.folder);
     this.#sent.load();
@@ -103,9 +108,13 @@ export class BenchmarkUpload extends Job<UploadState> {
     return this.#isTaken;
   }
 
-  /** Whether its progress is recorded, to be resumed. */
-  get hasStarted(): boolean {
+  override get hasStarted(): boolean {
     return this.#sent.benchId !== undefined;
+  }
+
+  override get outcome(): string {
+    const { failedTasks } = this.state;
+    return failedTasks.length === 0 ? 'is done' : `is done, without ${counted(failedTasks.length, 'task')}`;
   }
 
   /** Forgets the progress: the next run sends everything and creates a new benchmark. */

@@ -7,7 +7,7 @@ import { unlessStopped } from '../action.ts';
 /** Returns the service, connecting first if needed. */
 export type Connect = () => Promise<Service>;
 
-/** The state shared by all jobs. */
+/** The state shared by all jobs; `done`, `failed` and `cancelled` are the ends of a run. */
 export interface JobState {
   readonly phase: string;
   readonly error: Error | undefined;
@@ -18,19 +18,34 @@ const notifyEveryMs = 100;
 
 export abstract class Job<State extends JobState> {
   readonly id: string;
-  /** Completes the question whether to interrupt it. */
-  readonly title: string;
+  /** What is uploaded, for a sentence: `my-benchmark`. */
+  readonly label: string;
+  /** The list from which it is begun and resumed. */
+  readonly list: 'benchmarks' | 'datasets';
   #state: State;
   #running = false;
   readonly #listeners = new Set<() => void>();
+  readonly #onEnd = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #stop = new AbortController();
 
-  constructor(id: string, title: string, state: State) {
+  constructor(id: string, { label, list }: Pick<Job<State>, 'label' | 'list'>, state: State) {
     this.id = id;
-    this.title = title;
+    this.label = label;
+    this.list = list;
     this.#state = state;
   }
+
+  /** Completes the question whether to interrupt it. */
+  get title(): string {
+    return `The upload of ${this.label}`;
+  }
+
+  /** Whether its progress is recorded, to be resumed. */
+  abstract get hasStarted(): boolean;
+
+  /** The result of a run that is done, as the rest of a sentence that begins with the title. */
+  abstract get outcome(): string;
 
   /** Whether it is running, so that leaving the program would interrupt it. */
   get busy(): boolean {
@@ -79,6 +94,7 @@ export abstract class Job<State extends JobState> {
       this.#running = false;
       // Notifies listeners that it is no longer busy.
       this.set({});
+      for (const listener of this.#onEnd) listener();
     }
   }
 
@@ -91,15 +107,59 @@ export abstract class Job<State extends JobState> {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
+
+  /** Calls `listener` whenever a run ends, however it ended. */
+  onEnd(listener: () => void): void {
+    this.#onEnd.add(listener);
+  }
 }
+
+export type AnyJob = Job<JobState>;
 
 /** Ended jobs that are kept for their views. */
 const keptEnded = 20;
 
-/** Adds a job, replacing the one with its id. The oldest ended jobs are removed. */
-export function addJob(jobs: Map<string, Job<JobState>>, job: Job<JobState>): void {
-  jobs.delete(job.id);
-  jobs.set(job.id, job);
-  const ended = [...jobs.values()].filter(each => !each.busy && each !== job);
-  for (const { id } of ended.slice(0, Math.max(0, ended.length - keptEnded))) jobs.delete(id);
+/** The jobs since the program started. */
+export class Jobs {
+  readonly #jobs = new Map<string, AnyJob>();
+  #list: readonly AnyJob[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #onEnd = new Set<(job: AnyJob) => void>();
+
+  get(id: string): AnyJob | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** All of them, in the order in which they were added; the same array while nothing has changed. */
+  readonly list = (): readonly AnyJob[] => this.#list;
+
+  /** Adds a job, replacing the one with its id. The oldest ended jobs are removed. */
+  add(job: AnyJob): void {
+    this.#jobs.delete(job.id);
+    this.#jobs.set(job.id, job);
+    const ended = [...this.#jobs.values()].filter(each => !each.busy && each !== job);
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - keptEnded))) this.#jobs.delete(id);
+    job.subscribe(this.#change);
+    job.onEnd(() => {
+      for (const listener of this.#onEnd) listener(job);
+    });
+    this.#change();
+  }
+
+  readonly #change = (): void => {
+    this.#list = [...this.#jobs.values()];
+    for (const listener of this.#listeners) listener();
+  };
+
+  /** Calls `listener` after every change of a job, until the returned function is called. */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Calls `listener` with each job that ends, until the returned function is called. */
+  readonly onEnd = (listener: (job: AnyJob) => void): (() => void) => {
+    this.#onEnd.add(listener);
+    return () => this.#onEnd.delete(listener);
+  };
 }

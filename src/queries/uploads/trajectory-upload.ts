@@ -98,13 +98,17 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   #key = '';
 
   constructor(id: string, path: string, dataset: string, { agent, records }: TrajectoryUploadOptions = {}) {
-    super(id, `The upload of trajectories into ${dataset}`, {
-      phase: 'waiting',
-      size: 0,
-      handled: 0,
-      counts: noCounts,
-      error: undefined,
-    });
+    super(
+      id,
+      { label: `trajectories into ${dataset}`, list: 'datasets' },
+      {
+        phase: 'waiting',
+        size: 0,
+        handled: 0,
+        counts: noCounts,
+        error: undefined,
+      },
+    );
     this.path = path;
     this.#agent = agent;
     this.#records = records;
@@ -115,9 +119,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     return { path: resolve(this.path), dataset: this.dataset, agent: this.#agent };
   }
 
-  /** Whether its progress is recorded, to be resumed. */
-  get hasStarted(): boolean {
+  override get hasStarted(): boolean {
     return this.#records?.get(this.#ref) !== undefined;
+  }
+
+  override get outcome(): string {
+    const { stored, skipped, failed } = this.state.counts;
+    return `is done: ${stored} stored, ${skipped} skipped, ${failed} failed`;
   }
 
   /** Forgets the progress: the next run sends the whole file. */

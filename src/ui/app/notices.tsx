@@ -2,10 +2,16 @@
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { statusMeaning } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
+import type { AnyJob } from '../../queries/uploads/job.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
+import { benchmarkCommands } from '../../resources/benchmarks.ts';
+import { datasetCommands } from '../../resources/datasets.ts';
+import type { Place } from '../../resources/place.ts';
 import { useBackground } from '../../resources/use-watched.ts';
 import { reward } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import { keyLabel } from '../keys/key.ts';
+import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
@@ -73,6 +79,47 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
         if (sequence !== '') terminal.writeRaw(sequence);
       }),
     [statuses, pins, kind, terminal, toast],
+  );
+}
+
+/** What is said about an upload that ended while its view is not on screen; nothing about one that the user stopped. */
+export function jobNotice(job: AnyJob, resumeKey: string | undefined): Notice | undefined {
+  const { phase, error } = job.state;
+  if (phase === 'cancelled') return undefined;
+  if (!error) {
+    const words = sanitiseLine(`${job.title} ${job.outcome}`);
+    return { toast: { kind: 'success', text: words, news: true }, words };
+  }
+  const words = sanitiseLine(`${job.title} failed: ${error.message.replace(/\.$/, '')}`);
+  const place = job.list === 'benchmarks' ? 'Benchmarks' : 'Datasets';
+  const advice = job.hasStarted && resumeKey !== undefined ? `; ${resumeKey} in ${place} resumes it` : '';
+  return { toast: { kind: 'danger', text: words, tail: advice, news: true }, words };
+}
+
+/** The commands that resume an upload, by the list in which they are. */
+const resumeCommands = { benchmarks: benchmarkCommands.resume, datasets: datasetCommands.resume } as const;
+
+/** Announces the end of each upload. The view of an upload shows its end by itself. */
+export function useJobNotices(
+  kind: NoticeKind,
+  terminal: TerminalPort,
+  toast: (toast: Toast) => void,
+  place: Place,
+): void {
+  const { jobs } = useWorkbench();
+  const router = useRouter();
+  const shown = 'jobId' in place ? place.jobId : undefined;
+  useEffect(
+    () =>
+      jobs.onEnd(job => {
+        const [key] = router.keysOf(resumeCommands[job.list]);
+        const notice = jobNotice(job, key === undefined ? undefined : keyLabel(key));
+        if (!notice) return;
+        if (job.id !== shown) toast(notice.toast);
+        const sequence = noticeSequence(notice.words, kind);
+        if (sequence !== '') terminal.writeRaw(sequence);
+      }),
+    [jobs, router, kind, terminal, toast, shown],
   );
 }
 

@@ -17,7 +17,7 @@ import { Footer } from './footer.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
-import { BackgroundWatch, type NoticeKind, useNotices } from './notices.tsx';
+import { BackgroundWatch, type NoticeKind, useJobNotices, useNotices } from './notices.tsx';
 import { crumbOf, findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
@@ -103,6 +103,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   useNotices(notices, terminal, showToast);
+  useJobNotices(notices, terminal, showToast, place);
   const connectionNotice = useConnectionNotice(showToast);
   const view = findView(registry, place);
   const hasInspector = view?.hasInspector ?? true;

@@ -5,7 +5,6 @@ import { agentFields } from '../../contract/generation.ts';
 import type { Agent } from '../../contract/models.ts';
 import { action } from '../../queries/action.ts';
 import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
-import { addJob } from '../../queries/uploads/job.ts';
 import { fingerprintAt, wholePath } from '../../queries/uploads/local-files.ts';
 import { handledItems, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
 import { trajectoryJobId, useUnfinishedTrajectories } from '../../queries/use-workbench.ts';
@@ -96,7 +95,7 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
         const known = workbench.jobs.get(id);
         if (known instanceof TrajectoryUpload && known.busy) return known;
         const job = new TrajectoryUpload(id, file, dataset, { agent, records: trajectoryUploads });
-        addJob(workbench.jobs, job);
+        workbench.jobs.add(job);
         // Continues whatever is on screen, and never rejects: its view shows how it ends.
         void job.run(workbench.service);
         return job;

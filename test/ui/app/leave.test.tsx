@@ -26,8 +26,10 @@ interface EndlessState extends JobState {
 /** An upload that ends only when it is cancelled. */
 class Endless extends Job<EndlessState> {
   constructor() {
-    super('upload', 'The upload of my-benchmark', { phase: 'stopped' } as EndlessState);
+    super('upload', { label: 'my-benchmark', list: 'benchmarks' }, { phase: 'stopped' } as EndlessState);
   }
+  readonly hasStarted = false;
+  readonly outcome = 'is done';
   protected begin(): Partial<EndlessState> {
     return { phase: 'working' };
   }
@@ -97,7 +99,7 @@ describe('leaving', () => {
   it('names a running upload before another profile is shown, and stops it only after y', async () => {
     const { screen, workbench, switchTo } = opened();
     const job = new Endless();
-    workbench.jobs.set(job.id, job);
+    workbench.jobs.add(job);
     void job.run(async () => fakeService());
     await screen.waitFor('the view');
     for (const answer of ['n', 'y']) {
@@ -119,7 +121,7 @@ describe('a workbench that closes', () => {
   it('waits for its jobs to note how far they are', async () => {
     const { workbench } = opened();
     const job = new Endless();
-    workbench.jobs.set(job.id, job);
+    workbench.jobs.add(job);
     const store = workbench.remembered;
     void job.run(async () => fakeService());
     workbench.close();

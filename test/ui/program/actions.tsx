@@ -2,7 +2,6 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import type { Job, JobState } from '../../../src/queries/uploads/job.ts';
-import { addJob } from '../../../src/queries/uploads/job.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
 import { benchmarkCommands } from '../../../src/resources/benchmarks.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
@@ -130,7 +129,7 @@ export async function openView(
   const double = await serviceDouble();
   const { service } = serviceAt(`${double.url}/prefix`, options);
   const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
-  if (job) addJob(workbench.jobs, job);
+  if (job) workbench.jobs.add(job);
   const raw: string[] = [];
   const screen = openScreen(
     <Program

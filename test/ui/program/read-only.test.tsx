@@ -62,7 +62,7 @@ async function openAt(view: ViewDefinition, double: ServiceDouble, readOnly: boo
   const { service } = serviceAt(double.url);
   const workbench = new Workbench({ kinds, service: async () => service, profile: 'test', readOnly });
   const plan = await planUpload(folder);
-  workbench.jobs.set(folder, new BenchmarkUpload(folder, plan, workbench.remembered));
+  workbench.jobs.add(new BenchmarkUpload(folder, plan, workbench.remembered));
   const screen = openScreen(
     <Program
       workbench={workbench}

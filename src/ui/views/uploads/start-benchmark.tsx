@@ -3,7 +3,6 @@
 import { useEffect, useState } from 'react';
 import { FolderError, manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
-import { addJob } from '../../../queries/uploads/job.ts';
 import { wholePath } from '../../../queries/uploads/local-files.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { asError } from '../../../text/errors.ts';
@@ -35,8 +34,10 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
     try {
       const plan = await planUpload(wholePath(path));
       const known = workbench.jobs.get(plan.folder);
-      if (!known || !(known instanceof BenchmarkUpload) || !known.busy) {
-        addJob(workbench.jobs, new BenchmarkUpload(plan.folder, plan, workbench.remembered));
+      // One that was stopped or has failed shows why; its next run reads the folder again.
+      const hasNews = known?.busy || known?.state.phase === 'failed' || known?.state.phase === 'cancelled';
+      if (!hasNews) {
+        workbench.jobs.add(new BenchmarkUpload(plan.folder, plan, workbench.remembered));
       }
       onClose();
       shell.open({ view: 'benchmark-upload', jobId: plan.folder, label: plan.name });

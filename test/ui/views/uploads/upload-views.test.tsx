@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RememberedStore } from '../../../../src/queries/remembered/store.ts';
-import { addJob } from '../../../../src/queries/uploads/job.ts';
+import { Jobs } from '../../../../src/queries/uploads/job.ts';
 import { TrajectoryUpload } from '../../../../src/queries/uploads/trajectory-upload.ts';
 import { Workbench } from '../../../../src/queries/workbench.tsx';
 import { kinds } from '../../../../src/resources/catalogue.ts';
@@ -46,7 +46,7 @@ async function openUpload(folder: Folder, connect: () => Promise<Service> = asyn
   const memory = remembered()();
   const workbench = new Workbench({ kinds, service: connect, profile: 'test', remembered: () => memory });
   const job = await uploadOf(folder, memory);
-  addJob(workbench.jobs, job);
+  workbench.jobs.add(job);
   const start = { view: 'benchmark-upload', jobId: job.id, label: folder.label } as const;
   const screen = openScreen(
     <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
@@ -188,7 +188,7 @@ describe('the upload of trajectories', () => {
     writeFileSync(path, `${line('first of all')}\nbroken\n${line('second of all')}\n${line('third of all')}\n`);
     const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
     const job = new TrajectoryUpload('job', path, 'walk');
-    addJob(workbench.jobs, job);
+    workbench.jobs.add(job);
     const screen = openScreen(
       <Program
         workbench={workbench}
@@ -220,15 +220,15 @@ describe('the upload of trajectories', () => {
 
 describe('jobs that have ended', () => {
   it('are forgotten, the oldest first; those at work never', () => {
-    const jobs = new Map();
+    const jobs = new Jobs();
     const busy = new TrajectoryUpload('busy', '/nowhere', 'x');
     Object.defineProperty(busy, 'busy', { value: true });
-    addJob(jobs, busy);
-    for (let index = 0; index < 100; index += 1) addJob(jobs, new TrajectoryUpload(`job ${index}`, '/nowhere', 'x'));
-    expect(jobs.size).toBeLessThan(30);
-    expect(jobs.has('busy')).toBe(true);
-    expect(jobs.has('job 99')).toBe(true);
-    expect(jobs.has('job 0')).toBe(false);
+    jobs.add(busy);
+    for (let index = 0; index < 100; index += 1) jobs.add(new TrajectoryUpload(`job ${index}`, '/nowhere', 'x'));
+    expect(jobs.list().length).toBeLessThan(30);
+    expect(jobs.get('busy')).toBeDefined();
+    expect(jobs.get('job 99')).toBeDefined();
+    expect(jobs.get('job 0')).toBeUndefined();
   });
 });
 
@@ -301,6 +301,36 @@ describe('an upload that was not finished', () => {
     expect(screen.text()).not.toContain(words);
     answer.resolve();
     await screen.waitFor('R resumes it');
+  });
+
+  it('is announced if it fails in the background, and is shown with its error again', async () => {
+    const { folder, memory } = await cut();
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const slow = around(service, async (call, _, go) => {
+      if (call !== 'put') return go();
+      asked.resolve();
+      await answer.promise;
+      throw new NetworkError('The service has left.', {});
+    });
+    const screen = openBenchmarks(memory(), { connect: async () => slow });
+    await screen.waitFor('R resumes it');
+    await screen.press('R');
+    await screen.waitFor('sent before: enter continues');
+    await screen.press('enter');
+    await asked.promise;
+    await screen.type(':datasets\r');
+    await screen.waitFor('DATASET');
+    answer.resolve();
+    await screen.waitFor(`The upload of ${folder.label} failed: The service has left; R in Benchmarks resumes it`);
+    await screen.press('!');
+    await screen.waitFor(text => text.split('The service has left').length === 3);
+    await screen.press('esc');
+    await screen.type(':benchmarks\r');
+    await screen.waitFor('R resumes it');
+    await screen.press('R');
+    await screen.waitFor('it failed, and what was sent is kept');
+    expect(screen.text()).toContain('✗ The service has left.');
   });
 
   it('is forgotten if the user says so, and if its folder is gone', async () => {
