@@ -1,7 +1,7 @@
 /** A query kept current by polling, with its age and its last error. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { type Query, useQuery } from '@tanstack/react-query';
+import { hashKey, type Query, useQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
@@ -58,7 +58,7 @@ function delayOf<Data>(
   return pollDelay({
     activity: query.activity(data as Data | undefined),
     attention,
-    failures: workbench.failures.get(asked.queryHash) ?? 0,
+    failures: workbench.failed.count(asked.queryHash),
     jitter,
     intervals: workbench.poll,
   });
@@ -78,14 +78,14 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
       : true,
     meta: query.reports ?? { observes: query.observes, about: query.about },
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
-      const hash = JSON.stringify(queryKey);
+      const hash = hashKey(queryKey);
       try {
         const { background } = await workbench.service();
         const answer = await query.read({ service: background, signal, memory: workbench.remembered });
-        workbench.failures.delete(hash);
+        workbench.failed.succeeded(hash);
         return answer;
       } catch (failure) {
-        if (!signal.aborted) workbench.failures.set(hash, (workbench.failures.get(hash) ?? 0) + 1);
+        if (!signal.aborted) workbench.failed.failed(hash, failure);
         throw failure;
       }
     },
@@ -120,7 +120,8 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     dataAt: seenAt ?? (dataUpdatedAt || undefined),
     isRestored: dataUpdatedAt < workbench.openedAt,
     failedAt: error ? errorUpdatedAt : undefined,
-    intervalMs: asked && delayOf(workbench, query, attention, asked, noJitter),
+    // The time of the next attempt must be exact; the interval of what is live must not change.
+    intervalMs: asked && delayOf(workbench, query, attention, asked, error ? jitterFor(asked) : noJitter),
     paused,
     gate,
     ended: isGone(error) ? 'gone' : isNotOffered(error) || seenAt !== undefined ? 'unlisted' : undefined,

@@ -7,6 +7,7 @@ import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import type { Removed } from './action.ts';
 import { Exports } from './exports.ts';
+import { FailedQueries } from './failed-queries.ts';
 import type { Kinds } from './kinds.ts';
 import { Lists } from './lists/lists.ts';
 import { Pins } from './pins.ts';
@@ -83,8 +84,7 @@ export class Workbench {
   );
   /** Older data was read by an earlier start. Epoch milliseconds. */
   readonly openedAt = Date.now();
-  /** Failures since the last success, by query. */
-  readonly failures = new Map<string, number>();
+  readonly failed: FailedQueries;
   /** What is known of everything with a status. */
   readonly statuses: StatusStore;
   readonly pins: Pins;
@@ -111,6 +111,12 @@ export class Workbench {
     const { service, profile, readOnly = false, keepsChats = true, poll = defaultIntervals, remembered } = options;
     this.connection = options.connection ?? fixedConnection;
     this.gate = options.gate ?? openGate;
+    this.failed = new FailedQueries({
+      cache: this.cache,
+      gate: this.gate,
+      isPaused: () => this.#paused,
+      leastMs: poll.visibleMs,
+    });
     this.#stopFollowing = this.connection.subscribe(this.#follow);
     this.kinds = options.kinds;
     this.statuses = new StatusStore(options.kinds);
@@ -219,7 +225,7 @@ export class Workbench {
 
   /** Reads at once what is on screen, however far apart its polls have become. */
   readAgain(): void {
-    this.failures.clear();
+    this.failed.forget();
     void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
   }
 
@@ -250,6 +256,7 @@ export class Workbench {
     this.#closing = true;
     this.#stopObserving();
     this.#stopFollowing();
+    this.failed.close();
     this.cache.clear();
     for (const { stop } of [...this.unfinished.values()]) stop?.();
     this.exports.stop();

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { isNotOffered } from '../../src/service/errors.ts';
+import { AuthenticationError, isNotOffered } from '../../src/service/errors.ts';
 import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { hostileServer, json, refusal, serviceAt } from '../service/hostile-server.ts';
@@ -116,6 +116,54 @@ describe('useLive', () => {
     read.unmount();
     other.unmount();
     workbench.close();
+  });
+
+  describe('once the key is refused', () => {
+    const refused = () => new AuthenticationError('The key is not known.', { status: 401 });
+
+    /** A query that is refused until `accept`, and another one that is asked by hand and always answered. */
+    async function refusing(visibleMs: number) {
+      const workbench = new Workbench({ kinds, service, profile: 'test', poll: { focusedMs: visibleMs, visibleMs } });
+      let isAccepted = false;
+      const read = vi.fn(async () => {
+        if (!isAccepted) throw refused();
+        return 'tea';
+      });
+      const other: LiveQuery<string> = { ...query('other', async () => 'milk'), activity: () => 'settled' };
+      const { lastFrame, unmount } = render(
+        <WorkbenchProvider workbench={workbench}>
+          <ShownService of={query('refused', read)} />
+          <ShownService of={other} />
+        </WorkbenchProvider>,
+      );
+      onTestFinished(() => {
+        unmount();
+        workbench.close();
+      });
+      await eventually(() => expect(lastFrame()).toBe('- failing The key is not known.\nmilk fresh'));
+      // Now the next poll is a minute away.
+      for (const _ of [1, 2, 3, 4, 5]) await workbench.cache.refetchQueries({ queryKey: ['refused'] });
+      const accept = () => {
+        isAccepted = true;
+      };
+      return { read, lastFrame, accept, askOther: () => workbench.cache.refetchQueries({ queryKey: ['other'] }) };
+    }
+
+    it('asks again as soon as the service accepts it elsewhere', async () => {
+      const { lastFrame, accept, askOther } = await refusing(1);
+      accept();
+      await askOther();
+      await eventually(() => expect(lastFrame()).toBe('tea fresh\nmilk fresh'));
+    });
+
+    it('asks no more often than usual if only this query is refused', async () => {
+      const { read, askOther } = await refusing(60_000);
+      await askOther();
+      await eventually(() => expect(read.mock.calls.length).toBeGreaterThan(6));
+      const before = read.mock.calls.length;
+      for (const _ of [1, 2, 3]) await askOther();
+      expect(read).toHaveBeenCalledTimes(before);
+    });
   });
 
   describe('while polling is stopped', () => {

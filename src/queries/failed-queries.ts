@@ -1,0 +1,77 @@
+/** The queries whose last attempt failed: how often they did, and when they are asked again before their next poll. */
+import type { QueryClient } from '@tanstack/react-query';
+import { affectsAllRequests } from '../service/errors.ts';
+import type { GateMonitor } from '../service/gate.ts';
+
+export interface FailedQueriesOptions {
+  readonly cache: QueryClient;
+  readonly gate: GateMonitor;
+  /** Whether nothing may be asked by itself. */
+  readonly isPaused: () => boolean;
+  /** The least time between two additional attempts of a query, in milliseconds. */
+  readonly leastMs: number;
+}
+
+export class FailedQueries {
+  readonly #options: FailedQueriesOptions;
+  /** Failures since the last success, by hash. */
+  readonly #counts = new Map<string, number>();
+  /** Those that failed as every request would, and when they were asked again because the host answered. */
+  readonly #heldUp = new Map<string, number>();
+  #hostFailed = false;
+  /** Stops following the gate. */
+  readonly close: () => void;
+
+  constructor(options: FailedQueriesOptions) {
+    this.#options = options;
+    this.close = options.gate.subscribe(this.#follow);
+  }
+
+  /** Failures of a query since its last success. */
+  count(hash: string): number {
+    return this.#counts.get(hash) ?? 0;
+  }
+
+  failed(hash: string, error: unknown): void {
+    this.#counts.set(hash, this.count(hash) + 1);
+    if (affectsAllRequests(error)) this.#heldUp.set(hash, this.#heldUp.get(hash) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  succeeded(hash: string): void {
+    this.#counts.delete(hash);
+    this.#heldUp.delete(hash);
+    this.#askHeldUp();
+  }
+
+  /** Takes all of them for new. */
+  forget(): void {
+    this.#counts.clear();
+    this.#heldUp.clear();
+  }
+
+  /** An upload may be the first that the host answers again. */
+  readonly #follow = (): void => {
+    const state = this.#options.gate.state();
+    const before = this.#hostFailed;
+    this.#hostFailed = state.kind === 'limited' ? before || state.reason === 'failing' : state.failing === true;
+    if (before && !this.#hostFailed) this.#askHeldUp();
+  };
+
+  /**
+   * The host answers again, or accepts the key again: what is on screen and failed for that reason is asked again at
+   * once, because its next poll may be a minute away. Not too often, in case that only this query is refused.
+   */
+  #askHeldUp(): void {
+    const { cache, isPaused, leastMs } = this.#options;
+    if (isPaused()) return;
+    const now = performance.now();
+    for (const [hash, askedAt] of this.#heldUp) {
+      const query = cache.getQueryCache().get(hash);
+      if (!query) this.#heldUp.delete(hash);
+      if (now - askedAt < leastMs || !query?.isActive() || query.state.fetchStatus !== 'idle') continue;
+      this.#heldUp.set(hash, now);
+      this.#counts.delete(hash);
+      void cache.refetchQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
+    }
+  }
+}
