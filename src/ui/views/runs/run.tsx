@@ -42,7 +42,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const run = useLive(evalRunQuery(runId), pane.attention);
   const progress = useLive(evalProgressQuery(runId), pane.attention);
   const isRead = run.data !== undefined || progress.data !== undefined;
-  const deleted = useDeleted('run', runId, isRead);
+  const deleted = useDeleted('run', runId);
   const ended = deleted !== undefined || hasEnded(progress.data?.status ?? run.data?.status);
   const results = useLive(runResultsQuery(runId, ended), pane.attention);
   const rewards = results.data?.rewards;

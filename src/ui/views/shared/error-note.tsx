@@ -1,15 +1,13 @@
 /** An error, next to the data it concerns. */
 
 import { Box, Text } from 'ink';
-import { useCallback, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import type { Failure } from '../../../contract/errors.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../../service/errors.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
-import { age } from '../../../text/time.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
-import { useTime } from '../../app/clock.tsx';
 import { type Connection, useConnection } from '../../app/connection.ts';
 import type { Size } from '../../app/layout.ts';
 import { useCopy } from '../../app/use-copy.ts';
@@ -92,23 +90,13 @@ export function noteLines(error: Error, { width, height }: Size, theme: Theme, c
 }
 
 /**
- * Says that a resource has been deleted and, if it `isShown`, when it was last read; undefined as long as nothing is known
- * of that.
+ * Says that a resource has been deleted; undefined as long as nothing is known of that. When what is shown was read, the
+ * frame says.
  */
-export function useDeleted(kind: string, id: string, isShown: boolean): string | undefined {
+export function useDeleted(kind: string, id: string): string | undefined {
   const { statuses } = useWorkbench();
   const isGone = useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind, id })?.gone ?? false);
-  return useTime(
-    useCallback(
-      now => {
-        if (!isGone) return undefined;
-        if (!isShown) return 'Deleted from the service.';
-        const readAt = statuses.lastRead({ kind, id })?.at ?? now;
-        return `Deleted from the service. What is shown was read ${age(now - readAt)} ago.`;
-      },
-      [statuses, kind, id, isGone, isShown],
-    ),
-  );
+  return isGone ? 'Deleted from the service.' : undefined;
 }
 
 /** An error in at most `height` lines. */

@@ -76,7 +76,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const asking = useAskingWords();
   const live = useLive(queryOf(resource, id), pane.attention);
   const shown = live.data ?? unread;
-  const deleted = useDeleted(resource.kind ?? '', id, shown !== undefined);
+  const deleted = useDeleted(resource.kind ?? '', id);
   const error = deleted && live.data ? undefined : live.error;
   const title = live.data ? labelOf(resource, live.data) : (place.label ?? id);
   const room = pane.width - 2;

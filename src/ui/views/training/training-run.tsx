@@ -50,7 +50,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const progress = useLive(trainingProgressQuery(runId), pane.attention);
   const status = progress.data?.status ?? run.data?.status;
   const isRead = run.data !== undefined || progress.data !== undefined;
-  const deleted = useDeleted('training', runId, isRead);
+  const deleted = useDeleted('training', runId);
   const ended = deleted !== undefined || hasEnded(status);
   const curves = useRunCurves(runId, ended, pane.attention);
   const source = useMemo(() => checkpointList(runId, ended), [runId, ended]);
