@@ -64,15 +64,18 @@ function meanOf(rewards: readonly TrajectoryReward[]): RewardMean {
 /** The tasks of two runs, and notes about what they leave out. */
 type Comparison = AnnotatedPage<ComparedTask> & { readonly base: RewardMean; readonly new: RewardMean };
 
+/** @param ended whether both runs are over: their rewards are final then */
 export function comparison(
   baseRun: string,
   newRun: string,
+  ended = false,
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
   readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
   return {
-    key: [...evaluationKeys.all, 'compared', baseRun, newRun],
+    key: [...evaluationKeys.all, 'compared', baseRun, newRun, ended],
     id: row => row.task_id,
+    activity: () => (ended ? 'settled' : 'open'),
     readPage: async ({ service, signal }) => {
       const answers = await Promise.all(
         [baseRun, newRun].map(run =>

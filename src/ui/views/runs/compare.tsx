@@ -1,5 +1,6 @@
 /** Compares two runs task by task, the largest loss first. */
-import { useMemo } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
+import { hasEnded } from '../../../contract/status.ts';
 import type { Column } from '../../../present/column.ts';
 import {
   type ComparedRuns,
@@ -9,11 +10,13 @@ import {
   verdictOf,
 } from '../../../queries/compare.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { counted, difference, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -43,7 +46,11 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const { navigate } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
-  const source = useMemo(() => comparison(base.id, fresh.id), [base.id, fresh.id]);
+  const { statuses } = useWorkbench();
+  const ended = useSyncExternalStore(statuses.subscribe, () =>
+    [base, fresh].every(({ id }) => hasEnded(statuses.get({ kind: 'run', id })?.status)),
+  );
+  const source = useMemo(() => comparison(base.id, fresh.id, ended), [base.id, fresh.id, ended]);
   const { rows, loaded } = useList(source, 'visible');
   const names = { base: sanitiseLine(base.name), new: sanitiseLine(fresh.name) };
   const lines = loaded ? [...comparisonLines(rows, names, pane.width - 2, theme), ''].map(line => ` ${line}`) : [];
@@ -78,6 +85,8 @@ export interface ComparedNames {
   readonly new: string;
 }
 
+/** As wide as the word before the difference. */
+const sumIndent = '      ';
 const verdictStyles = { new: 'success', base: 'danger' } as const;
 
 /** The means, the paired difference with its confidence interval, and which run is better on how many tasks. */
@@ -92,7 +101,8 @@ export function comparisonLines(
   const headOf = (label: string, { mean, tasks: count }: ComparedRuns['base'], name: string): string =>
     `${label}  ${reward(mean)} of ${counted(count, 'task')}  ${name}`;
   const heads = [headOf('base', compared.base, names.base), headOf('new ', compared.new, names.new)];
-  if (!paired) return [...heads, 'No task has a reward in both.'].map(line => truncate(line, width));
+  const cut = heads.map(line => truncate(line, width));
+  if (!paired) return [...cut, 'No task has a reward in both.'];
   const [low, high] = paired.interval ?? [];
   const between =
     low === undefined || high === undefined
@@ -100,8 +110,11 @@ export function comparisonLines(
       : `95% between ${difference(low)} and ${difference(high)}`;
   const { better, words } = verdictOf(compared);
   const style = better === undefined ? 'warning' : verdictStyles[better];
-  const tally = `      new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${paired.count}`;
+  const tally = `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${paired.count}`;
   const verdict = words.charAt(0).toUpperCase() + words.slice(1);
-  const sums = [`diff  ${difference(paired.mean)}  ${between}`, `      ${verdict}`, tally];
-  return [...heads.map(line => truncate(line, width)), ...sums.map(line => styles[style](truncate(line, width)))];
+  const [first = '', ...rest] = [`${difference(paired.mean)}  ${between}`, verdict, tally].flatMap(line =>
+    wrap(line, width - sumIndent.length),
+  );
+  const sums = [`diff  ${first}`, ...rest.map(line => `${sumIndent}${line}`)];
+  return [...cut, ...sums.map(line => styles[style](line))];
 }

@@ -56,9 +56,15 @@ describe('comparisonLines', () => {
     ]);
   });
 
-  it('say if nothing can be compared, and keep to the width', () => {
+  it('say if nothing can be compared', () => {
     expect(lines(compareTasks([rewarded('a', 1)], [rewarded('b', 1)])).at(-1)).toBe('No task has a reward in both.');
-    for (const line of lines(compareTasks(run([0.1, 0.5]), run([0.2, 0.9])), 30)) expect(line.length).toBeLessThan(31);
+  });
+
+  it('keep to the width without losing a word of the result', () => {
+    const said = lines(compareTasks(run([0.1, 0.5]), run([0.2, 0.9])), 30);
+    for (const line of said) expect(line.length).toBeLessThan(31);
+    expect(said.join(' ').replace(/ +/g, ' ')).toContain('new is higher on 2, lower on 0, same on 0 of 2');
+    expect(said.at(-1)).toMatch(/^ {6}\S/);
   });
 });
 
