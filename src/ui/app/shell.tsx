@@ -23,7 +23,7 @@ import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
 import { currentPlace, initialShellState, sectionOf, shellReducer } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
-import { useToasts } from './toasts.ts';
+import { SaidContext, useToasts } from './toasts.ts';
 
 export interface ShellProps {
   readonly registry: Registry;
@@ -156,7 +156,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     },
     {
       command: globalCommands.notices,
-      run: () => shell.showOverlay({ id: 'notices', render: close => <ToastsWindow said={said} onClose={close} /> }),
+      run: () => shell.showOverlay({ id: 'notices', render: close => <ToastsWindow onClose={close} /> }),
     },
     { command: globalCommands.repaint, run: terminal.repaint },
     { command: globalCommands.suspend, run: terminal.suspend },
@@ -201,19 +201,21 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                 <view.component place={place} />
               </ViewBoundary>
             </MemoryProvider>
-            {overlays.map(overlay => (
-              <Box
-                key={overlay.id}
-                position="absolute"
-                marginTop={1}
-                width={columns}
-                height={rows - frameLines}
-                justifyContent="center"
-                alignItems="center"
-              >
-                <WindowBoundary overlay={overlay} onClose={closeOverlay} />
-              </Box>
-            ))}
+            <SaidContext value={said}>
+              {overlays.map(overlay => (
+                <Box
+                  key={overlay.id}
+                  position="absolute"
+                  marginTop={1}
+                  width={columns}
+                  height={rows - frameLines}
+                  justifyContent="center"
+                  alignItems="center"
+                >
+                  <WindowBoundary overlay={overlay} onClose={closeOverlay} />
+                </Box>
+              ))}
+            </SaidContext>
           </ShellProvider>
         </MouseProvider>
       ) : (

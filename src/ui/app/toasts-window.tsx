@@ -1,16 +1,17 @@
 /** The notices that were given since the start of the program, to be read again. */
-import { useMemo } from 'react';
+import { useContext, useMemo } from 'react';
 import { clock } from '../../text/time.ts';
 import { wrap } from '../../text/wrap.ts';
 import { globalCommands } from '../keys/general.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { ReadingWindow, useReadingWidth } from './reading-window.tsx';
 import { toastMarks } from './shell-context.tsx';
-import type { Said } from './toasts.ts';
+import { SaidContext } from './toasts.ts';
 
 const indent = ' '.repeat(11);
 
-export function ToastsWindow({ said, onClose }: { said: readonly Said[]; onClose: () => void }) {
+export function ToastsWindow({ onClose }: { onClose: () => void }) {
+  const said = useContext(SaidContext);
   const { styles, glyphs } = useTheme();
   const width = useReadingWidth();
   const lines = useMemo(

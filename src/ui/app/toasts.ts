@@ -1,5 +1,5 @@
 /** The notices of the program: one at a time in the line below the panes, and those worth it again in a window. */
-import { useCallback, useEffect, useReducer, useRef } from 'react';
+import { createContext, useCallback, useEffect, useReducer, useRef } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
@@ -20,6 +20,9 @@ export type ToastAction =
   | { readonly kind: 'say'; readonly toast: Said }
   /** Ends a notice; without effect if another one is shown by now. */
   | { readonly kind: 'end'; readonly toast: Said };
+
+/** The notices that can be read again: a window that shows them gets new ones while it is open. */
+export const SaidContext = createContext<readonly Said[]>([]);
 
 const mostSaid = 100;
 

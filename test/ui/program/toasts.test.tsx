@@ -54,6 +54,16 @@ describe('news', () => {
     await screen.waitFor('<?> help');
   });
 
+  it('appears in the window of notices while that is open', async () => {
+    const run = world();
+    const screen = openWorld(run, { view: 'list', resource: 'runs' });
+    await screen.waitFor('1 running');
+    await screen.press('!');
+    await screen.waitFor('Nothing was said yet');
+    run.status = 'failed';
+    await screen.waitFor(text => /\d\d:\d\d:\d\d ✗ baseline failed/.test(text));
+  });
+
   it('is not mixed with answers to keys', async () => {
     const screen = await openList();
     await screen.press('y');
