@@ -8,7 +8,7 @@ import type { Export } from './exports.ts';
 import type { ResourceRef } from './remembered/store.ts';
 import type { TrajectoryRecord, TrajectoryUploadRef } from './remembered/trajectory-records.ts';
 import type { UnfinishedUpload } from './remembered/upload-records.ts';
-import type { Job, JobState } from './uploads/job.ts';
+import type { AnyJob, Job, JobState } from './uploads/job.ts';
 import { fingerprintAt } from './uploads/local-files.ts';
 import type { LiveQuery } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -44,6 +44,12 @@ export function useListCount(key: readonly unknown[] | undefined): string | unde
 export function useExports(): readonly Export[] {
   const { exports } = useWorkbench();
   return useSyncExternalStore(exports.subscribe, exports.list);
+}
+
+/** The words that are made of the uploads; redrawn only when they change. */
+export function useUploads(words: (jobs: readonly AnyJob[]) => string): string {
+  const { jobs } = useWorkbench();
+  return useSyncExternalStore(jobs.subscribe, () => words(jobs.list()));
 }
 
 export function useSetting<Value>(name: string, usual: Value): readonly [Value, (value: Value) => void] {

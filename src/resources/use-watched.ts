@@ -6,10 +6,10 @@ import { useLive } from '../queries/use-live.ts';
 import { useWorkbench, type Workbench } from '../queries/workbench.tsx';
 import { resourceOfKind } from './catalogue.ts';
 import { Counts } from './counts.ts';
-import { backgroundWatch, type WatchedResource, watchedCount, watchedOf } from './watch.ts';
+import { backgroundWatch, type WatchedResource, watchedCount, watchLines } from './watch.ts';
 
-function subscribeTo({ statuses, pins }: Workbench, listener: () => void): () => void {
-  const stops = [statuses.subscribe(listener), pins.subscribe(listener)];
+function subscribeTo({ statuses, pins, jobs }: Workbench, listener: () => void): () => void {
+  const stops = [statuses.subscribe(listener), pins.subscribe(listener), jobs.subscribe(listener)];
   return () => {
     for (const stop of stops) stop();
   };
@@ -18,12 +18,13 @@ function subscribeTo({ statuses, pins }: Workbench, listener: () => void): () =>
 /** `tick` is a time that changes as often as the pace has to be recomputed. */
 export function useWatched(tick: number): readonly WatchedResource[] {
   const workbench = useWorkbench();
-  const { statuses, pins } = workbench;
+  const { statuses, pins, jobs } = workbench;
   const subscribe = useCallback((listener: () => void) => subscribeTo(workbench, listener), [workbench]);
   const all = useSyncExternalStore(subscribe, () => statuses.all());
   const list = useSyncExternalStore(subscribe, () => pins.list());
+  const uploads = useSyncExternalStore(subscribe, jobs.list);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are made of what these say
-  return useMemo(() => watchedOf(workbench), [workbench, all, list, tick]);
+  return useMemo(() => watchLines(workbench), [workbench, all, list, uploads, tick]);
 }
 
 /** How many lines Watch has; undefined for none. */

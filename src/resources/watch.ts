@@ -10,12 +10,14 @@ import type { Attention } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { RememberedStore, ResourceRef } from '../queries/remembered/store.ts';
 import { type KnownResource, knownResource, runningOf, unknownResource } from '../queries/statuses/store.ts';
+import type { AnyJob } from '../queries/uploads/job.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
 import { isNotOffered, mayLackPath } from '../service/errors.ts';
-import { resourceOfKind, resources } from './catalogue.ts';
+import { placeOfRef, resourceOfKind, resources } from './catalogue.ts';
 import { inTurn, type Named, readListsOf } from './following.ts';
+import type { Place } from './place.ts';
 import { isDue, lastAttempt, lastError, Outcome, type Read, readOf } from './watching.ts';
 
 /** A line of Watch. */
@@ -106,10 +108,51 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   return [...pinned.map(known => line(known, true)), ...others.map(known => line(known, false))];
 }
 
+/** The kind of the lines of uploads, which are no resources of the service. */
+export const uploadKind = 'upload';
+
+/** The uploads of this program that run or have ended, latest first. */
+function uploadsOf({ jobs }: Workbench): AnyJob[] {
+  return jobs
+    .list()
+    .filter(({ startedAt, state }) => startedAt !== undefined && state.phase !== 'waiting')
+    .toReversed();
+}
+
+function lineOfUpload(job: AnyJob): WatchedResource {
+  const { phase } = job.state;
+  const ended = phase === 'done' ? 'uploaded' : phase;
+  return {
+    ...unknownResource({ kind: uploadKind, id: job.id }, job.label),
+    status: job.busy ? 'sending' : ended,
+    done: job.share,
+    total: 1,
+    startedAt: job.startedAt === undefined ? undefined : new Date(job.startedAt).toISOString(),
+    endedAt: job.endedAt,
+    pinned: false,
+    pace: '',
+  };
+}
+
+/** The lines of Watch: the uploads of this program, then the watched resources. */
+export function watchLines(workbench: Workbench): WatchedResource[] {
+  return [...uploadsOf(workbench).map(lineOfUpload), ...watchedOf(workbench)];
+}
+
+/** Where a line opens; undefined for an unknown kind. */
+export function placeOfLine({ jobs }: Workbench, line: WatchedResource): Place | undefined {
+  if (line.kind !== uploadKind) return placeOfRef(line);
+  const { id: jobId, label } = line;
+  const dataset = jobs.get(jobId)?.dataset;
+  return dataset === undefined
+    ? { view: 'benchmark-upload', jobId, label }
+    : { view: 'trajectory-upload', jobId, dataset };
+}
+
 /** How many lines there are, without opening the remembered store: the first frame counts them. */
 export function watchedCount(workbench: Workbench, now = Date.now()): number {
   const pins = workbench.pins.known();
-  return pins.length + unpinned(workbench, pins, now).length;
+  return pins.length + unpinned(workbench, pins, now).length + uploadsOf(workbench).length;
 }
 
 /**

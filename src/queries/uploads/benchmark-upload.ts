@@ -72,7 +72,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
     super(
       id,
-      { label: plan.name, list: 'benchmarks' },
+      { label: plan.name },
       {
         phase: 'waiting',
         benchId: undefined,
@@ -110,6 +110,11 @@ export class BenchmarkUpload extends Job<UploadState> {
 
   override get hasStarted(): boolean {
     return this.#sent.benchId !== undefined;
+  }
+
+  override get share(): number {
+    const { plan, sent } = this.state;
+    return plan.bytes === 0 ? 1 : sent / plan.bytes;
   }
 
   override get outcome(): string {

@@ -20,19 +20,21 @@ export abstract class Job<State extends JobState> {
   readonly id: string;
   /** What is uploaded, for a sentence: `my-benchmark`. */
   readonly label: string;
-  /** The list from which it is begun and resumed. */
-  readonly list: 'benchmarks' | 'datasets';
+  /** The dataset that it is sent to; undefined for a benchmark. */
+  readonly dataset: string | undefined;
   #state: State;
   #running = false;
+  #startedAt: number | undefined;
+  #endedAt: number | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #onEnd = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
   #stop = new AbortController();
 
-  constructor(id: string, { label, list }: Pick<Job<State>, 'label' | 'list'>, state: State) {
+  constructor(id: string, { label, dataset }: { readonly label: string; readonly dataset?: string }, state: State) {
     this.id = id;
     this.label = label;
-    this.list = list;
+    this.dataset = dataset;
     this.#state = state;
   }
 
@@ -40,6 +42,9 @@ export abstract class Job<State extends JobState> {
   get title(): string {
     return `The upload of ${this.label}`;
   }
+
+  /** The share of the bytes that was sent, from 0 to 1. */
+  abstract get share(): number;
 
   /** Whether its progress is recorded, to be resumed. */
   abstract get hasStarted(): boolean;
@@ -50,6 +55,16 @@ export abstract class Job<State extends JobState> {
   /** Whether it is running, so that leaving the program would interrupt it. */
   get busy(): boolean {
     return this.#running;
+  }
+
+  /** When its last run began; undefined before. Epoch milliseconds. */
+  get startedAt(): number | undefined {
+    return this.#startedAt;
+  }
+
+  /** When its last run ended; undefined before, and while it runs. Epoch milliseconds. */
+  get endedAt(): number | undefined {
+    return this.#endedAt;
   }
 
   get state(): State {
@@ -81,6 +96,8 @@ export abstract class Job<State extends JobState> {
   async run(connect: Connect): Promise<void> {
     if (this.#running) return;
     this.#running = true;
+    this.#startedAt = Date.now();
+    this.#endedAt = undefined;
     this.#stop = new AbortController();
     this.set(this.begin());
     try {
@@ -92,6 +109,7 @@ export abstract class Job<State extends JobState> {
       this.set(this.end(this.signal.aborted, asError(error)));
     } finally {
       this.#running = false;
+      this.#endedAt = Date.now();
       // Notifies listeners that it is no longer busy.
       this.set({});
       for (const listener of this.#onEnd) listener();
@@ -143,6 +161,13 @@ export class Jobs {
     job.onEnd(() => {
       for (const listener of this.#onEnd) listener(job);
     });
+    this.#change();
+  }
+
+  /** Removes a job that does not run; the record of its progress stays. */
+  remove(id: string): void {
+    if (this.#jobs.get(id)?.busy) return;
+    this.#jobs.delete(id);
     this.#change();
   }
 

@@ -85,7 +85,7 @@ async function* batchesOf(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
 
 export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   readonly path: string;
-  readonly dataset: string;
+  declare readonly dataset: string;
   readonly #agent: string | undefined;
   #namedAgent: AgentFields | undefined;
   #outcomes: Outcome[] = [];
@@ -100,7 +100,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   constructor(id: string, path: string, dataset: string, { agent, records }: TrajectoryUploadOptions = {}) {
     super(
       id,
-      { label: `trajectories into ${dataset}`, list: 'datasets' },
+      { label: `trajectories into ${dataset}`, dataset },
       {
         phase: 'waiting',
         size: 0,
@@ -112,7 +112,6 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.path = path;
     this.#agent = agent;
     this.#records = records;
-    this.dataset = dataset;
   }
 
   get #ref() {
@@ -121,6 +120,11 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
 
   override get hasStarted(): boolean {
     return this.#records?.get(this.#ref) !== undefined;
+  }
+
+  override get share(): number {
+    const { size, handled, phase } = this.state;
+    return size === 0 ? Number(phase === 'done') : handled / size;
   }
 
   override get outcome(): string {

@@ -2,7 +2,9 @@
 
 import type { Export } from '../../queries/exports.ts';
 import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
-import { count } from '../../text/numbers.ts';
+import type { AnyJob } from '../../queries/uploads/job.ts';
+import { count, percent } from '../../text/numbers.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { age, duration } from '../../text/time.ts';
 import { truncate, displayWidth as width } from '../../text/width.ts';
 import { keyLabel } from '../keys/key.ts';
@@ -65,6 +67,22 @@ export function exportWords(exports: readonly Export[]): string {
   if (exports.length === 0) return '';
   const rows = count(exports.reduce((sum, each) => sum + each.rows, 0));
   return `${exports.length === 1 ? 'exporting' : `${exports.length} exports`}, ${rows} read`;
+}
+
+/** Columns of the name of an upload in the frame. */
+const uploadNameWidth = 24;
+
+/** How far the uploads are that are under way; nothing if none is. Without a name if there is little room. */
+export function uploadWords(jobs: readonly AnyJob[], short = false): string {
+  const [first, ...others] = jobs.filter(({ busy }) => busy);
+  if (!first) return '';
+  const share = [first, ...others].reduce((sum, each) => sum + each.share, 0) / (others.length + 1);
+  // Whole percents: the frame is drawn again with each change.
+  const done = percent(Math.floor(share * 100) / 100);
+  if (others.length > 0) return `${others.length + 1} uploads, ${done}`;
+  return ['uploading', short ? '' : truncate(sanitiseLine(first.label), uploadNameWidth), done]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** The style and the glyph of the freshness; the words alone are sufficient. */

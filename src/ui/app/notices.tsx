@@ -91,13 +91,10 @@ export function jobNotice(job: AnyJob, resumeKey: string | undefined): Notice | 
     return { toast: { kind: 'success', text: words, news: true }, words };
   }
   const words = sanitiseLine(`${job.title} failed: ${error.message.replace(/\.$/, '')}`);
-  const place = job.list === 'benchmarks' ? 'Benchmarks' : 'Datasets';
+  const place = job.dataset === undefined ? 'Benchmarks' : 'Datasets';
   const advice = job.hasStarted && resumeKey !== undefined ? `; ${resumeKey} in ${place} resumes it` : '';
   return { toast: { kind: 'danger', text: words, tail: advice, news: true }, words };
 }
-
-/** The commands that resume an upload, by the list in which they are. */
-const resumeCommands = { benchmarks: benchmarkCommands.resume, datasets: datasetCommands.resume } as const;
 
 /** Announces the end of each upload. The view of an upload shows its end by itself. */
 export function useJobNotices(
@@ -112,7 +109,7 @@ export function useJobNotices(
   useEffect(
     () =>
       jobs.onEnd(job => {
-        const [key] = router.keysOf(resumeCommands[job.list]);
+        const [key] = router.keysOf((job.dataset === undefined ? benchmarkCommands : datasetCommands).resume);
         const notice = jobNotice(job, key === undefined ? undefined : keyLabel(key));
         if (!notice) return;
         if (job.id !== shown) toast(notice.toast);

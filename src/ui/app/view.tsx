@@ -4,14 +4,22 @@ import type { ReactNode } from 'react';
 import { useCallback } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
 import type { Attention } from '../../queries/polling.ts';
-import { useExports } from '../../queries/use-workbench.ts';
+import type { AnyJob } from '../../queries/uploads/job.ts';
+import { useExports, useUploads } from '../../queries/use-workbench.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
-import { exportWords, freshnessMark, freshnessWords, shortFreshnessWords, titleLine } from './frame-lines.ts';
+import {
+  exportWords,
+  freshnessMark,
+  freshnessWords,
+  shortFreshnessWords,
+  titleLine,
+  uploadWords,
+} from './frame-lines.ts';
 import { frameLines, type PaneName, type Size } from './layout.ts';
 import { useRunningCount } from './notices.tsx';
 import { useShell } from './shell-context.tsx';
@@ -109,6 +117,8 @@ export function Separator({ height }: { height: number }) {
   return <Text>{Array.from({ length: height }, () => styles.border(glyphs.vertical)).join('\n')}</Text>;
 }
 
+const shortUploadWords = (jobs: readonly AnyJob[]): string => uploadWords(jobs, true);
+
 /** The top border: the profile and the freshness. */
 function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshness | undefined }) {
   const { profile, readOnly } = useWorkbench();
@@ -122,9 +132,12 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
   );
   const exporting = exportWords(useExports());
   const counted = running > 0 ? `${running} running` : '';
-  const words = [long, short].map(fresh =>
-    [fresh, counted, exporting].filter(Boolean).join(` ${theme.glyphs.bullet} `),
-  );
+  const uploading = useUploads(uploadWords);
+  const shortUploading = useUploads(shortUploadWords);
+  const words = [
+    [long, counted, exporting, uploading],
+    [short, counted, exporting, shortUploading],
+  ].map(each => each.filter(Boolean).join(` ${theme.glyphs.bullet} `));
   const title = `benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${sanitiseLine(profile)}`;
   return (
     <Text wrap="truncate">{titleLine(columns, readOnly ? `${title} (read-only)` : title, words, mark, theme)}</Text>

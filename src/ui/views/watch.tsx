@@ -5,10 +5,9 @@ import { statusMeaning } from '../../contract/status.ts';
 import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
-import { placeOfRef } from '../../resources/catalogue.ts';
 import { useWatched } from '../../resources/use-watched.ts';
-import { type WatchedResource, watchList } from '../../resources/watch.ts';
-import { count, reward } from '../../text/numbers.ts';
+import { placeOfLine, uploadKind, type WatchedResource, watchList } from '../../resources/watch.ts';
+import { count, percent, reward } from '../../text/numbers.ts';
 import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
@@ -57,14 +56,14 @@ export function WatchView() {
       rowsAt={oldestRead(workbench, rows)}
       columns={columns}
       emptyWords="Nothing is running or pinned: p pins a row"
-      open={placeOfRef}
+      open={row => placeOfLine(workbench, row)}
       facts={row => [
         { label: 'name', value: row.label },
         { label: 'kind', value: row.kind },
-        { label: 'id', value: row.id },
+        { label: 'id', value: idWords(row) || undefined },
         { label: 'status', value: statusWords(row) },
         { label: 'last read', value: row.gone ? agoOf(workbench.statuses.lastRead(row)?.at) : undefined },
-        { label: 'progress', value: row.done === undefined ? undefined : `${row.done} of ${row.total ?? '?'}` },
+        { label: 'progress', value: progressWords(row, String) || undefined },
         {
           label: row.kind === 'trajectory' ? 'reward' : 'mean',
           value: row.mean === undefined ? undefined : reward(row.mean),
@@ -76,7 +75,7 @@ export function WatchView() {
       ]}
       serviceId={({ id }) => id}
       label={({ label }) => label}
-      pin={({ kind, id, label }) => ({ kind, id, label })}
+      pin={({ kind, id, label }) => (kind === uploadKind ? undefined : { kind, id, label })}
       actions={targets => {
         const ended = targets.filter(row => row.endedAt !== undefined);
         return [
@@ -84,13 +83,26 @@ export function WatchView() {
             command: watchCommands.dismiss,
             enabled: ended.length > 0,
             run: () => {
-              for (const row of ended) workbench.statuses.dismiss(row);
+              for (const row of ended) {
+                if (row.kind === uploadKind) workbench.jobs.remove(row.id);
+                else workbench.statuses.dismiss(row);
+              }
             },
           },
         ];
       }}
     />
   );
+}
+
+/** An upload has no id of the service. */
+const idWords = ({ kind, id }: WatchedResource): string => (kind === uploadKind ? '' : id);
+
+/** How far it is; empty if unknown. */
+function progressWords({ kind, done, total }: WatchedResource, number: (value: number) => string): string {
+  if (done === undefined) return '';
+  if (kind === uploadKind) return percent(done);
+  return total === undefined ? number(done) : `${number(done)} of ${number(total)}`;
 }
 
 /** The status as last read. Services write them in either case: one that is known is written as the others. */
@@ -121,8 +133,7 @@ export function watchColumns(
       width: 10,
       align: 'right',
       value: row => (row.done === undefined || !row.total ? undefined : row.done / row.total),
-      text: row =>
-        row.done === undefined ? '' : `${count(row.done)}${row.total === undefined ? '' : ` of ${count(row.total)}`}`,
+      text: row => progressWords(row, count),
     },
     {
       id: 'mean',
@@ -137,6 +148,6 @@ export function watchColumns(
     { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
     timeColumn('started', 'STARTED', row => row.startedAt),
     { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
-    { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
+    { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: idWords },
   ];
 }

@@ -26,8 +26,9 @@ interface EndlessState extends JobState {
 /** An upload that ends only when it is cancelled. */
 class Endless extends Job<EndlessState> {
   constructor() {
-    super('upload', { label: 'my-benchmark', list: 'benchmarks' }, { phase: 'stopped' } as EndlessState);
+    super('upload', { label: 'my-benchmark' }, { phase: 'stopped' } as EndlessState);
   }
+  readonly share = 0;
   readonly hasStarted = false;
   readonly outcome = 'is done';
   protected begin(): Partial<EndlessState> {

@@ -86,14 +86,13 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
     : state.phase === 'done'
       ? doneWords
       : phaseText;
-  const share = plan.bytes === 0 ? 1 : state.sent / plan.bytes;
   const done = short > 0 ? styles.warning : styles.success;
   const phase = state.phase === 'done' ? done : state.phase === 'failed' ? styles.danger : styles.strong;
   const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';
   return [
     styles.title(truncate(sanitiseLine(plan.name), width)),
     phase(truncate(words, width)),
-    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.sentFiles} of ${counted(plan.files.length, 'file')}  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
+    `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.sentFiles} of ${counted(plan.files.length, 'file')}  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
     styles.muted(
       truncate([counted(plan.taskCount, 'task'), sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
     ),

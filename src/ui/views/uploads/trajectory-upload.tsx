@@ -46,11 +46,10 @@ const phaseWords = {
 function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
   const { state } = job;
   const { stored, skipped, failed } = state.counts;
-  const share = state.size === 0 ? Number(state.phase === 'done') : state.handled / state.size;
   return [
     theme.styles.title(truncate(sanitiseLine(`${job.path} into ${job.dataset}`), width)),
     phaseWords[state.phase],
-    `${progressBar(share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
+    `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
     [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
       '  ',
     ),

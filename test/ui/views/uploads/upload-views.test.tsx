@@ -333,6 +333,35 @@ describe('an upload that was not finished', () => {
     expect(screen.text()).toContain('✗ The service has left.');
   });
 
+  it('is counted in the frame and listed by Watch while it continues, and its end is announced', async () => {
+    const { folder, memory } = await cut();
+    const answer = Promise.withResolvers<void>();
+    const slow = around(service, async (call, _, go) => {
+      if (call === 'put') await answer.promise;
+      return go();
+    });
+    const screen = openBenchmarks(memory(), { connect: async () => slow });
+    await screen.waitFor('R resumes it');
+    await screen.press('R');
+    await screen.waitFor('sent before: enter continues');
+    await screen.press('enter');
+    await screen.waitFor(`uploading ${folder.label} 33%`);
+    await screen.type(':watch\r');
+    await screen.waitFor('WATCHED');
+    const line = (): string =>
+      screen
+        .text()
+        .split('\n')
+        .find(each => each.includes('▸')) ?? '';
+    expect(line()).toMatch(new RegExp(`${folder.label} +. sending +upload +33\\.3%`));
+    answer.resolve();
+    await screen.waitFor(`The upload of ${folder.label} is done`);
+    expect(screen.text()).not.toContain('uploading');
+    await screen.waitFor(() => new RegExp(`${folder.label} +. uploaded +upload +100%`).test(line()));
+    await screen.press('enter');
+    await screen.waitFor('uploaded; enter opens it');
+  });
+
   it('is forgotten if the user says so, and if its folder is gone', async () => {
     const { memory } = await cut();
     const screen = openBenchmarks(memory());
