@@ -1,5 +1,7 @@
 /** What the service does not offer, or no longer has: said quietly or once, with what is known, and not asked for again. */
 import { describe, expect, it } from 'vitest';
+import { AuthenticationError } from '../../../src/service/errors.ts';
+import { noConnection } from '../../../src/ui/app/connection.ts';
 import { eventually } from '../../eventually.ts';
 import type { Answers } from '../../queries/scripted-service.ts';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
@@ -84,6 +86,29 @@ describe('what is gone', () => {
     expect(screen.text()).not.toMatch(/failing|again in/);
     await screen.press('r');
     await eventually(() => expect(service.asked(operation)).toBe(before + 1));
+  });
+});
+
+describe('a key that is refused while a record is open', () => {
+  it.each([
+    ['runs', 'evr_1', '2 of 4 rollouts', ['getEvalRun', 'getEvalProgress']],
+    ['training', 'trn_1', 'step 3 of 40', ['getTrainingRun', 'getTrainingProgress']],
+    ['deployments', 'dep_1', 'talker', ['getDeployment']],
+  ] as const)('is said with the setting it came from: %s', async (resource, id, words, operations) => {
+    const service = world();
+    const getDeployment = () => ({ deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYING' });
+    Object.assign(service.answers, trainingAnswers, { getDeployment, listCheckpoints: () => pageOf([]) });
+    const connection = { ...noConnection, origins: ['The key comes from apiKeyFile in config.json.'] };
+    const screen = openWorld(service, { view: 'record', resource, id }, { connection });
+    await screen.waitFor(words);
+    for (const operation of operations) {
+      service.answers[operation] = () => {
+        throw new AuthenticationError('The key is not known.', { status: 401 });
+      };
+    }
+    await screen.press('r');
+    await screen.waitFor(text => text.includes('✗ The key is not known.') && text.includes('comes from apiKeyFile'));
+    expect(screen.text()).toContain(words);
   });
 });
 

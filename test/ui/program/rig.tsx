@@ -8,6 +8,7 @@ import { Workbench } from '../../../src/queries/workbench.tsx';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
+import type { Connection } from '../../../src/ui/app/connection.ts';
 import { type Failure, Failures } from '../../../src/ui/app/failures.ts';
 import type { NoticeKind } from '../../../src/ui/app/notices.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
@@ -24,6 +25,8 @@ export interface RigOptions extends ScreenOptions {
   readonly notices?: NoticeKind;
   /** The usual intervals, if it is missing. */
   readonly poll?: PollIntervals;
+  /** Where the settings come from. */
+  readonly connection?: Connection;
   /** What earlier starts saw; nothing if it is missing. */
   readonly remembered?: () => RememberedStore;
 }
@@ -41,7 +44,7 @@ export interface Rig {
 
 /** Opens the program at `start`. The caller closes it. */
 export function openProgram(options: RigOptions = {}): Rig {
-  const { service, start, readOnly = false, notices, poll, remembered, ...size } = options;
+  const { service, start, readOnly = false, notices, poll, remembered, connection, ...size } = options;
   const failed: { error: unknown; failure: Failure }[] = [];
   const failures: Failures = new Failures({
     write: error => {
@@ -78,6 +81,7 @@ export function openProgram(options: RigOptions = {}): Rig {
       registry={registry}
       terminal={terminal}
       {...(start && { start })}
+      {...(connection && { connection })}
       {...(notices && { notices })}
     />,
     { columns: 140, rows: 40, ...size },

@@ -68,7 +68,7 @@ export interface OpenWorld extends Screen, Pick<Rig, 'workbench'> {
 export function openWorld(
   { service }: World,
   start: Place,
-  { poll = often, ...size }: ScreenOptions & Pick<RigOptions, 'poll' | 'remembered'> = {},
+  { poll = often, ...size }: ScreenOptions & Pick<RigOptions, 'poll' | 'remembered' | 'connection'> = {},
 ): OpenWorld {
   const rig = openProgram({ service, start, notices: 'bell', poll, columns: 130, rows: 30, ...size });
   onTestFinished(rig.close);

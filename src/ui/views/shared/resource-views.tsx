@@ -7,6 +7,7 @@ import { refOf, resourceNamed } from '../../../resources/catalogue.ts';
 import { labelOf, placeOf, type Resource, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { useConnection } from '../../app/connection.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -15,7 +16,7 @@ import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-vi
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAskingWords } from './asking.ts';
-import { errorLines, useDeleted, useErrorBindings } from './error-note.tsx';
+import { noteLines, useDeleted, useErrorBindings } from './error-note.tsx';
 import { ResourceList, type ResourceListProps } from './resource-list.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
@@ -74,6 +75,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const pane = usePane('main');
   const theme = useTheme();
   const asking = useAskingWords();
+  const connection = useConnection();
   const live = useLive(queryOf(resource, id), pane.attention);
   const shown = live.data ?? unread;
   const deleted = useDeleted(resource.kind ?? '', id);
@@ -84,7 +86,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     theme.styles.title(sanitiseLine(title)),
     ...(live.data ? (head?.(live.data) ?? []) : []),
     ...(deleted && !error ? [theme.styles.danger(`${theme.glyphs.cross} ${deleted}`)] : []),
-    ...(error ? errorLines(error, room, theme) : []),
+    ...(error ? noteLines(error, { width: room, height: pane.height }, theme, connection) : []),
     '',
     ...(shown ? factLines(resource.facts(shown), room, theme) : deleted ? [] : [theme.styles.muted(asking)]),
   ].map(line => ` ${line}`);
