@@ -1,4 +1,5 @@
 /** Uploads of benchmarks: signed addresses, then ingest, which stores the uploaded files as a benchmark. */
+import { bytes } from '../../../text/numbers.ts';
 import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
@@ -94,7 +95,12 @@ function checkFiles(files: readonly DeclaredFile[]): void {
     seen.add(path);
     if (problem) return [{ path: `files[${index}].path`, message: `${path} ${problem}` }];
     if (size_bytes <= largestFile) return [];
-    return [{ path: `files[${index}].size_bytes`, message: `a file may have ${largestFile} bytes` }];
+    return [
+      {
+        path: `files[${index}].size_bytes`,
+        message: `${path} has ${bytes(size_bytes)}; a file may have ${bytes(largestFile)}`,
+      },
+    ];
   });
   if (issues.length > 0) throw invalid(issues);
 }

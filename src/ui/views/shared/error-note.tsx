@@ -5,6 +5,7 @@ import { useSyncExternalStore } from 'react';
 import type { Failure } from '../../../contract/errors.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../../service/errors.ts';
+import { isRecord } from '../../../text/own.ts';
 import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -22,6 +23,13 @@ const contextLines = 6;
 function failureWords({ item_index, message, code }: Failure): string {
   const which = item_index == null ? '' : `item ${item_index}: `;
   return sanitiseLine(`${which}${message ?? code ?? 'not described'}`);
+}
+
+/** Whether `issues` is a single one that the message of the error repeats. */
+function isSaid(issues: unknown, message: string): boolean {
+  const [issue, ...others] = Array.isArray(issues) ? (issues as unknown[]) : [];
+  const words = others.length === 0 && isRecord(issue) ? issue['message'] : undefined;
+  return typeof words === 'string' && message.includes(words);
 }
 
 /**
@@ -42,7 +50,8 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
   const request = wrapped(requestId && requestWords(requestId, code, width - 2));
   // The message includes the first failure and the number of failures.
   const others = failures.slice(1, shownFailures).map(failure => truncate(failureWords(failure), width - 2));
-  const { failures: _, ...rest } = context ?? {};
+  const { failures: _, issues, ...more } = context ?? {};
+  const rest = issues === undefined || isSaid(issues, error.message) ? more : { issues, ...more };
   const detail = Object.keys(rest).length > 0 ? wrap(safeJson(rest), width - 2).slice(0, contextLines) : [];
   const room = Math.max(1, height - request.length);
   const message = wrapped(error.message);

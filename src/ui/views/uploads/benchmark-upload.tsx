@@ -59,8 +59,21 @@ const phaseWords = {
   building: 'ingested; starting the build of its images',
   done: 'uploaded; enter opens it',
   failed: 'it failed, and what was sent is kept: enter continues where it stopped',
+  failedBefore: 'it failed before a file was sent: enter tries again',
+  cancelledBefore: 'stopped before a file was sent: enter sends it',
   cancelled: 'stopped, and what was sent is kept: enter continues where it stopped',
-} as const satisfies Record<UploadState['phase'], string>;
+} as const satisfies Record<UploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
+
+/** The words of a phase; only files that were sent whole count as sent. */
+function wordsOf(job: BenchmarkUpload): string {
+  const { phase, sentFiles, plan } = job.state;
+  if (phase === 'waiting' && job.hasStarted) {
+    const before = `${sentFiles} of ${counted(plan.files.length, 'file')} sent before: enter continues`;
+    return sentFiles < plan.files.length ? `${before}; a file that was under way is sent again` : before;
+  }
+  if ((phase === 'failed' || phase === 'cancelled') && sentFiles === 0) return phaseWords[`${phase}Before`];
+  return phaseWords[phase];
+}
 
 function paceWords({ began, sent }: UploadState, total: number): string {
   if (!began || sent <= began.sent) return '';
@@ -73,11 +86,6 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
   const { state } = job;
   const { plan } = state;
   const { styles } = theme;
-  const notStarted =
-    state.sentFiles > 0
-      ? `${state.sentFiles} of ${counted(plan.files.length, 'file')} sent before: enter continues`
-      : phaseWords.waiting;
-  const phaseText = state.phase === 'waiting' ? notStarted : phaseWords[state.phase];
   const short = state.failedTasks.length;
   const doneWords =
     short > 0 ? `uploaded without ${counted(short, 'task')}, see below; enter opens it` : phaseWords.done;
@@ -85,7 +93,7 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] 
     ? 'it failed: N uploads the folder as a new benchmark'
     : state.phase === 'done'
       ? doneWords
-      : phaseText;
+      : wordsOf(job);
   const done = short > 0 ? styles.warning : styles.success;
   const phase = state.phase === 'done' ? done : state.phase === 'failed' ? styles.danger : styles.strong;
   const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';

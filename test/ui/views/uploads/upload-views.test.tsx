@@ -1,6 +1,6 @@
 /** The views of uploads: what they say of each phase, and that none of them ends the program. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -42,8 +42,11 @@ afterAll(async () => {
 });
 
 /** The program, opened at the upload of a folder. */
-async function openUpload(folder: Folder, connect: () => Promise<Service> = async () => service) {
-  const memory = remembered()();
+async function openUpload(
+  folder: Folder,
+  connect: () => Promise<Service> = async () => service,
+  memory: RememberedStore = remembered()(),
+) {
   const workbench = new Workbench({ kinds, service: connect, profile: 'test', remembered: () => memory });
   const job = await uploadOf(folder, memory);
   workbench.jobs.add(job);
@@ -56,7 +59,7 @@ async function openUpload(folder: Folder, connect: () => Promise<Service> = asyn
     screen.close();
     workbench.close();
   });
-  await screen.waitFor('not sent yet');
+  await screen.waitFor(text => /not sent yet|sent before/.test(text));
   return { screen, job };
 }
 
@@ -69,11 +72,32 @@ describe('the upload of a benchmark', () => {
     });
     await screen.press('enter');
     await screen.waitFor('did not start');
-    expect(screen.text()).toContain('enter continues');
+    expect(screen.text()).toContain('it failed before a file was sent: enter tries again');
     down = false;
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
     expect(screen.text()).toContain('1 of 1 file ');
+  });
+
+  it('names a file that is too large, and does not say that something was sent', async () => {
+    const folder = folderOf(1);
+    truncateSync(join(folder.path, nameOf(0)), 300 * 1024 * 1024);
+    const { screen } = await openUpload(folder);
+    await screen.press('enter');
+    await screen.waitFor('data/a.txt has 300 MiB; a file may have 256 MiB');
+    expect(screen.text()).toContain('it failed before a file was sent');
+    expect(screen.text()).not.toContain('{');
+  });
+
+  it('says of one that was cut in its first file that no file was sent', async () => {
+    const folder = folderOf(2);
+    const memory = remembered();
+    const failing = around(service, (call, _, go) =>
+      call === 'put' ? Promise.reject(new NetworkError('The line is cut.', {})) : go(),
+    );
+    await (await uploadOf(folder, memory())).run(async () => failing);
+    const { screen } = await openUpload(folder, undefined, memory());
+    await screen.waitFor('0 of 2 files sent before: enter continues; a file that was under way is sent again');
   });
 
   it('takes the agent that it belongs to without a connection', async () => {
@@ -173,7 +197,7 @@ describe('the upload of a benchmark', () => {
     await screen.waitFor(text => text.includes('sending'));
     await screen.press('c');
     resolve();
-    await screen.waitFor('stopped, and what was sent is kept');
+    await screen.waitFor('stopped before a file was sent');
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
   });
