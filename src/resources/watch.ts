@@ -27,6 +27,9 @@ export interface WatchedResource extends KnownResource {
   readonly pace: string;
 }
 
+/** What the number is called: of a run it is a mean, of a training run its latest reward, of a trajectory its own. */
+export const rewardName = (kind: string): string => (kind === 'run' ? 'mean' : 'reward');
+
 export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 
 /** Resources read in parallel. */

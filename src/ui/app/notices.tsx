@@ -8,6 +8,7 @@ import { benchmarkCommands } from '../../resources/benchmarks.ts';
 import { datasetCommands } from '../../resources/datasets.ts';
 import type { Place } from '../../resources/place.ts';
 import { useBackground } from '../../resources/use-watched.ts';
+import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { keyLabel } from '../keys/key.ts';
@@ -26,7 +27,8 @@ export interface Notice {
 
 function wordsOf({ resource, to }: Transition): string {
   if (resource.gone) return `${resource.label} was deleted from the service`;
-  return `${resource.label} ${to}${resource.mean === undefined ? '' : `, mean ${reward(resource.mean)}`}`;
+  const value = resource.mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(resource.mean)}`;
+  return `${resource.label} ${to}${value}`;
 }
 
 function toastKind({ resource, to }: Transition): Toast['kind'] {

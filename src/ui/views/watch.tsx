@@ -6,7 +6,7 @@ import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
 import { useWatched } from '../../resources/use-watched.ts';
-import { placeOfLine, uploadKind, type WatchedResource, watchList } from '../../resources/watch.ts';
+import { placeOfLine, rewardName, uploadKind, type WatchedResource, watchList } from '../../resources/watch.ts';
 import { count, percent, reward } from '../../text/numbers.ts';
 import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
@@ -65,7 +65,7 @@ export function WatchView() {
         { label: 'last read', value: row.gone ? agoOf(workbench.statuses.lastRead(row)?.at) : undefined },
         { label: 'progress', value: progressWords(row, String) || undefined },
         {
-          label: row.kind === 'trajectory' ? 'reward' : 'mean',
+          label: rewardName(row.kind),
           value: row.mean === undefined ? undefined : reward(row.mean),
         },
         { label: 'pace', value: row.pace },

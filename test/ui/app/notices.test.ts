@@ -10,10 +10,10 @@ function ended(to: string, more: Partial<Observation> = {}, gone = false): Trans
 }
 
 describe('a notice', () => {
-  it('says what ended, how, and with what mean', () => {
+  it('says what ended, how, and with what reward', () => {
     expect(noticeOf([ended('succeeded')])).toEqual({
-      toast: { kind: 'success', text: 't-words succeeded, mean 0.500', news: true },
-      words: 't-words succeeded, mean 0.500',
+      toast: { kind: 'success', text: 't-words succeeded, reward 0.500', news: true },
+      words: 't-words succeeded, reward 0.500',
     });
     expect(noticeOf([ended('failed')])?.toast.kind).toBe('danger');
     expect(noticeOf([ended('cancelled')])?.toast.kind).toBe('info');
@@ -25,10 +25,18 @@ describe('a notice', () => {
     expect(noticeOf([])).toBeUndefined();
   });
 
+  it('calls the number of an evaluation run a mean', () => {
+    const run = knownResource({ kind: 'run', id: 'evr_1', label: 'one' }, [
+      { kind: 'run', id: 'evr_1', label: 'one', status: 'completed', mean: 0.5 },
+    ]);
+    const [from, to] = ['running', 'completed'];
+    expect(noticeOf([{ resource: run, from, to, ended: true }])?.words).toBe('one completed, mean 0.500');
+  });
+
   it('is one for all that ended with one answer, with the colour of the worst', () => {
     expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])?.toast).toEqual({
       kind: 'danger',
-      text: '2 ended: t-words succeeded, mean 0.500; two failed, mean 0.500',
+      text: '2 ended: t-words succeeded, reward 0.500; two failed, reward 0.500',
       news: true,
     });
   });
