@@ -74,7 +74,9 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
     return { lines: emptyChart(width, height, theme), binWidth: undefined };
   }
   const plotHeight = height - 2;
-  const wide = widened(x);
+  const around = widened(x);
+  // There is no step before the first.
+  const wide = x.low >= 0 ? { ...around, low: Math.max(0, around.low) } : around;
   // The labels take some of the width, which is only known with them: bins are made for the minimum that is left.
   const columns = Math.max(1, width - smallest.width / 2);
   const crowded = shown.some(points => points.length > columns);

@@ -66,6 +66,13 @@ describe('a chart', () => {
     expect(columns.filter(cell => cell === '|').length).toBeGreaterThan(3);
   });
 
+  it('has no step before 0 while there is only the first', () => {
+    const [last = ''] = chartLines([{ name: 'a', points: [{ x: 0, y: 0.5 }] }], { width: 40, height: 8, theme }).slice(
+      -1,
+    );
+    expect(stripVTControlCharacters(last).trim()).toMatch(/^0 .*1$/);
+  });
+
   it('shows only what is zoomed into', () => {
     const text = plain(
       chartLines([{ name: 'a', points: rising }], { width: 40, height: 8, theme, xRange: { low: 4, high: 6 } }),
