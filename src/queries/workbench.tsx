@@ -14,6 +14,7 @@ import { Pins } from './pins.ts';
 import { defaultIntervals, type PollIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
+import { SetBacks } from './statuses/set-backs.ts';
 import { lostAfterMs, type Observation, StatusStore } from './statuses/store.ts';
 import { type AnyJob, Jobs } from './uploads/job.ts';
 
@@ -87,6 +88,7 @@ export class Workbench {
   readonly failed: FailedQueries;
   /** What is known of everything with a status. */
   readonly statuses: StatusStore;
+  readonly setBacks = new SetBacks();
   readonly pins: Pins;
   /** Uploads, which continue whatever is on screen. */
   readonly jobs = new Jobs();
@@ -132,7 +134,13 @@ export class Workbench {
     this.recall();
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
-      onObserved: (observations, { at }) => this.#remember(observations, at),
+      onObserved: (observations, { at, by }) => {
+        this.#remember(observations, at);
+        for (const { kind, id, done } of observations) {
+          const known = this.kinds.get(kind)?.recordsProgress ? this.statuses.get({ kind, id }) : undefined;
+          if (known && done != null && by !== undefined) this.setBacks.follow(known, done, by);
+        }
+      },
       onGone: subject => {
         this.statuses.gone(subject, this.pins.has(subject.kind, subject.id));
         this.#forget(subject);

@@ -68,7 +68,7 @@ export function noticeSequence(words: string, kind: NoticeKind): string {
  * announced only if pinned.
  */
 export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toast: Toast) => void): void {
-  const { statuses, pins } = useWorkbench();
+  const { statuses, pins, setBacks } = useWorkbench();
   useEffect(
     () =>
       statuses.onTransitions(transitions => {
@@ -81,6 +81,13 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
         if (sequence !== '') terminal.writeRaw(sequence);
       }),
     [statuses, pins, kind, terminal, toast],
+  );
+  useEffect(
+    () =>
+      setBacks.subscribe(({ resource, step }) =>
+        toast({ kind: 'warning', text: sanitiseLine(`${resource.label} restarted from step ${step}`), news: true }),
+      ),
+    [setBacks, toast],
   );
 }
 

@@ -162,3 +162,23 @@ describe('Watch', () => {
     await screen.waitFor('Nothing is running or pinned');
   });
 });
+
+it('says that a training run restarted from an earlier step', async () => {
+  const service = world();
+  const training = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'longer', status: 'running' };
+  let step = 24;
+  Object.assign(service.answers, {
+    listTrainingRuns: () => [training],
+    getTrainingRun: () => training,
+    getTrainingProgress: () => ({
+      training_run_id: 'trn_1',
+      status: 'running',
+      completed_steps: step,
+      total_steps: 40,
+    }),
+  });
+  const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });
+  await screen.waitFor('step 24 of 40');
+  step = 15;
+  await screen.waitFor('longer restarted from step 15');
+});
