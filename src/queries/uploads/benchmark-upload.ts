@@ -12,7 +12,7 @@ import { counted } from '../../text/numbers.ts';
 import { namedAgent } from '../agents.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
-import { allocate, FileBatch } from './file-batch.ts';
+import { allocate, FileBatch, inParallel } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
 import {
   buildImages,
@@ -58,7 +58,6 @@ export interface UploadState extends JobState {
 
 /** Files in one request. The newest service accepts 64, others more. A service that accepts fewer says so. */
 const defaultBatchSize = 64;
-const sideBySide = 4;
 /** How often the folder is read before reporting that it keeps changing. */
 const mostRounds = 5;
 
@@ -246,20 +245,9 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.#sent.declare(allocation.benchId, files, waiting);
       this.set({ benchId: allocation.benchId });
       const batch = new FileBatch(service, waiting, allocation, this.signal);
-      const queue = waiting.values();
-      // Waits for parallel uploads after a failure: nothing is in flight once a run has ended.
-      let ended: { readonly error: unknown } | undefined;
-      const sendNext = async (): Promise<void> => {
-        for (const file of queue) {
-          if (ended) return;
-          try {
-            if (!(await this.#send(batch, file))) failed.push(file.path);
-          } catch (error) {
-            ended ??= { error };
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: sideBySide }, sendNext));
+      const ended = await inParallel(waiting, async file => {
+        if (!(await this.#send(batch, file))) failed.push(file.path);
+      });
       if (ended) throw isUnknown(ended.error) ? new ForgottenUpload() : ended.error;
     }
     if (failed.length === 0) return;
