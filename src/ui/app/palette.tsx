@@ -88,14 +88,21 @@ function namedEntries(seen: readonly ResourceRef[], navigate: Shell['navigate'])
   });
 }
 
-/** A typed or pasted id opens its resource; `run evr_1` and `run baseline` name the kind if the id alone does not. */
+/**
+ * A typed or pasted id opens its resource: one that was seen, or whose id looks like it. `run evr_1` and `run baseline`
+ * name the kind.
+ */
 function idEntry(typed: string, seen: readonly ResourceRef[], navigate: Shell['navigate']): PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
   const [first = '', said = first] = words;
   const named = words.length === 2 ? resourceNamed(first) : undefined;
-  const known = seen.find(({ kind, label }) => kind === named?.kind && label === said);
+  if (words.length > 1 && !named) return [];
+  const known = named
+    ? seen.find(({ kind, id, label }) => kind === named.kind && (label === said || id === said))
+    : seen.find(({ id }) => id === said);
   const id = known?.id ?? said;
-  const trail = named ? trailTo(named, id, known?.label) : words.length === 1 ? trailOfId(id) : undefined;
+  const resource = named ?? (known && resourceOfKind(known.kind));
+  const trail = resource ? trailTo(resource, id, known?.label) : trailOfId(id);
   const place = trail?.at(-1);
   if (!trail || place?.view !== 'record') return [];
   const [, one = ''] = resourceNamed(place.resource)?.names ?? [];

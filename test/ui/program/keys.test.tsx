@@ -1,7 +1,9 @@
 /** Keys and pastes on their way through the whole program. */
 import { describe, expect, it } from 'vitest';
+import { pageOf } from '../../queries/scripted-service.ts';
 import { openView } from './actions.tsx';
 import { openProgram } from './rig.tsx';
+import { openWorld, world } from './scripted-world.tsx';
 
 const pasted = (text: string): string => `\u001b[200~${text}\u001b[201~`;
 
@@ -56,6 +58,26 @@ describe('names in the palette', () => {
     await screen.type(':runs');
     await screen.press('enter');
     await screen.waitFor('▸ baseline');
+  });
+});
+
+describe('an id in the palette', () => {
+  it('opens what was seen under it, whatever it looks like, by its name', async () => {
+    const service = world('completed');
+    service.answers.listTrajectories = () =>
+      pageOf([{ trajectory_id: 'er0002', task_id: 'seven', status: 'completed' }]);
+    service.answers.getTrajectory = () => ({
+      trajectory_id: 'er0002',
+      task_id: 'seven',
+      status: 'completed',
+      steps: [],
+    });
+    const screen = openWorld(service, { view: 'list', resource: 'trajectories' });
+    await screen.waitFor('▸ seven');
+    await screen.type(':er0002');
+    await screen.waitFor('▸ open er0002');
+    await screen.press('enter');
+    await screen.waitFor('Trajectories › seven');
   });
 });
 
