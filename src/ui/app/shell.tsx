@@ -97,7 +97,10 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   const { onRefused } = useRouter();
   useEffect(
-    () => onRefused(({ title }) => showToast({ kind: 'warning', text: `Read-only: “${title}” is turned off` })),
+    () =>
+      onRefused(({ title }) =>
+        showToast({ kind: 'warning', text: `Read-only: “${title}” is turned off`, short: 'Turned off: read-only' }),
+      ),
     [onRefused, showToast],
   );
 
