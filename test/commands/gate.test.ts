@@ -39,7 +39,7 @@ it('compares two runs task by task, as text and as JSON, and fails below a bound
 
   const text = (await cli('compare', [base, fresh])).out;
   expect(text).toMatch(
-    /^base +0\.?\d* of 28 tasks, base \(evr_\w+\)\nnew +.*\ndifference +.* of 28 tasks in both\n95% between +/,
+    /^base\t0\.?\d* of 28 tasks, base \(evr_\w+\)\nnew\t.*\ndifference\t.* of 28 tasks in both\n95% between\t/,
   );
   const below = await cli('compare', [base, fresh, '--fail-below', String(interval.low - 0.001), '--field', 'passed']);
   expect([below.code, below.out]).toEqual([exitCodes.done, 'true\n']);
@@ -126,6 +126,6 @@ it('the workflow of README runs, and is stopped by a bound that is not reached',
     await run(script.replace('--fail-below 0', '--fail-below -1')),
     await run(script.replace('--fail-below 0', '--fail-below 1')),
   ];
-  expect(passes).toMatchObject({ code: 0, output: expect.stringMatching(/difference +.*wins/s) });
+  expect(passes).toMatchObject({ code: 0, output: expect.stringMatching(/difference\t.*wins/s) });
   expect(stops).toMatchObject({ code: 1, output: expect.stringContaining('The lower bound is') });
 });
