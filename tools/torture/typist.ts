@@ -51,7 +51,7 @@ function finish(random: Random): string {
 
 async function typeSecret(desk: Desk, random: Random): Promise<boolean> {
   await desk.give(':secrets\r');
-  if (!(await shows(desk, /Secrets(?: ›|.*─)/))) return false;
+  if (!(await shows(desk, /│ Secrets /))) return false;
   await desk.give('n');
   if (!(await shows(desk, /Create a secret/))) return false;
   await desk.give(`NAME_${random.between(1, 9)}\t`);
