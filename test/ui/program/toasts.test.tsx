@@ -118,22 +118,7 @@ describe('the local service', () => {
 });
 
 it('says at the first start where it is, next to the main keys', async () => {
-  const workbench = new Workbench({ kinds, service: () => new Promise(() => {}), profile: 'local' });
-  const screen = openScreen(
-    <Program
-      workbench={workbench}
-      theme={createTheme()}
-      registry={registry}
-      terminal={noTerminal}
-      connection={{ ...noConnection, isLocal: true }}
-    />,
-    { columns: 80, rows: 24 },
-  );
-  try {
-    await screen.waitFor('Local service; ctrl-k connects to another');
-    expect(screen.text()).toContain('<?> help');
-  } finally {
-    screen.close();
-    workbench.close();
-  }
+  rig = openProgram({ connection: { ...noConnection, isLocal: true }, columns: 80, rows: 24 });
+  await rig.screen.waitFor('Local service; ctrl-k connects to another');
+  expect(rig.screen.text()).toContain('<?> help');
 });

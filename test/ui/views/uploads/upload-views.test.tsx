@@ -284,6 +284,25 @@ describe('an upload that was not finished', () => {
     expect(upload.state).toMatchObject({ phase: 'failed', sentFiles: 1 });
     return { folder, memory };
   }
+
+  /** The next start, in which the upload is resumed and is in the middle of a file; `fail` ends it with these words. */
+  async function resumed(memory: RememberedStore, words: string) {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const slow = around(service, async (call, _, go) => {
+      if (call !== 'put') return go();
+      asked.resolve();
+      await answer.promise;
+      throw new NetworkError(words, {});
+    });
+    const screen = openBenchmarks(memory, { connect: async () => slow });
+    await screen.waitFor('R resumes it');
+    await screen.press('R');
+    await screen.waitFor('sent before: enter continues');
+    await screen.press('enter');
+    await asked.promise;
+    return { screen, fail: answer.resolve };
+  }
   const words = 'The upload of';
 
   it('is mentioned by the next start, is resumed by one key, and is not mentioned then', async () => {
@@ -306,46 +325,20 @@ describe('an upload that was not finished', () => {
 
   it('is not mentioned while it continues, and is again if it fails', async () => {
     const { memory } = await cut();
-    const asked = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
-    const slow = around(service, async (call, _, go) => {
-      if (call !== 'put') return go();
-      asked.resolve();
-      await answer.promise;
-      throw new NetworkError('The line is cut.', {});
-    });
-    const screen = openBenchmarks(memory(), { connect: async () => slow });
-    await screen.waitFor('R resumes it');
-    await screen.press('R');
-    await screen.waitFor('sent before: enter continues');
-    await screen.press('enter');
-    await asked.promise;
+    const { screen, fail } = await resumed(memory(), 'The line is cut.');
     await screen.press('esc');
     await screen.waitFor('ready to launch');
     expect(screen.text()).not.toContain(words);
-    answer.resolve();
+    fail();
     await screen.waitFor('R resumes it');
   });
 
   it('is announced if it fails in the background, and is shown with its error again', async () => {
     const { folder, memory } = await cut();
-    const asked = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
-    const slow = around(service, async (call, _, go) => {
-      if (call !== 'put') return go();
-      asked.resolve();
-      await answer.promise;
-      throw new NetworkError('The service has left.', {});
-    });
-    const screen = openBenchmarks(memory(), { connect: async () => slow });
-    await screen.waitFor('R resumes it');
-    await screen.press('R');
-    await screen.waitFor('sent before: enter continues');
-    await screen.press('enter');
-    await asked.promise;
+    const { screen, fail } = await resumed(memory(), 'The service has left.');
     await screen.type(':datasets\r');
     await screen.waitFor('DATASET');
-    answer.resolve();
+    fail();
     await screen.waitFor(`The upload of ${folder.label} failed: The service has left; R in Benchmarks resumes it`);
     await screen.press('!');
     await screen.waitFor(text => text.split('The service has left').length === 3);
