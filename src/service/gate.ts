@@ -143,7 +143,8 @@ export class RateLimitGate {
     this.#failures = 0;
     this.#limits = 0;
     this.#nextAt = 0;
-    if (this.#line.length === 0) this.#spaced = false;
+    // A request sent before the gate closed may be answered while it is: the others still wait, and then go one by one.
+    if (this.#line.length === 0 && this.remaining() === 0) this.#spaced = false;
     this.#wakePump();
     this.#setFailing(false);
   }

@@ -184,6 +184,17 @@ describe('when it opens', () => {
     expect(through).toEqual(['action 1', 'action 2', 'poll 1', 'poll 2']);
   });
 
+  it('lets them go one by one even if an earlier request was answered well while it was closed', async () => {
+    const { gate, clock, through, send } = gateOn();
+    gate.limit(1_000);
+    gate.succeeded();
+    for (const name of ['a', 'b', 'c']) send(name);
+    await clock.advance(1_000);
+    expect(through).toEqual(['a']);
+    await clock.advance(100);
+    expect(through).toEqual(['a', 'b']);
+  });
+
   it('lets requests go one by one until one was answered well', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(1_000);
