@@ -9,6 +9,7 @@ import { Workbench } from '../queries/workbench.tsx';
 import { kinds } from '../resources/catalogue.ts';
 import { mayBeMisconfigured } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
+import { Listeners } from '../text/listeners.ts';
 import { own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
 import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts';
@@ -129,7 +130,7 @@ export class Session {
   #shown: ShownService;
   #connection: Connection;
   readonly #watched: string;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   /** @throws ConfigError */
   constructor(flags: ConfigFlags, environment: NodeJS.ProcessEnv) {
@@ -159,10 +160,7 @@ export class Session {
     return this.#connection;
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   #describe(): Connection {
     const { profile, settingsPath, warnings } = this.config;
@@ -226,7 +224,7 @@ export class Session {
 
   #changed(): void {
     this.#connection = this.#describe();
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 
   readonly #setUp = async (profile: NewProfile, signal: AbortSignal): Promise<void> => {

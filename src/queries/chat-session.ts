@@ -3,6 +3,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ChatRequest } from '../service/chat.ts';
 import { asError } from '../text/errors.ts';
+import { Listeners } from '../text/listeners.ts';
 import { chatRoute } from './chat-route.ts';
 import {
   type AnswerStats,
@@ -45,7 +46,7 @@ function requestOf(
 export class ChatSession {
   readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
   readonly #id = crypto.randomUUID();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #conversation: Conversation = emptyConversation;
   #running: AbortController | undefined;
   /** Adds the text that has arrived but is not shown yet. */
@@ -61,10 +62,7 @@ export class ChatSession {
     return this.#conversation;
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** Asks something; ignored while an answer is streaming. */
   send(text: string, settings: ChatSettings): void {
@@ -108,7 +106,7 @@ export class ChatSession {
     const before = this.#conversation;
     this.#conversation = conversationReducer(before, action);
     if (this.#conversation === before) return;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
     const { unfinished } = this.#workbench;
     const model = this.#conversation.turns.at(-1)?.stats?.model ?? '';
     if (this.#conversation.answering) {

@@ -1,4 +1,6 @@
 /** Exports under way: each reads its rows to the end and writes its file, whatever is on screen meanwhile. */
+
+import { Listeners } from '../text/listeners.ts';
 import type { Background } from './lists/rest.ts';
 
 /** An export under way. */
@@ -13,16 +15,13 @@ export interface Export {
 export class Exports {
   readonly #running = new Map<symbol, Export>();
   #list: readonly Export[] = [];
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   /** Those under way, in the order in which they began; the same array while nothing has changed. */
   readonly list = (): readonly Export[] => this.#list;
 
   /** Calls `listener` after every change, until the returned function is called. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /**
    * Runs an export, listed as under way until it settles. Returns what `work` gives. @throws whatever `work` throws
@@ -49,6 +48,6 @@ export class Exports {
     if (state) this.#running.set(id, state);
     else this.#running.delete(id);
     this.#list = [...this.#running.values()];
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 }

@@ -1,11 +1,13 @@
 /** The pins of Watch: saved between starts, and observable. */
+
+import { Listeners } from '../text/listeners.ts';
 import type { RememberedStore, ResourceRef } from './remembered/store.ts';
 
 const noPins: readonly ResourceRef[] = [];
 
 export class Pins {
   readonly #remembered: () => RememberedStore;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #list: readonly ResourceRef[] | undefined;
 
   constructor(remembered: () => RememberedStore) {
@@ -18,7 +20,7 @@ export class Pins {
     const list = this.#remembered().pinned();
     this.#list = list;
     // May be called during rendering.
-    if (list.length > 0) queueMicrotask(() => this.#announce());
+    if (list.length > 0) queueMicrotask(this.#listeners.notify);
     return list;
   }
 
@@ -48,17 +50,10 @@ export class Pins {
     if (this.has(kind, id)) this.toggle({ kind, id, label: id });
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   #changed(): void {
     this.#list = this.#remembered().pinned();
-    this.#announce();
-  }
-
-  #announce(): void {
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 }

@@ -5,6 +5,7 @@ import { isRunning } from '../contract/status.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
+import { Listeners } from '../text/listeners.ts';
 import type { Removed } from './action.ts';
 import { Exports } from './exports.ts';
 import { FailedQueries } from './failed-queries.ts';
@@ -104,7 +105,7 @@ export class Workbench {
   readonly #stopFollowing: () => void;
   /** Of the service that answered last. */
   #generation = 0;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   readonly #openRemembered: () => RememberedStore;
   #remembered: RememberedStore | undefined;
@@ -214,13 +215,10 @@ export class Workbench {
   /** Pauses or resumes polling. A manual refresh still works. */
   setPaused(paused: boolean): void {
     this.#paused = paused;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** After the service was restarted, everything on screen is read immediately: its polls may be far apart by then. */
   readonly #follow = (): void => {

@@ -4,6 +4,8 @@
  * each when the previous one has been answered well or after a short while. Times are milliseconds unless stated
  * otherwise.
  */
+
+import { Listeners } from '../text/listeners.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { backoff, longestWait, RetryBudget } from './retry.ts';
 
@@ -220,7 +222,7 @@ export class RateLimitGate {
 export class Gates {
   readonly #clock: Clock;
   readonly #gates = new Map<string, RateLimitGate>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
@@ -230,9 +232,7 @@ export class Gates {
   of(host: string): RateLimitGate {
     const known = this.#gates.get(host);
     if (known) return known;
-    const gate = new RateLimitGate(this.#clock, () => {
-      for (const listener of this.#listeners) listener();
-    });
+    const gate = new RateLimitGate(this.#clock, this.#listeners.notify);
     this.#gates.set(host, gate);
     return gate;
   }
@@ -244,10 +244,7 @@ export class Gates {
         const name = host();
         return name === undefined ? open : this.of(name).state();
       },
-      subscribe: listener => {
-        this.#listeners.add(listener);
-        return () => this.#listeners.delete(listener);
-      },
+      subscribe: this.#listeners.subscribe,
     };
   }
 }

@@ -4,6 +4,7 @@
  */
 import { unlessAborted } from '../text/abort.ts';
 import { asError } from '../text/errors.ts';
+import { Listeners } from '../text/listeners.ts';
 import type { Supervisor, Target } from './options.ts';
 
 /** The state of the connection, for display. Times are epoch milliseconds. */
@@ -82,7 +83,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   readonly #holds: boolean;
   readonly #now: () => number;
   readonly #closing = new AbortController();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #moment: Moment;
   #state: ConnectionState;
   #target: LocatedService | undefined;
@@ -109,10 +110,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     return this.#state;
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** The last known address. */
   get baseUrl(): string | undefined {
@@ -164,7 +162,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
 
   #set(state: ConnectionState): void {
     this.#state = state;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 
   #setConnected({ note }: LocatedService): void {

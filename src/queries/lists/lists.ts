@@ -1,5 +1,6 @@
 /** The lists of a connection: a reader for each, and their row counts. */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
+import { Listeners } from '../../text/listeners.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type ListSource, wholePage } from './list.ts';
@@ -25,7 +26,7 @@ export class Lists {
   /** The lists that have the rows of another one in another order, by that one. */
   readonly #orders = new Map<string, ReadonlySet<string>>();
   readonly #refused = new Set<string>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   constructor(
     cache: QueryClient,
@@ -43,7 +44,7 @@ export class Lists {
       if (type !== 'updated' || !reader || query.state.data === undefined) return;
       this.#count(queryHash, reader, query.state.dataUpdatedAt);
       this.#keep(queryHash, reader);
-      if (event.action.type === 'success' || event.action.type === 'setState') this.#notify();
+      if (event.action.type === 'success' || event.action.type === 'setState') this.#listeners.notify();
     });
   }
 
@@ -111,10 +112,7 @@ export class Lists {
   }
 
   /** Calls `listener` when a count changes; returns a function that unsubscribes. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** How many rows of a list are known, in any order; undefined before it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
@@ -146,11 +144,7 @@ export class Lists {
     const complete = reading === undefined && reader.data.complete;
     const previous = this.#counts.get(hash);
     this.#counts.set(hash, { rows, complete, readAt });
-    if (previous?.rows !== rows || previous.complete !== complete) this.#notify();
-  }
-
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
+    if (previous?.rows !== rows || previous.complete !== complete) this.#listeners.notify();
   }
 }
 

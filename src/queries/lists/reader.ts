@@ -5,6 +5,7 @@
 
 import { isNotOffered, ServiceError } from '../../service/errors.ts';
 import { asError } from '../../text/errors.ts';
+import { Listeners } from '../../text/listeners.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import { type AnnotatedPage, type ListData, type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
@@ -57,7 +58,7 @@ export class ListReader<Row> {
   readonly #pages: ListPages<Row>;
   readonly #ports: ReaderPorts<Row>;
   readonly #windows = new Map<object, readonly Row[]>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #round = 0;
   #asked = 0;
   #polledAt = 0;
@@ -97,10 +98,7 @@ export class ListReader<Row> {
 
   readonly state = (): ReaderState => this.#state;
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** Rows read in the last poll; the others may be outdated. */
   live(): Row[] {
@@ -316,6 +314,6 @@ export class ListReader<Row> {
   #say(state: ReaderState): void {
     if (state.reading === this.#state.reading && state.error === this.#state.error) return;
     this.#state = state;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 }

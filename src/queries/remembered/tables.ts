@@ -6,6 +6,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { errorMessage, isDamagedDatabase, sqliteCode } from '../../text/errors.ts';
+import { Listeners } from '../../text/listeners.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
@@ -53,7 +54,7 @@ export class Tables {
   /** The service that the rows belong to: the value of their column `profile`. */
   readonly scope: string;
   readonly #database: DatabaseSync;
-  readonly #listeners = new Set<(problem: string) => void>();
+  readonly #problems = new Listeners<string>();
   #problem: string | undefined;
   readonly #busyMs: number;
   /** Another program has held the file for longer than is waited: many writes at the exit wait together, and not one after the other. */
@@ -72,10 +73,7 @@ export class Tables {
   }
 
   /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
-  onProblem(listener: (problem: string) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
+  readonly onProblem = this.#problems.subscribe;
 
   #write(work: () => void): boolean {
     try {
@@ -87,7 +85,7 @@ export class Tables {
       const problem = `History cannot be saved: ${errorMessage(error)}`;
       const isNew = problem !== this.#problem;
       this.#problem = problem;
-      if (isNew) for (const listener of this.#listeners) listener(problem);
+      if (isNew) this.#problems.notify(problem);
       return false;
     }
   }
@@ -157,19 +155,13 @@ export const uploadsKeptMs = 90 * 24 * 60 * 60_000;
 /** Upload records in the tables, with listeners for records that this program begins and forgets. */
 export abstract class ResumableUploads {
   protected readonly tables: Tables;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   constructor(tables: Tables) {
     this.tables = tables;
   }
 
   /** The listener is called for records that this program begins and forgets. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
-  protected changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
+  readonly subscribe = this.#listeners.subscribe;
+  protected readonly changed = this.#listeners.notify;
 }

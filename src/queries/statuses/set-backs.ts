@@ -1,5 +1,6 @@
 /** Runs that continue from an earlier step than they were seen at, because their service was killed. */
 import { isRunning } from '../../contract/status.ts';
+import { Listeners } from '../../text/listeners.ts';
 import type { KnownResource } from './store.ts';
 
 export interface SetBack {
@@ -11,16 +12,13 @@ export interface SetBack {
 const sameMs = 30_000;
 
 export class SetBacks {
-  readonly #listeners = new Set<(setBack: SetBack) => void>();
+  readonly #listeners = new Listeners<SetBack>();
   /** What was last done, by query and run: another query may lag behind. */
   readonly #done = new Map<string, number>();
   /** When a restart was last reported, by run; monotonic. */
   readonly #reportedAt = new Map<string, number>();
 
-  readonly subscribe = (listener: (setBack: SetBack) => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** Takes in what the query `by` says that a run has done. */
   follow(resource: KnownResource, step: number, by: string): void {
@@ -31,6 +29,6 @@ export class SetBacks {
     const now = performance.now();
     if (now - (this.#reportedAt.get(resource.id) ?? Number.NEGATIVE_INFINITY) < sameMs) return;
     this.#reportedAt.set(resource.id, now);
-    for (const listener of this.#listeners) listener({ resource, step });
+    this.#listeners.notify({ resource, step });
   }
 }

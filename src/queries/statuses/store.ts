@@ -4,6 +4,7 @@
  * here. So each change is announced once, no matter which part of the program read it first.
  */
 import { hasEnded, isRunning } from '../../contract/status.ts';
+import { Listeners } from '../../text/listeners.ts';
 import type { Kinds } from '../kinds.ts';
 import type { ResourceRef } from '../remembered/store.ts';
 
@@ -74,7 +75,6 @@ export interface ReadTimes {
 }
 
 type Named = Pick<KnownResource, 'kind' | 'id'>;
-type TransitionListener = (transitions: readonly Transition[]) => void;
 
 interface Entry {
   known: KnownResource;
@@ -148,8 +148,8 @@ export function knownResource(resource: ResourceRef, observations: readonly Obse
 
 export class StatusStore {
   readonly #entries = new Map<string, Entry>();
-  readonly #listeners = new Set<() => void>();
-  readonly #transitionListeners = new Set<TransitionListener>();
+  readonly #listeners = new Listeners();
+  readonly #transitionListeners = new Listeners<readonly Transition[]>();
   #all: readonly KnownResource[] | undefined;
   readonly #kinds: Kinds;
 
@@ -179,16 +179,10 @@ export class StatusStore {
   }
 
   /** Calls back after every change. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** Calls back with the transitions of a report, after the store has changed. */
-  readonly onTransitions = (listener: TransitionListener): (() => void) => {
-    this.#transitionListeners.add(listener);
-    return () => this.#transitionListeners.delete(listener);
-  };
+  readonly onTransitions = this.#transitionListeners.subscribe;
 
   /** Takes in an answer. A resource first seen after its end makes no transition. */
   report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): void {
@@ -323,8 +317,8 @@ export class StatusStore {
   #announce(changed: boolean, transitions: readonly Transition[]): void {
     if (!changed) return;
     this.#all = undefined;
-    for (const listener of this.#listeners) listener();
-    if (transitions.length > 0) for (const listener of this.#transitionListeners) listener(transitions);
+    this.#listeners.notify();
+    if (transitions.length > 0) this.#transitionListeners.notify(transitions);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { Service } from '../../service/index.ts';
 import { asError } from '../../text/errors.ts';
+import { Listeners } from '../../text/listeners.ts';
 import { unlessStopped } from '../action.ts';
 
 /** Returns the service, connecting first if needed. */
@@ -26,8 +27,8 @@ export abstract class Job<State extends JobState> {
   #running = false;
   #startedAt: number | undefined;
   #endedAt: number | undefined;
-  readonly #listeners = new Set<() => void>();
-  readonly #onEnd = new Set<() => void>();
+  readonly #listeners = new Listeners();
+  readonly #ends = new Listeners();
   #timer: NodeJS.Timeout | undefined;
   #stop = new AbortController();
 
@@ -79,7 +80,7 @@ export abstract class Job<State extends JobState> {
     this.#state = { ...this.#state, ...state };
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      for (const listener of this.#listeners) listener();
+      this.#listeners.notify();
     }, notifyEveryMs).unref();
   }
 
@@ -112,7 +113,7 @@ export abstract class Job<State extends JobState> {
       this.#endedAt = Date.now();
       // Notifies listeners that it is no longer busy.
       this.set({});
-      for (const listener of this.#onEnd) listener();
+      this.#ends.notify();
     }
   }
 
@@ -121,15 +122,10 @@ export abstract class Job<State extends JobState> {
     this.#stop.abort();
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
-  /** Calls `listener` whenever a run ends, however it ended. */
-  onEnd(listener: () => void): void {
-    this.#onEnd.add(listener);
-  }
+  /** Calls `listener` whenever a run ends, however it ended, until the returned function is called. */
+  readonly onEnd = this.#ends.subscribe;
 }
 
 export type AnyJob = Job<JobState>;
@@ -141,8 +137,8 @@ const keptEnded = 20;
 export class Jobs {
   readonly #jobs = new Map<string, AnyJob>();
   #list: readonly AnyJob[] = [];
-  readonly #listeners = new Set<() => void>();
-  readonly #onEnd = new Set<(job: AnyJob) => void>();
+  readonly #listeners = new Listeners();
+  readonly #ends = new Listeners<AnyJob>();
 
   get(id: string): AnyJob | undefined {
     return this.#jobs.get(id);
@@ -158,9 +154,7 @@ export class Jobs {
     const ended = [...this.#jobs.values()].filter(each => !each.busy && each !== job);
     for (const { id } of ended.slice(0, Math.max(0, ended.length - keptEnded))) this.#jobs.delete(id);
     job.subscribe(this.#change);
-    job.onEnd(() => {
-      for (const listener of this.#onEnd) listener(job);
-    });
+    job.onEnd(() => this.#ends.notify(job));
     this.#change();
   }
 
@@ -173,18 +167,12 @@ export class Jobs {
 
   readonly #change = (): void => {
     this.#list = [...this.#jobs.values()];
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   };
 
   /** Calls `listener` after every change of a job, until the returned function is called. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** Calls `listener` with each job that ends, until the returned function is called. */
-  readonly onEnd = (listener: (job: AnyJob) => void): (() => void) => {
-    this.#onEnd.add(listener);
-    return () => this.#onEnd.delete(listener);
-  };
+  readonly onEnd = this.#ends.subscribe;
 }

@@ -3,23 +3,24 @@
  * when the value it derives from the time changes.
  */
 import { useCallback, useSyncExternalStore } from 'react';
+import { Listeners } from '../../text/listeners.ts';
 
 const tickMs = 1_000;
-const readers = new Set<() => void>();
+const readers = new Listeners();
 let timer: NodeJS.Timeout | undefined;
 let now = Date.now();
 
 function subscribe(reader: () => void): () => void {
-  readers.add(reader);
+  const stop = readers.subscribe(reader);
   if (timer === undefined) {
     timer = setInterval(() => {
       now = Date.now();
-      for (const notify of readers) notify();
+      readers.notify();
     }, tickMs);
     timer.unref();
   }
   return () => {
-    readers.delete(reader);
+    stop();
     if (readers.size > 0) return;
     clearInterval(timer);
     timer = undefined;

@@ -2,6 +2,7 @@
 
 import { createContext, useContext } from 'react';
 import { errorMessage } from '../../text/errors.ts';
+import { Listeners } from '../../text/listeners.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
 
@@ -45,7 +46,7 @@ const mostPerSecond = 50;
 
 export class Failures {
   readonly #options: FailuresOptions;
-  readonly #listeners = new Set<(failure: Failure) => void>();
+  readonly #listeners = new Listeners<Failure>();
   /** By place: a repeated failure is reported once. */
   readonly #known = new Map<string, Failure>();
   #times: number[] = [];
@@ -76,14 +77,11 @@ export class Failures {
     this.#times = [...this.#times.filter(time => now - time < 1_000), now];
     if (this.#listeners.size === 0 || this.#times.length > mostPerSecond) return false;
     const failure = this.record(error);
-    for (const listener of this.#listeners) listener(failure);
+    this.#listeners.notify(failure);
     return true;
   };
 
-  readonly subscribe = (listener: (failure: Failure) => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 }
 
 const FailuresContext = createContext(new Failures({ write: () => undefined, redact: text => text }));

@@ -5,6 +5,7 @@
  * previous ones.
  */
 import type { Command } from '../../present/command.ts';
+import { Listeners } from '../../text/listeners.ts';
 import { own } from '../../text/own.ts';
 import type { KeyOverrides } from './key.ts';
 import { type KeyPress, pressOf } from './key.ts';
@@ -30,9 +31,9 @@ type Input = { readonly kind: 'press'; readonly press: KeyPress } | { readonly k
 /** The routing of keys to scopes; independent of React. */
 export class Router {
   readonly #scopes = new Scopes();
-  readonly #listeners = new Set<() => void>();
-  readonly #presses = new Set<() => void>();
-  readonly #refusals = new Set<(command: Command) => void>();
+  readonly #listeners = new Listeners();
+  readonly #presses = new Listeners();
+  readonly #refusals = new Listeners<Command>();
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
   /** A dispatched change is not on screen yet. */
@@ -61,7 +62,7 @@ export class Router {
 
   /** Routes one press. Returns whether it was handled. */
   press(press: KeyPress): boolean {
-    for (const listener of this.#presses) listener();
+    this.#presses.notify();
     let refused: Command | undefined;
     for (const { handlers } of this.#scopes.path()) {
       const { field } = handlers;
@@ -73,7 +74,7 @@ export class Router {
       if (bound.some(binding => this.#guarded(() => binding.run(press)) !== false)) return true;
       refused ??= this.#refusedBy(press.name, handlers);
     }
-    if (refused) for (const listener of this.#refusals) listener(refused);
+    if (refused) this.#refusals.notify(refused);
     return false;
   }
 
@@ -85,16 +86,10 @@ export class Router {
   }
 
   /** Hears of every key, before what it does. */
-  onPress = (listener: () => void): (() => void) => {
-    this.#presses.add(listener);
-    return () => this.#presses.delete(listener);
-  };
+  readonly onPress = this.#presses.subscribe;
 
   /** Subscribes to keys whose commands are disabled in read-only mode. */
-  onRefused = (listener: (command: Command) => void): (() => void) => {
-    this.#refusals.add(listener);
-    return () => this.#refusals.delete(listener);
-  };
+  readonly onRefused = this.#refusals.subscribe;
 
   #boundTo(key: string, { bindings = [] }: ScopeHandlers): readonly Binding[] {
     return bindings.filter(binding => this.usable(binding) && this.keysOf(binding.command).includes(key));
@@ -257,10 +252,7 @@ export class Router {
     return this.usable(binding) ? this.#guarded(() => binding.run(press)) : undefined;
   }
 
-  subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = this.#listeners.subscribe;
 
   /** Only a change of the available commands matters: the same commands with new closures do not. */
   #changed(): void {
@@ -272,7 +264,7 @@ export class Router {
       return;
     }
     this.#offered = after;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 }
 

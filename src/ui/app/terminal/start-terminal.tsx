@@ -5,6 +5,7 @@
  */
 import { render } from 'ink';
 import type { ReactNode } from 'react';
+import { Listeners } from '../../../text/listeners.ts';
 import { toAscii } from '../../../text/terminal.ts';
 import type { MouseEvent } from '../../keys/mouse.ts';
 import { ProgramBoundary } from '../failure-boundary.tsx';
@@ -67,11 +68,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
       if (sequence === '\u001b[?2004h' && shown) output.write(modes.enter('bracketedPaste'));
     },
   });
-  const mice = new Set<(event: MouseEvent) => void>();
-  const notifyMouse = (event: MouseEvent): void => {
-    for (const listener of mice) listener(event);
-  };
-  const input = new Input(stdin, () => painter.answered(), options.mouse ? notifyMouse : undefined);
+  const mouse = new Listeners<MouseEvent>();
+  const input = new Input(stdin, () => painter.answered(), options.mouse ? mouse.notify : undefined);
 
   const enter = (): string =>
     modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...(options.mouse ? (['mouse'] as const) : []));
@@ -180,14 +178,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     quit: (code = 0) => void painter.pauseAndDrain(answerMs).then(() => end(code)),
     repaint: measure,
     failures,
-    ...(options.mouse && {
-      mouse: {
-        subscribe: (listener: (event: MouseEvent) => void) => {
-          mice.add(listener);
-          return () => mice.delete(listener);
-        },
-      },
-    }),
+    ...(options.mouse && { mouse }),
   };
 
   for (const signal of endingSignals) {
