@@ -133,6 +133,10 @@ export class Workbench {
     this.pins = new Pins(() => this.remembered);
     this.lists.recallCounts();
     this.recall();
+    // Wherever the user is by then. Also after a failure: what was sent may have been stored.
+    this.jobs.onEnd(({ touches }) => {
+      for (const queryKey of touches) void this.cache.invalidateQueries({ queryKey });
+    });
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
       onObserved: (observations, { at, by }) => {

@@ -10,6 +10,7 @@ import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
 import { counted } from '../../text/numbers.ts';
 import { namedAgent } from '../agents.ts';
+import { benchmarkKeys } from '../benchmarks.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch, inParallel } from './file-batch.ts';
@@ -71,7 +72,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
     super(
       id,
-      { label: plan.name },
+      { label: plan.name, touches: [benchmarkKeys.all] },
       {
         phase: 'waiting',
         benchId: undefined,

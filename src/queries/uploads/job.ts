@@ -14,15 +14,23 @@ export interface JobState {
   readonly error: Error | undefined;
 }
 
+export interface JobSubject {
+  /** What is uploaded, for a sentence: `my-benchmark`. */
+  readonly label: string;
+  /** The dataset that it is sent to; missing for a benchmark. */
+  readonly dataset?: string;
+  /** Query keys whose answers a run changes, however it ends; each matches every key that begins with it. */
+  readonly touches: readonly (readonly unknown[])[];
+}
+
 /** Listeners are called at most this often: a file is sent in thousands of chunks. */
 const notifyEveryMs = 100;
 
 export abstract class Job<State extends JobState> {
   readonly id: string;
-  /** What is uploaded, for a sentence: `my-benchmark`. */
-  readonly label: string;
-  /** The dataset that it is sent to; undefined for a benchmark. */
-  readonly dataset: string | undefined;
+  readonly label: JobSubject['label'];
+  readonly dataset: JobSubject['dataset'] | undefined;
+  readonly touches: JobSubject['touches'];
   #state: State;
   #running = false;
   #startedAt: number | undefined;
@@ -32,10 +40,11 @@ export abstract class Job<State extends JobState> {
   #timer: NodeJS.Timeout | undefined;
   #stop = new AbortController();
 
-  constructor(id: string, { label, dataset }: { readonly label: string; readonly dataset?: string }, state: State) {
+  constructor(id: string, { label, dataset, touches }: JobSubject, state: State) {
     this.id = id;
     this.label = label;
     this.dataset = dataset;
+    this.touches = touches;
     this.#state = state;
   }
 

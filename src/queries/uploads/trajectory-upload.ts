@@ -14,7 +14,9 @@ import { errorMessage } from '../../text/errors.ts';
 import { writeNewFile } from '../../text/new-file.ts';
 import { isRecord } from '../../text/own.ts';
 import { namedAgent } from '../agents.ts';
+import { datasetKeys } from '../datasets.ts';
 import type { TrajectoryRecords, UploadCounts } from '../remembered/trajectory-records.ts';
+import { trajectoryKeys } from '../trajectories.ts';
 import { Job, type JobState } from './job.ts';
 import { fingerprintOfFile } from './local-files.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
@@ -42,6 +44,8 @@ export interface TrajectoryUploadState extends JobState {
   readonly size: number;
   readonly handled: number;
   readonly counts: UploadCounts;
+  /** Whether the service has, or may have, something of it, also of an earlier run that this one continues. */
+  readonly hasSent: boolean;
   readonly error: Error | undefined;
 }
 
@@ -100,12 +104,13 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   constructor(id: string, path: string, dataset: string, { agent, records }: TrajectoryUploadOptions = {}) {
     super(
       id,
-      { label: `trajectories into ${dataset}`, dataset },
+      { label: `trajectories into ${dataset}`, dataset, touches: [datasetKeys.all, trajectoryKeys.all] },
       {
         phase: 'waiting',
         size: 0,
         handled: 0,
         counts: noCounts,
+        hasSent: false,
         error: undefined,
       },
     );
@@ -151,7 +156,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#outcomes = [];
     this.#shown = undefined;
     this.#failed = [];
-    return { phase: 'uploading', handled: 0, counts: noCounts, error: undefined };
+    const hasSent = (this.#records?.get(this.#ref)?.handled ?? 0) > 0;
+    return { phase: 'uploading', handled: 0, counts: noCounts, hasSent, error: undefined };
   }
 
   protected override end(cancelled: boolean, error: Error): Partial<TrajectoryUploadState> {
@@ -204,7 +210,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
     this.#shown = undefined;
     const handled = batch.at(-1)?.end ?? this.state.handled;
-    this.set({ handled, counts });
+    this.set({ handled, counts, hasSent: true });
     this.#records?.note(this.#ref, handled, counts);
   }
 
@@ -224,6 +230,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       );
       return outcomesOf(batch, answer);
     } catch (error) {
+      if (this.signal.aborted || (error instanceof ServiceError && error.outcomeUnknown)) this.set({ hasSent: true });
       if (this.signal.aborted || affectsAllRequests(error)) throw error;
       const failures = error instanceof ServiceError ? error.context?.['failures'] : undefined;
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];

@@ -26,7 +26,7 @@ interface EndlessState extends JobState {
 /** An upload that ends only when it is cancelled. */
 class Endless extends Job<EndlessState> {
   constructor() {
-    super('upload', { label: 'my-benchmark' }, { phase: 'stopped' } as EndlessState);
+    super('upload', { label: 'my-benchmark', touches: [] }, { phase: 'stopped' } as EndlessState);
   }
   readonly share = 0;
   readonly hasStarted = false;

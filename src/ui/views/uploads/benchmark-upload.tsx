@@ -2,7 +2,6 @@
 import { useMemo, useState } from 'react';
 import type { Agent } from '../../../contract/models.ts';
 import type { Column } from '../../../present/column.ts';
-import { benchmarkKeys } from '../../../queries/benchmarks.ts';
 import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
 import type { FileState } from '../../../queries/uploads/file-table.ts';
 import { useJob } from '../../../queries/use-workbench.ts';
@@ -127,9 +126,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
     if (!job) return [];
     const { phase, benchId, plan } = job.state;
     // A run never rejects.
-    const run = (): void => {
-      void job.run(workbench.service).then(() => workbench.cache.invalidateQueries({ queryKey: benchmarkKeys.all }));
-    };
+    const run = (): void => void job.run(workbench.service);
     const stopped = !job.busy && (phase === 'failed' || phase === 'cancelled');
     return [
       { command: uploadCommands.start, enabled: phase === 'waiting' || (stopped && !job.isTaken), run },

@@ -1,12 +1,14 @@
 /** The upload of trajectories: the outcome of each, and saving the failed ones to a file. */
 
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
-import { datasetKeys } from '../../../queries/datasets.ts';
-import { trajectoryKeys } from '../../../queries/trajectories.ts';
-import { handledItems, type Outcome, TrajectoryUpload } from '../../../queries/uploads/trajectory-upload.ts';
+import {
+  handledItems,
+  type Outcome,
+  TrajectoryUpload,
+  type TrajectoryUploadState,
+} from '../../../queries/uploads/trajectory-upload.ts';
 import { useJob } from '../../../queries/use-workbench.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
@@ -40,15 +42,21 @@ const phaseWords = {
   uploading: 'sending',
   done: 'all of it was sent',
   failed: 'it failed: what was sent is kept, and uploading the file again continues it',
+  failedBefore: 'it failed: nothing was sent; uploading the file again tries again',
   cancelled: 'stopped: what was sent is kept, and uploading the file again continues it',
-} as const;
+  cancelledBefore: 'stopped: nothing was sent',
+} as const satisfies Record<TrajectoryUploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
+
+function wordsOf({ phase, hasSent }: TrajectoryUploadState): string {
+  return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
+}
 
 function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
   const { state } = job;
   const { stored, skipped, failed } = state.counts;
   return [
     theme.styles.title(truncate(sanitiseLine(`${job.path} into ${job.dataset}`), width)),
-    phaseWords[state.phase],
+    wordsOf(state),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
     [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
       '  ',
@@ -67,7 +75,6 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
 
 export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) {
   const shell = useShell();
-  const workbench = useWorkbench();
   const theme = useTheme();
   const pane = usePane('main');
   const job = useJob(place.jobId, TrajectoryUpload);
@@ -86,11 +93,6 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   };
   const height = Math.max(4, pane.height - head.length);
   const table = useTable({ rows, columns, id: row => String(row.line), height, onOpen: openRow });
-  const ended = job !== undefined && !job.busy;
-  useEffect(() => {
-    if (!ended) return;
-    for (const queryKey of [datasetKeys.all, trajectoryKeys.all]) void workbench.cache.invalidateQueries({ queryKey });
-  }, [ended, workbench]);
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
     const save = (): void => {

@@ -9,7 +9,7 @@ import { Jobs } from '../../../../src/queries/uploads/job.ts';
 import { TrajectoryUpload } from '../../../../src/queries/uploads/trajectory-upload.ts';
 import { Workbench } from '../../../../src/queries/workbench.tsx';
 import { kinds } from '../../../../src/resources/catalogue.ts';
-import { NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
+import { AuthenticationError, NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import { registry } from '../../../../src/ui/views/registry.ts';
@@ -239,6 +239,76 @@ describe('the upload of trajectories', () => {
     await screen.waitFor('This is the last one');
     await screen.press('[');
     await screen.waitFor('second of all');
+  });
+});
+
+/** The program at the upload of a file of trajectories, which polls nothing by itself; `answer` comes first each time. */
+async function openTrajectories(dataset: string, answer: () => Promise<void>) {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-trajectories-'));
+  const path = join(folder, 'two.jsonl');
+  const lines = [1, 2].map(index => JSON.stringify({ messages: [{ role: 'user', content: `${dataset} ${index}` }] }));
+  writeFileSync(path, lines.join('\n'));
+  const held = withAnswers(service, {
+    uploadTrajectories: async (input, options) => {
+      await answer();
+      return service.call('uploadTrajectories', input, options);
+    },
+  });
+  const connect = async () => held;
+  const poll = { focusedMs: 600_000, visibleMs: 600_000 };
+  const workbench = new Workbench({ kinds, service: connect, profile: 'test', poll });
+  const job = new TrajectoryUpload('job', path, dataset);
+  workbench.jobs.add(job);
+  const start = { view: 'trajectory-upload', jobId: 'job', dataset } as const;
+  const screen = openScreen(
+    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
+    { columns: 120, rows: 30 },
+  );
+  onTestFinished(() => {
+    screen.close();
+    workbench.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { screen, run: () => job.run(connect) };
+}
+
+describe('the upload of trajectories in the background', () => {
+  it('is in the lists and their counts as soon as it ends, wherever the user is', async () => {
+    const answer = Promise.withResolvers<void>();
+    const { screen, run } = await openTrajectories('elsewhere', () => answer.promise);
+    await screen.waitFor('two.jsonl into elsewhere');
+    const running = run();
+    await screen.type(':trajectories\r');
+    await screen.waitFor('TRAJECTORY');
+    await screen.type(':datasets\r');
+    await screen.waitFor(text => text.includes('DATASET') && /Datasets +\d/.test(text));
+    const countOf = (section: string) => Number(new RegExp(`${section} +(\\d+)`).exec(screen.text())?.[1]);
+    const [datasets, trajectories] = [countOf('Datasets'), countOf('Trajectories')];
+    expect(screen.text()).not.toMatch(/│[▸ ]+elsewhere/);
+    answer.resolve();
+    await running;
+    await screen.waitFor(text => /│[▸ ]+elsewhere/.test(text));
+    await screen.waitFor(() => countOf('Datasets') === datasets + 1 && countOf('Trajectories') === trajectories + 2);
+  });
+});
+
+describe('an upload of trajectories that failed', () => {
+  it('does not say that something is kept if its first request was refused', async () => {
+    const { screen, run } = await openTrajectories('refused', async () => {
+      throw new AuthenticationError('The key was refused.', { status: 401 });
+    });
+    await run();
+    await screen.waitFor('The key was refused.');
+    expect(screen.text()).toContain('it failed: nothing was sent; uploading the file again tries again');
+  });
+
+  it('says that what was sent is kept if the service may have it', async () => {
+    const { screen, run } = await openTrajectories('lost', async () => {
+      throw new NetworkError('The line is cut.', { outcomeUnknown: true });
+    });
+    await run();
+    await screen.waitFor('The line is cut.');
+    expect(screen.text()).toContain('it failed: what was sent is kept');
   });
 });
 
