@@ -1,7 +1,13 @@
-/** The performance patches in `patches/` must not change any results. */
+/** The performance patches in `patches/` must not change any results, and must not be applied to another version. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { tokenize } from '@alcalzone/ansi-tokenize';
 import stringWidth from 'string-width';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
 
 /** Writes a text without any of the fast paths. */
 const wide = '\n日';
@@ -13,6 +19,39 @@ function everyCharacter(): string[] {
   }
   return characters;
 }
+
+describe('an install', () => {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const name = 'wrap-ansi';
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'benchtop-patches-'));
+    const [patch = ''] = readdirSync(join(root, 'patches')).filter(file => file.startsWith(name));
+    for (const path of [`node_modules/${name}`, `patches/${patch}`, 'package.json', 'package-lock.json']) {
+      cpSync(join(root, path), join(folder, path), { recursive: true });
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** The exit code of the script that `npm ci` runs, and what it printed. */
+  function prepare(): string {
+    const [program = '', ...flags] = manifest.scripts.prepare.split(' ');
+    const path = join(root, 'node_modules', program, 'index.js');
+    const { status, stdout } = spawnSync(process.execPath, [path, ...flags], { cwd: folder, encoding: 'utf8' });
+    return `${status}: ${stdout}`;
+  }
+
+  it('succeeds with the version that a patch was made for', () => {
+    expect(prepare()).toMatch(/^0: /);
+  });
+
+  it('fails with another version, even if the patch still fits', () => {
+    const path = join(folder, 'node_modules', name, 'package.json');
+    const installed = JSON.parse(readFileSync(path, 'utf8')) as object;
+    writeFileSync(path, JSON.stringify({ ...installed, version: '99.0.0' }));
+    expect(prepare()).toMatch(/^1: .*version mismatch/s);
+  });
+});
 
 describe('string-width', () => {
   it('gives by the short way what it gives by the long one, for every character alone and between others', () => {
