@@ -5,6 +5,8 @@ import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place } from '../../src/resources/place.ts';
 import { systemClock } from '../../src/service/clock.ts';
 import { createService } from '../../src/service/index.ts';
+import { errorStack } from '../../src/text/errors.ts';
+import { Failures } from '../../src/ui/app/failures.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { createMouseDecoder, type MouseEvent } from '../../src/ui/keys/mouse.ts';
@@ -24,7 +26,7 @@ export interface ProgramOptions {
   readonly start?: Place;
   /** The program's waits are shortened by this factor. */
   readonly haste: number;
-  /** Called with unintended output of the program. */
+  /** Called with unintended output of the program, and with every failure that it survives: of a view, a key, a timer. */
   readonly onUnmeant: (what: string) => void;
 }
 
@@ -75,6 +77,13 @@ export function openProgram(options: ProgramOptions): RunningProgram {
     suspend: () => {},
     quit: () => {},
     repaint: () => {},
+    failures: new Failures({
+      write: (error, details) => {
+        onUnmeant(`a failure that the screen survives: ${errorStack(error)}${details}`);
+        return undefined;
+      },
+      redact: text => text,
+    }),
     mouse: {
       subscribe: listener => {
         mice.add(listener);
