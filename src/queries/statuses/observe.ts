@@ -51,6 +51,8 @@ function isAbout(query: Query, { kind, id }: Subject): boolean {
 export function observeAnswers(client: QueryClient, { statuses, onObserved, onGone }: Observers): () => void {
   const cache = client.getQueryCache();
   const askedAt = new Map<string, number>();
+  /** The data last reported, by query: a cancelled request puts the same data back. */
+  const latest = new WeakMap<Query, unknown>();
 
   /** Unchanged rows keep their identity from answer to answer: most of a long list has nothing new to report. */
   const reported = new WeakMap<object, Observation>();
@@ -68,6 +70,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     const { observes, rows } = query.meta ?? {};
     const { data } = query.state;
     if (!observes || typeof data !== 'object' || data === null) return;
+    latest.set(query, data);
     const observations = (rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, observes));
     if (observations.length === 0) return;
     const times = { askedAt: askedAt.get(query.queryHash) ?? at, at, by: query.queryHash };
@@ -89,9 +92,11 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
 
   const failed = (query: Query): void => {
     const { about, partOf } = query.meta ?? {};
-    const { error } = query.state;
+    const { error, data } = query.state;
     if (partOf && isGone(error)) askAbout(partOf);
     if (!about) return;
+    // Found again as it was, that is news.
+    if (typeof data === 'object' && data !== null) reported.delete(data);
     if (isGone(error)) missed(about);
     else if (!isNotOffered(error) && statuses.get(about))
       statuses.failed({ ...about, label: about.id }, errorMessage(error));
@@ -104,6 +109,8 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     if (event.action.type === 'fetch') askedAt.set(query.queryHash, Date.now());
     else if (event.action.type === 'success')
       arrived(query, event.action.manual ? Date.now() : query.state.dataUpdatedAt);
+    // A page of a list whose last poll has failed.
+    else if (event.action.type === 'setState' && query.state.data !== latest.get(query)) arrived(query, Date.now());
     else if (event.action.type === 'error') failed(query);
   });
 }

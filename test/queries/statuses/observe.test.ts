@@ -63,6 +63,35 @@ describe('an answer', () => {
     expect(reports.map(report => report.map(({ id }) => id))).toEqual([['over', 'runs'], ['runs']]);
     expect(statuses.get({ kind: 'run', id: 'old' })).toBeUndefined();
   });
+
+  it('is reported of a page that arrives after a poll of its list has failed, and not again when put back', async () => {
+    const { client, reports, fetch } = observed();
+    const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
+    await fetch('list', meta, () => ({ rows: [{ id: 'a', status: 'running' }] }));
+    await fetch('list', meta, () => {
+      throw new Error('502');
+    });
+    const query = client.getQueryCache().find({ queryKey: ['list'] });
+    query?.setState({ data: { rows: [{ id: 'a', status: 'grading' }] } });
+    query?.setState({ ...query.state, fetchStatus: 'idle' });
+    expect(reports.map(report => report.map(({ status }) => status))).toEqual([['running'], ['grading']]);
+  });
+
+  it('that is the same after a failure says that it is there again', async () => {
+    const { statuses, fetch } = observed();
+    const read = () => ({ id: 'evr_1', status: 'completed' });
+    await fetch('record', { observes, about }, read);
+    await fetch('record', { observes, about }, () => {
+      throw new Error('The service failed');
+    });
+    expect(statuses.get(about)?.error).toBe('The service failed');
+    await fetch('record', { observes, about }, read);
+    expect(statuses.get(about)?.error).toBeUndefined();
+    await fetch('record', { observes, about }, () => notFound('evr_1'));
+    statuses.gone(about);
+    await fetch('record', { observes, about }, read);
+    expect(statuses.get(about)?.gone).toBe(false);
+  });
 });
 
 describe('a 404', () => {
