@@ -67,14 +67,16 @@ export class TrajectoryRecords extends ResumableUploads {
     this.changed();
   }
 
-  /** Records the progress. */
-  note(upload: TrajectoryUploadRef, handled: number, { stored, skipped, failed }: UploadCounts): void {
-    const sql = `update trajectory_uploads set handled = ?, stored = ?, skipped = ?, failed = ? where ${where}`;
-    this.tables.run(sql, handled, stored, skipped, failed, ...this.#keyOf(upload));
+  /** Records the progress, unless another program has begun a record with another key meanwhile. */
+  note(upload: TrajectoryUploadRef, key: string, handled: number, { stored, skipped, failed }: UploadCounts): void {
+    const sql = `update trajectory_uploads set handled = ?, stored = ?, skipped = ?, failed = ? where ${where} and key = ?`;
+    this.tables.run(sql, handled, stored, skipped, failed, ...this.#keyOf(upload), key);
   }
 
-  forget(upload: TrajectoryUploadRef): void {
-    this.tables.run(`delete from trajectory_uploads where ${where}`, ...this.#keyOf(upload));
+  /** @param key only if the record has this key */
+  forget(upload: TrajectoryUploadRef, key?: string): void {
+    const sql = `delete from trajectory_uploads where ${where} and key = coalesce(?, key)`;
+    this.tables.run(sql, ...this.#keyOf(upload), key ?? null);
     this.changed();
   }
 }

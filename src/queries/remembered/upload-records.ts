@@ -87,9 +87,11 @@ export class UploadRecords extends ResumableUploads {
     );
   }
 
-  forget(folder: string): void {
+  /** @param benchId only if the record is of this id: another program may have begun a new one meanwhile */
+  forget(folder: string, benchId?: string): void {
     for (const table of ['upload_files', 'uploads']) {
-      this.tables.run(`delete from ${table} where profile = ? and folder = ?`, this.tables.scope, folder);
+      const sql = `delete from ${table} where profile = ?1 and folder = ?2 and bench_id = coalesce(?3, bench_id)`;
+      this.tables.run(sql, this.tables.scope, folder, benchId ?? null);
     }
     this.changed();
   }

@@ -131,7 +131,7 @@ export class SentFiles {
 
   /** Forgets the id and all fingerprints. */
   forget(): void {
+    this.#records.forget(this.#folder, this.#benchId);
     this.#reset(undefined);
-    this.#records.forget(this.#folder);
   }
 }

@@ -186,7 +186,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
         const add = (item: Item) => answered.get(item.line) ?? failedOutcome(item.line, item.error ?? 'not sent');
         this.#add(batch, add, counts);
       }
-      this.#records?.forget(this.#ref);
+      this.#records?.forget(this.#ref, this.#key);
       this.set({ phase: 'done', handled: size });
     } finally {
       await file.close();
@@ -211,7 +211,7 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     this.#shown = undefined;
     const handled = batch.at(-1)?.end ?? this.state.handled;
     this.set({ handled, counts, hasSent: true });
-    this.#records?.note(this.#ref, handled, counts);
+    this.#records?.note(this.#ref, this.#key, handled, counts);
   }
 
   /** @throws ServiceError if the other batches would fail in the same way */

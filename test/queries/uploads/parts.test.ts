@@ -35,7 +35,7 @@ describe('the record of an upload', () => {
       files: (folder, id) => store.uploads.files(folder, id),
       begin: (folder, id) => store.uploads.begin(folder, id),
       setPhase: (...order) => store.uploads.setPhase(...order),
-      forget: folder => store.uploads.forget(folder),
+      forget: (...which) => store.uploads.forget(...which),
       note: (folder, id, files) => {
         rows += files.length;
         store.uploads.note(folder, id, files);
@@ -63,6 +63,13 @@ describe('the record of an upload', () => {
     const read = new SentFiles(store.uploads, '/d');
     read.load();
     expect([read.benchId, read.isIngested(), read.holds(fileOf(0))]).toEqual(['bench_new', false, false]);
+    fresh.add('d/0.txt', '10 0');
+    fresh.flush();
+    old.forget();
+    read.load();
+    expect([read.benchId, store.uploads.files('/d', 'bench_new').get('d/0.txt')]).toEqual(['bench_new', '10 0']);
+    fresh.forget();
+    expect(store.uploads.unfinished()).toEqual([]);
     store.close();
   });
 

@@ -319,6 +319,26 @@ describe('an upload that is interrupted', () => {
     expect(again.sent.map(({ count }) => count)).toEqual([99, 100, 51]);
     expect(upload.outcomes.filter(({ failed }) => failed).map(({ line: place }) => place)).toEqual([1]);
   });
+
+  it('leaves the record of a program that has begun with the changed file', async () => {
+    const { trajectoryUploads: records } = remembered()();
+    const path = join(folder, 'edited.jsonl');
+    writeFileSync(path, lines);
+    const upload = new TrajectoryUpload('job', path, 'edited', { records });
+    const begun = { mark: 'of the changed file', key: 'another', size: 10 };
+    let sent = 0;
+    await upload.run(async () =>
+      withAnswers(service, {
+        uploadTrajectories: () => {
+          sent += 1;
+          if (sent === 2) records.begin({ path, dataset: 'edited', agent: undefined }, begun);
+          return { uploaded: 100 };
+        },
+      }),
+    );
+    expect(upload.state.phase).toBe('done');
+    expect(records.unfinished()).toMatchObject([{ ...begun, handled: 0, counts: { stored: 0 } }]);
+  });
 });
 
 it('a file that is uploaded a second time is skipped as a whole', async () => {
