@@ -64,6 +64,15 @@ function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>):
   return previous && previous.version > answer.version ? previous : answer;
 }
 
+/** The reader of a list that is shown, which reads it as the last drawing says. */
+function useReader<Row>(source: ListSource<Row>): ListReader<Row> {
+  const reader = useWorkbench().lists.of(source);
+  useEffect(() => {
+    reader.source = source;
+  }, [reader, source]);
+  return reader;
+}
+
 /** The query of a list: all callers share one reader with its pages. */
 export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): LiveQuery<ListData<Row>> {
   const reader = workbench.lists.of(source);
@@ -75,8 +84,9 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
       rows: () => reader.live().slice(0, source.observesFirst) as object[],
       partOf: source.partOf,
     },
-    activity: () => reader.activity(),
+    activity: () => reader.activity(source),
     read: context => {
+      reader.source = source;
       const isShown = workbench.cache.getQueryCache().find({ queryKey: source.key })?.isActive() ?? false;
       return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);
     },
@@ -140,7 +150,7 @@ export function useListPages<Row>(
   data: ListData<Row> | undefined,
 ): ListPages<Row> {
   const workbench = useWorkbench();
-  const reader = workbench.lists.of(source);
+  const reader = useReader(source);
   const { reading, error } = useSyncExternalStore(reader.subscribe, reader.state);
   const viewer = useRef({}).current;
   const timer = useRef<NodeJS.Timeout>(undefined);

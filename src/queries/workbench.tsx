@@ -69,7 +69,8 @@ export class Workbench {
       queries: {
         retry: false,
         gcTime: forgetAfterMs,
-        staleTime: 1_000,
+        // What an earlier start read is stale, however young.
+        staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : 1_000),
         // After a suspension everything on screen is read once, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,

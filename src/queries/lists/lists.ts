@@ -15,16 +15,20 @@ export interface ListCount {
   readonly readAt: number;
 }
 
+interface KnownReader {
+  readonly key: readonly unknown[];
+  readonly reader: ListReader<never>;
+  /** Hash of the list that has the same rows in another order. */
+  readonly sameRowsAs: string | undefined;
+}
+
 export class Lists {
   readonly #cache: QueryClient;
   readonly #context: (signal: AbortSignal) => Promise<QueryContext>;
   readonly #memory: () => RememberedStore | undefined;
-  readonly #readers = new Map<string, { readonly key: readonly unknown[]; readonly reader: ListReader<never> }>();
+  readonly #readers = new Map<string, KnownReader>();
   /** Kept after the rows are dropped, so that a known count does not disappear. */
   readonly #counts = new Map<string, ListCount>();
-
-  /** The lists that have the rows of another one in another order, by that one. */
-  readonly #orders = new Map<string, ReadonlySet<string>>();
   readonly #refused = new Set<string>();
   readonly #listeners = new Listeners();
 
@@ -48,15 +52,14 @@ export class Lists {
     });
   }
 
-  /** The reader of a list. Sources with the same key share one. */
+  /**
+   * The reader of a list. Sources with the same key share one. May be called while drawing: nothing is read from the
+   * service, and nothing that others see changes.
+   */
   of<Row>(source: ListSource<Row>): ListReader<Row> {
     const hash = hashKey(source.key);
     const known = this.#readers.get(hash);
-    if (known) {
-      const reader = known.reader as unknown as ListReader<Row>;
-      reader.source = source;
-      return reader;
-    }
+    if (known) return known.reader as unknown as ListReader<Row>;
     const reader = new ListReader<Row>(source, {
       context: this.#context,
       publish: data => {
@@ -66,11 +69,13 @@ export class Lists {
         else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
       },
     });
+    this.#readers.set(hash, {
+      key: source.key,
+      reader: reader as unknown as ListReader<never>,
+      sameRowsAs: source.sameRowsAs && hashKey(source.sameRowsAs),
+    });
     this.#restore(hash, source, reader);
-    this.#readers.set(hash, { key: source.key, reader: reader as unknown as ListReader<never> });
     reader.subscribe(() => this.#count(hash, reader, this.#counts.get(hash)?.readAt ?? Date.now()));
-    const { sameRowsAs } = source;
-    if (sameRowsAs) this.#orders.set(hashKey(sameRowsAs), new Set(this.#orders.get(hashKey(sameRowsAs))).add(hash));
     return reader;
   }
 
@@ -97,10 +102,8 @@ export class Lists {
       return row.success ? [row.data] : [];
     });
     reader.restore({ ...wholePage(items), ...page, items, has_more: page.next_cursor !== null }, readAt);
-    this.#counts.set(hash, { rows: reader.data.rows.length, complete: reader.data.complete, readAt });
-    this.#cache.setQueryData(key, reader.data, { updatedAt: readAt });
-    // Stale however young: this program has not read it.
-    this.#cache.getQueryCache().get(hash)?.invalidate();
+    const restored = { queryKey: key, initialData: reader.data, initialDataUpdatedAt: readAt };
+    this.#cache.getQueryCache().build(this.#cache, restored);
   }
 
   /** Remembers the first page of a list for the next start. */
@@ -117,8 +120,15 @@ export class Lists {
   /** How many rows of a list are known, in any order; undefined before it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
     const hash = hashKey(key);
-    const orders = [...(this.#orders.get(hash) ?? [])].filter(order => this.#readers.has(order));
-    return orders.map(order => this.#counts.get(order)).reduce(better, this.#counts.get(hash));
+    const orders = [...this.#readers].filter(([, { sameRowsAs }]) => sameRowsAs === hash);
+    return orders.map(([order]) => this.#counts.get(order)).reduce(better, this.#latestCount(hash));
+  }
+
+  /** Before the first answer: of the rows that an earlier start has left, those that can be shown. */
+  #latestCount(hash: string): ListCount | undefined {
+    const { restoredAt: readAt, data } = this.#readers.get(hash)?.reader ?? {};
+    if (readAt === undefined || !data) return this.#counts.get(hash);
+    return { rows: data.rows.length, complete: data.complete, readAt };
   }
 
   /** Whether the service has refused to sort a list by a field. */

@@ -54,6 +54,7 @@ const pageTimeoutMs = 60_000;
 const attempts = 5;
 
 export class ListReader<Row> {
+  /** Of several sources with the same key, the one that was shown or read last. */
   source: ListSource<Row>;
   readonly #pages: ListPages<Row>;
   readonly #ports: ReaderPorts<Row>;
@@ -91,6 +92,11 @@ export class ListReader<Row> {
     return this.#pages.isRestored ? undefined : this.#pages.pages[0];
   }
 
+  /** When an earlier start read the rows, until they are read again; epoch milliseconds. */
+  get restoredAt(): number | undefined {
+    return this.#pages.isRestored ? this.#pages.pages[0]?.readAt : undefined;
+  }
+
   /** Shows the first page of an earlier start, read at `at` in epoch milliseconds, until it is read again. */
   restore(page: AnnotatedPage<Row>, readAt: number): void {
     this.#pages.restore(page, readAt);
@@ -106,8 +112,8 @@ export class ListReader<Row> {
   }
 
   /** What the live rows are doing. */
-  activity(): Activity {
-    return this.source.activity?.(this.live()) ?? 'open';
+  activity(source: Pick<ListSource<Row>, 'activity'> = this.source): Activity {
+    return source.activity?.(this.live()) ?? 'open';
   }
 
   /** When the last successful poll began, in epoch milliseconds. */

@@ -1,12 +1,16 @@
-/** The lists of a connection: their row counts, whatever shows them. */
+/** The lists of a connection: their readers, and their row counts, whatever shows them. */
 
+import { hashKey } from '@tanstack/react-query';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import type { ListSource } from '../../../src/queries/lists/list.ts';
-import { useList } from '../../../src/queries/use-list.ts';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { listQuery, useList, useListPages } from '../../../src/queries/use-list.ts';
+import { useLive } from '../../../src/queries/use-live.ts';
 import { useListCount } from '../../../src/queries/use-workbench.ts';
-import { Workbench, WorkbenchProvider } from '../../../src/queries/workbench.tsx';
+import { useWorkbench, Workbench, WorkbenchProvider } from '../../../src/queries/workbench.tsx';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
@@ -14,12 +18,24 @@ import { ListServer, type Row } from './list-server.ts';
 
 const key = ['rows', 'list'];
 
-function world(count: number) {
+const schema = z.object({ id: z.string(), value: z.number() });
+
+function world(count: number, memory = RememberedStore.inMemory('test')) {
   const server = new ListServer(10, 'place');
   server.insertMany(count);
-  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
-  const source: ListSource<Row> = { key, id: ({ id }) => id, readPage: async ({ query }) => server.answer(query) };
+  const remembered = () => memory;
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  const readPage: ListSource<Row>['readPage'] = async ({ query }) => server.answer(query);
+  const source: ListSource<Row> = { key, id: ({ id }) => id, schema, readPage };
   return { server, workbench, source };
+}
+
+/** What an earlier start has left, at `readAt` in epoch milliseconds. */
+function memoryOf(items: readonly unknown[], next_cursor: string | null, readAt: number): RememberedStore {
+  const memory = RememberedStore.inMemory('test');
+  memory.keepPage(hashKey(key), { items, next_cursor, dropped: 0 }, readAt);
+  memory.flush();
+  return memory;
 }
 
 function Count() {
@@ -34,6 +50,12 @@ function Rows({ source }: { source: ListSource<Row> }) {
         .join(' ')}
     </Text>
   );
+}
+
+function Pages({ source }: { source: ListSource<Row> }) {
+  const query = listQuery(useWorkbench(), source);
+  const { data } = useLive(query, 'focused');
+  return <Text>{`${useListPages({ source, query, plain: undefined }, data).rows.length} rows`}</Text>;
 }
 
 let close: (() => void) | undefined;
@@ -56,6 +78,59 @@ function show({ workbench, source }: Pick<ReturnType<typeof world>, 'workbench' 
   };
   return { frame: () => lastFrame() ?? '', leave: () => rerender(tree(false)) };
 }
+
+describe('the reader of a list', () => {
+  it('has what an earlier start read, and changes nothing that others see', () => {
+    const readAt = Date.now();
+    const items = [{ id: 'r1', value: 1 }, { value: 2 }, { id: 'r3', value: 3 }];
+    const { workbench, source } = world(0, memoryOf(items, 'r3', readAt));
+    close = () => workbench.close();
+    const events: string[] = [];
+    workbench.lists.subscribe(() => events.push('count'));
+    workbench.cache.getQueryCache().subscribe(({ type }) => events.push(type));
+    const { data } = workbench.lists.of(source);
+    expect(data.rows.map(({ id }) => id)).toEqual(['r1', 'r3']);
+    expect(workbench.cache.getQueryData(key)).toBe(data);
+    expect(workbench.cache.getQueryState(key)?.dataUpdatedAt).toBe(readAt);
+    expect(workbench.lists.countOf(key)).toEqual({ rows: 2, complete: false, readAt });
+    expect(events).toEqual(['added']);
+  });
+
+  it('is asked for at once although an earlier start has just read the list', async () => {
+    const { workbench, source } = world(2, memoryOf([], null, Date.now() - 100));
+    const { frame } = show({ workbench, source });
+    await eventually(() => expect(frame()).toContain('r2 r1'));
+  });
+
+  it('reads as the list was last shown, not as a drawing would have that was discarded', async () => {
+    const { workbench, source } = world(25);
+    const asked: string[] = [];
+    const named = (name: string): ListSource<Row> => ({
+      ...source,
+      readPage: context => {
+        asked.push(name);
+        return source.readPage(context);
+      },
+    });
+    const [first, second] = [named('first'), named('second')];
+    const tree = (shown: ListSource<Row>) => (
+      <WorkbenchProvider workbench={workbench}>
+        <Pages source={shown} />
+      </WorkbenchProvider>
+    );
+    const { lastFrame, rerender, unmount } = render(tree(first));
+    close = () => {
+      unmount();
+      workbench.close();
+    };
+    const reader = workbench.lists.of(second);
+    await reader.readRest();
+    expect(new Set(asked)).toEqual(new Set(['first']));
+    rerender(tree(second));
+    await eventually(() => expect(reader.source).toBe(second));
+    await eventually(() => expect(lastFrame()).toBe('25 rows'));
+  });
+});
 
 describe('the count of a list', () => {
   it('has a + while more rows are on the service', async () => {
