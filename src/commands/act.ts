@@ -10,7 +10,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
-import { untilEnded, wordsOf } from './watch.ts';
+import { type Seen, untilEnded, wordsOf } from './watch.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ActFlags extends RecordFlags {
@@ -110,6 +110,14 @@ export async function printOutcome(
   }
 }
 
+/** Notes each change of what is waited for. */
+export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
+  return async seen => {
+    const { id, status, done, total, mean } = seen;
+    io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean });
+  };
+}
+
 /** How long the record may take after the end of --timeout, in milliseconds. */
 const lateMs = 1_000;
 
@@ -135,13 +143,7 @@ export async function finish(
   // A script needs the id of what it started, also where the end of it cannot be read.
   let record = started;
   try {
-    const code = await untilEnded(ref, context, io, {
-      timeout: flags.timeout,
-      onChange: async seen => {
-        const { id, status, done, total, mean } = seen;
-        io.note(`${sanitiseLine(ref.label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean });
-      },
-    });
+    const code = await untilEnded(ref, context, io, { timeout: flags.timeout, onChange: noteChange(ref, io) });
     if (code === exitCodes.interrupted) return code;
     const isLate = context.signal.aborted;
     const until = isLate ? AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]) : context.signal;

@@ -10,17 +10,21 @@ import { cancelRun, deleteRun } from '../queries/evaluations.ts';
 import { createSecret, deleteSecret } from '../queries/secrets.ts';
 import { cancelTraining, deleteTraining } from '../queries/training.ts';
 import { logReward } from '../queries/trajectories.ts';
+import { ServiceError } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { type ActFlags, askLine, checkOutcomeFlags, confirm, printOutcome, printRequests } from './act.ts';
-import { CommandError, exitCodes } from './exit.ts';
+import { awaited, endedBefore, type Outcome, untilCancelled, untilUndeployed } from './awaited-changes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { type Found, findAmong, resourceOrThrow, wordFor } from './find.ts';
+import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkRecordFlags } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
-import { withService } from './with-service.ts';
+import type { AwaitedChange } from './watch.ts';
+import { type CommandContext, isRefusal, withService } from './with-service.ts';
 
 /** What a verb does to the rows of a resource. */
 type Deed = Action<never>;
@@ -34,12 +38,11 @@ interface Change {
   readonly loses: string;
   /** By the first name of the resource. */
   readonly verbs: Readonly<Record<string, Deed>>;
+  /** What --wait waits for. */
+  readonly awaits?: (found: Found) => AwaitedChange;
+  /** With --wait, what is refused because it has ended by itself is as good as changed. */
+  readonly mayHaveEnded?: true;
 }
-
-const nameOf = ({ resource, row, id }: Found): string => {
-  const label = resource.label?.(row) || id;
-  return `${wordFor(resource)} ${label === id ? id : `${label} (${id})`}`;
-};
 
 /** How to delete a run whose benchmark only the user knows, where the service asks for both. */
 const deletingIn = (runId: string): string =>
@@ -47,16 +50,34 @@ const deletingIn = (runId: string): string =>
 
 /** What is printed of each resource that was changed. */
 const changed = z.object({ id: z.string(), kind: z.string(), done: z.string() });
+/** With --wait also the last status that was seen. */
+const waitedFor = z.extend(changed, { status: z.nullable(z.string()) });
+
+/** Why a resource was not changed, or may not have been. */
+function reasonOf(found: Found, error: Error | undefined, past: string, lateAfter: number | undefined): Error {
+  const name = nameOf(found);
+  if (lateAfter === undefined || isRefusal(error))
+    return error ?? new CommandError(`${name} was not ${past}.`, exitCodes.failed);
+  const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
+  const what = isUnknown
+    ? `it is not known whether ${name} was ${past}. Check before you repeat it.`
+    : `${name} was not ${past}.`;
+  return new CommandError(
+    `The service did not answer within ${counted(lateAfter, 'second')}: ${what}`,
+    exitCodes.timeout,
+  );
+}
 
 /** Finds all resources first, asks once, then sends. A failure does not stop the others. */
 async function changeAll(
-  { verb, past, loses, verbs }: Change,
+  change: Change,
   words: readonly string[],
   flags: ActFlags & ServiceFlags,
   io: CommandIo,
 ): Promise<number> {
-  await checkRecordFlags(flags, [changed], io);
-  return withService(flags, io, async context => {
+  const { verb, past, loses, verbs, awaits, mayHaveEnded } = change;
+  await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
+  const work = async (context: CommandContext): Promise<ExitCode> => {
     if (!flags.dryRun) context.service.requireWrites();
     const among = Object.keys(verbs).map(resourceOrThrow);
     // A resource that is named twice counts once.
@@ -77,17 +98,18 @@ async function changeAll(
     await confirm(`${verb} ${found.map(nameOf).join(', ')}? ${loses}`, flags, io);
     const left = await sendAll(context.service, send, found, { signal: context.signal });
     const failed = new Map(left.map(({ input, error }) => [input, error]));
-    for (const each of found) {
-      const { resource, id } = each;
-      if (failed.has(each)) continue;
-      if (removes && resource.kind) context.memory.forget(resource.kind, id);
-      const record: z.infer<typeof changed> = { id, kind: resource.names[1], done: past };
-      // One line for each: there may be many.
-      if (flags.json) await io.print(`${safeJson(record)}\n`);
-      else await printOutcome(record, { id, label: nameOf(each) }, flags, io);
-    }
+    const lateAfter = context.signal.aborted && !io.signal.aborted ? flags.timeout : undefined;
+    const outcomes = new Map<Found, Outcome>();
+    const reasons: Error[] = [];
     for (const [each, error] of failed) {
-      await io.fail(error ?? new CommandError(`${nameOf(each)} was not ${past}.`));
+      const ended = flags.wait && mayHaveEnded ? await endedBefore(each, error, context, io) : undefined;
+      if (ended) {
+        outcomes.set(each, ended);
+        continue;
+      }
+      const reason = reasonOf(each, error, past, lateAfter);
+      reasons.push(reason);
+      await io.fail(reason);
       if (
         verbs['runs'] === deleteRun &&
         each.resource.kind === 'run' &&
@@ -96,15 +118,42 @@ async function changeAll(
         io.note(`The benchmark of the run is not known. Name it: ${deletingIn(each.id)}`, { id: each.id });
       }
     }
-    const [first] = failed.values();
-    return failed.size === 0 ? exitCodes.done : first ? exitCodeOf(first) : exitCodes.failed;
-  });
+    const sent = found.filter(each => !failed.has(each));
+    const limits = { timeout: flags.timeout, among: sent.length };
+    await Promise.all(
+      sent.map(async each => {
+        const isAwaited = flags.wait && awaits;
+        const outcome = isAwaited ? await awaited(each, awaits(each), limits, context, io) : { code: exitCodes.done };
+        outcomes.set(each, outcome);
+      }),
+    );
+    for (const each of found) {
+      const { resource, id } = each;
+      const outcome = outcomes.get(each);
+      if (!outcome) continue;
+      if (removes && resource.kind) context.memory.forget(resource.kind, id);
+      const { status = null, hadEnded } = outcome;
+      const done = hadEnded ? 'ended' : past;
+      const record: z.infer<typeof changed> = { id, kind: resource.names[1], done, ...(flags.wait && { status }) };
+      // One line for each: there may be many.
+      if (flags.json) await io.print(`${safeJson(record)}\n`);
+      else await printOutcome(record, { id, label: nameOf(each) }, flags, io);
+    }
+    const codes = [...reasons.map(exitCodeOf), ...[...outcomes.values()].map(({ code }) => code)];
+    return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
+  };
+  return withService(flags, io, work, past);
 }
 
 export function cancel({ args, flags }: CommandInput<'cancel'>, io: CommandIo): Promise<number> {
   const verbs = { runs: cancelRun as Deed, training: cancelTraining as Deed };
   const loses = 'Running work stops; finished work is kept.';
-  return changeAll({ verb: 'Cancel', past: 'cancelled', loses, verbs }, args, flags, io);
+  return changeAll(
+    { verb: 'Cancel', past: 'cancelled', loses, verbs, awaits: untilCancelled, mayHaveEnded: true },
+    args,
+    flags,
+    io,
+  );
 }
 
 export function remove({ args, flags }: CommandInput<'delete'>, io: CommandIo): Promise<number> {
@@ -115,7 +164,7 @@ export function remove({ args, flags }: CommandInput<'delete'>, io: CommandIo): 
 export function takeDown({ args, flags }: CommandInput<'undeploy'>, io: CommandIo): Promise<number> {
   const verbs = { deployments: undeploy as Deed };
   const loses = 'It stops answering, and its record is deleted. This cannot be undone.';
-  return changeAll({ verb: 'Undeploy', past: 'undeployed', loses, verbs }, args, flags, io);
+  return changeAll({ verb: 'Undeploy', past: 'undeployed', loses, verbs, awaits: untilUndeployed }, args, flags, io);
 }
 
 export async function promoteOne(

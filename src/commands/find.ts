@@ -105,6 +105,12 @@ export interface Found {
   readonly row: object;
 }
 
+/** For questions and results, e.g. `run first (evr_1)`. */
+export const nameOf = ({ resource, row, id }: Found): string => {
+  const label = resource.label?.(row) || id;
+  return `${wordFor(resource)} ${label === id ? id : `${label} (${id})`}`;
+};
+
 /** The row whose id matches another resource's pattern; undefined if there is none. */
 async function readForeign(resource: Resource, id: string, context: CommandContext): Promise<object | undefined> {
   try {

@@ -10,6 +10,7 @@ import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/cat
 import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
@@ -21,7 +22,7 @@ import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
+export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
   Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>>;
 
 /** Listed running work, and pins that have not ended; of one kind if it is given. */
@@ -93,6 +94,8 @@ interface Following {
   readonly signal: AbortSignal;
   /** Sleeps for this many milliseconds; rejects once the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Whether this status is the last; by default that of work that has ended. */
+  readonly isLast?: (status: string | undefined) => boolean;
 }
 
 const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
@@ -106,7 +109,7 @@ const mostWithout = 3;
  * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
-  const { label, look, onChange, note, intervals, signal, sleep = defaultSleep } = following;
+  const { label, look, onChange, note, intervals, signal, sleep = defaultSleep, isLast = hasEnded } = following;
   let reported = '';
   let failures = 0;
   let without = 0;
@@ -117,7 +120,7 @@ export async function follow(following: Following): Promise<string> {
       const words = wordsOf(seen);
       if (words !== reported) await onChange(seen);
       reported = words;
-      if (hasEnded(seen.status)) return seen.status ?? '';
+      if (isLast(seen.status)) return seen.status ?? '';
       if (isOver(seen.status, seen.endTime)) {
         note(`${label} has an end time, but its status ${sanitiseLine(seen.status ?? '')} does not say how it ended.`);
         return seen.status ?? '';
@@ -149,7 +152,18 @@ function sharedBy(count: number, { focusedMs, visibleMs }: PollIntervals): PollI
   return { focusedMs: focusedMs * factor, visibleMs: visibleMs * factor };
 }
 
+/** A change that was asked for and takes time. Without one, the end of running work is waited for. */
+export interface AwaitedChange extends Pick<Following, 'isLast'> {
+  /** E.g. `cancelled`. */
+  readonly past: string;
+  /** The current state; by default as for running work. */
+  readonly look?: (service: Service, signal: AbortSignal) => Promise<Seen>;
+  /** Whether this status is what was asked for. */
+  readonly isDone: (status: string) => boolean;
+}
+
 interface WaitOptions {
+  readonly change?: AwaitedChange | undefined;
   /** How many resources are followed at the same time; 1 by default. */
   readonly among?: number;
   /** Seconds after which the signal of the context gives up, for messages. */
@@ -175,13 +189,28 @@ async function noteFailedImages(
   }
 }
 
-/** Follows one resource until it has ended. Returns 0 for success, 1 for failure, 124 on timeout. */
+/** What is known of it at the end of --timeout. */
+function lateWords(past: string | undefined, seconds: number): string {
+  const after = `after ${counted(seconds, 'second')}`;
+  return past === undefined ? `is still running ${after}, and keeps running.` : `is still being ${past} ${after}.`;
+}
+
+/** The same where the service no longer answers. */
+function lostWords(past: string | undefined): string {
+  const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
+  return `${what}: the service no longer answers, so it is not known.`;
+}
+
+const isSuccess = (status: string): boolean => statusMeaning(status) === 'success';
+
+/** Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 124 on timeout. */
 export async function untilEnded(
   ref: ResourceRef,
   { config, service, memory, signal }: CommandContext,
   io: CommandIo,
-  { timeout, onChange, among = 1 }: WaitOptions,
+  { timeout, onChange, change, among = 1 }: WaitOptions,
 ): Promise<ExitCode> {
+  const { isLast, isDone = isSuccess } = change ?? {};
   io.stopOnSignals?.();
   /** Since when an answer is missing, in milliseconds; undefined after one. */
   let silentSince: number | undefined;
@@ -189,27 +218,28 @@ export async function untilEnded(
     let isNoted = false;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
-      const seen = await lookAt(ref, { service: service.background, memory, signal });
+      const seen = change?.look
+        ? await change.look(service.background, signal)
+        : await lookAt(ref, { service: service.background, memory, signal });
       silentSince = undefined;
       if (seen.id !== ref.id && !isNoted) io.note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;
       return seen;
     };
     const intervals = sharedBy(among, config.preferences.poll);
-    const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals, signal });
-    if (statusMeaning(status) === 'success') return exitCodes.done;
+    const following = { label: ref.label, look, onChange, note: io.note, intervals, signal };
+    const status = await follow(isLast ? { ...following, isLast } : following);
+    if (isDone(status)) return exitCodes.done;
     if (ref.kind === 'benchmark') await noteFailedImages(ref, { service, signal }, io);
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
-      io.note(`${ref.label} keeps running.`, { id: ref.id });
+      io.note(`${ref.label} ${change ? `is still being ${change.past}` : 'keeps running'}.`, { id: ref.id });
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
-    const words = isKnown
-      ? `is still running after ${counted(timeout ?? 0, 'second')}, and keeps running.`
-      : 'may still be running: the service no longer answers, so it is not known.';
+    const words = (isKnown ? lateWords : lostWords)(change?.past, timeout ?? 0);
     io.note(`${ref.label} ${words}`, { id: ref.id });
     return exitCodes.timeout;
   }

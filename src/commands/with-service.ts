@@ -29,7 +29,7 @@ export interface CommandContext {
 interface LimitFlags {
   /** In seconds. */
   readonly timeout?: number | undefined;
-  /** Whether the command starts something and waits for its end. */
+  /** Whether the command starts or changes something and waits for its end. */
   readonly wait?: boolean | undefined;
 }
 
@@ -44,17 +44,17 @@ function limitOf(seconds: number | undefined): AbortSignal {
 }
 
 /** Whether the service refused in time what was asked, which says more than that the time is over since. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   if (!(error instanceof ServiceError) || error.kind === 'timeout' || error.kind === 'cancelled') return false;
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
 }
 
-/** An error after the end of --timeout: what it means for what was asked. */
-function lateError(error: unknown, seconds: number, { wait }: LimitFlags): CommandError {
+/** An error after the end of --timeout: what it means for what was asked, e.g. to be `started`. */
+function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string): CommandError {
   const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
   const outcome = isUnknown
-    ? 'It is not known whether it was started: check before you repeat it.'
-    : 'Nothing was started.';
+    ? `It is not known whether it was ${past}: check before you repeat it.`
+    : `Nothing was ${past}.`;
   const words = [`The service did not answer within ${counted(seconds, 'second')}.`, wait ? outcome : ''];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.timeout);
 }
@@ -97,12 +97,14 @@ async function noteCertificates({ service }: Profile, { environment, note }: Com
 /**
  * Connects, runs the work, and closes everything. --timeout counts from here.
  *
+ * @param past what the work does, for an error with --wait
  * @throws ConfigError, ServiceError, and whatever the work throws; CommandError with 124 after the end of --timeout
  */
 export async function withService<Result>(
   flags: ServiceFlags & LimitFlags,
   io: CommandIo,
   work: (context: CommandContext) => Promise<Result>,
+  past = 'started',
 ): Promise<Result> {
   const config = loadConfig(configFlags(flags), io.environment);
   if (config.profile.missingAddress) throw config.profile.missingAddress;
@@ -116,7 +118,7 @@ export async function withService<Result>(
     return await work({ config, service: await connection.service(), memory, signal });
   } catch (error) {
     if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
-      throw lateError(error, flags.timeout, flags);
+      throw lateError(error, flags.timeout, flags, past);
     throw namingSettings(error, config.profile);
   } finally {
     memory.close();

@@ -222,8 +222,15 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   cancel: [
     asJson(['%endless%', '--yes'], has({ id: id('trn'), kind: 'training-run', done: 'cancelled' })),
+    asJson(['%endless%', '--yes', '--wait'], has({ id: id('trn'), done: 'cancelled', status: 'cancelled' }), {
+      notes: /^\{"note":"endless: cancelled[^"]*","id":"trn_\w+","status":"cancelled"/m,
+    }),
+    ok(['first', '--yes', '--wait', '--field', 'done'], /^ended\n$/, {
+      notes: /^run first \(evr_\w+\) has ended already: completed\.$/,
+    }),
     bad(['first'], usage, /add --yes/),
     bad(['first', '--yes'], failed, /./),
+    bad(['first', '--yes', '--field', 'status'], usage, /no field status/),
     bad(['first', '--yes', '--field', 'stauts'], usage, /no field stauts/),
     bad(['nothing', '--yes'], notFound, /There is no run or training run nothing/),
     bad(['first', 'nothing', '--yes'], notFound, /nothing/),
@@ -238,7 +245,9 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   undeploy: [
     bad(['tutor'], usage, /Undeploy deployment tutor.*add --yes/),
     ok(['tutor', '-n'], /^DELETE \/api\/v1\/deploy\/dep_/),
-    asJson(['second', '--yes'], has({ id: id('dep'), done: 'undeployed' })),
+    asJson(['second', '--yes', '--wait'], has({ id: id('dep'), done: 'undeployed', status: 'gone' }), {
+      notes: /^\{"note":"second: gone","id":"dep_\w+","status":"gone"\}$/,
+    }),
     bad(['second', '--yes'], notFound, /There is no deployment second/),
   ],
   promote: [

@@ -108,9 +108,12 @@ export const verbs = {
   }),
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
+    about:
+      'With --wait each is followed until it has ended: exit code 0 if it was cancelled, succeeded before that, or had ended already.',
     args: [{ name: 'ID|NAME', many: true, of: 'seen', kinds: ['run', 'training'] }],
-    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
-    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
+    flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
+    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
+    examples: ['benchtop cancel first --yes --wait'],
   }),
   delete: spec({
     summary: 'delete evaluation runs, training runs and secrets',
@@ -120,9 +123,10 @@ export const verbs = {
   }),
   undeploy: spec({
     summary: 'tear deployments down and delete them',
+    about: 'With --wait each is followed until the service no longer has it, or says that it is inactive.',
     args: [{ name: 'ID|SLUG', many: true, of: 'seen', kinds: ['deployment'] }],
-    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
-    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
+    flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
+    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
   }),
   promote: spec({
     summary: 'make a deployment answer for its slug',

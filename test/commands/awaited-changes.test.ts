@@ -1,0 +1,112 @@
+/** `cancel --wait` and `undeploy --wait` on services that take their time, refuse, or go away. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { type Behaviour, hostileServer, json, refusal, silent } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+/** A service that gives the answers of each method and path in turn, the last one again and again. */
+async function cliTo(answers: Readonly<Record<string, readonly Behaviour[]>>) {
+  const given = new Map<string, number>();
+  const server = await hostileServer((response, request) => {
+    const path = `${request.method} ${request.url.replace(/\?.*/, '')}`;
+    const turn = given.get(path) ?? 0;
+    given.set(path, turn + 1);
+    const script = Object.hasOwn(answers, path)
+      ? (answers[path] ?? [])
+      : [refusal(404, 'not_found_error', 'not_found')];
+    return script[Math.min(turn, script.length - 1)]?.(response, request);
+  });
+  const folder = testFolder();
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ poll: { focusedSeconds: 1, visibleSeconds: 1 } }));
+  return cliOn({ baseUrl: server.url, apiKey: 'key', home: folder });
+}
+
+const run = (id: string, status: string) => json({ eval_run_id: id, display_name: `run ${id}`, status });
+const training = (status: string) => json({ training_run_id: 'trn_1', display_name: 'first', status });
+const deployment = (id: string, more: object) => json({ deployment_id: id, model_slug: 'tutor', ...more });
+const gone = refusal(404, 'invalid_request_error', 'resource_not_found');
+const lines = (out: string): unknown[] =>
+  out
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+
+it('cancel follows each run to its end, and takes one that had ended for done', async () => {
+  const cli = await cliTo({
+    'GET /api/v1/eval/evr_1': [run('evr_1', 'running'), run('evr_1', 'cancelling'), run('evr_1', 'cancelled')],
+    'POST /api/v1/eval/evr_1/cancel': [json({ eval_run_id: 'evr_1', status: 'cancelling' })],
+    'GET /api/v1/eval/evr_2': [run('evr_2', 'running'), run('evr_2', 'failed')],
+    'POST /api/v1/eval/evr_2/cancel': [refusal(409, 'conflict_error', 'run_already_terminal')],
+    'GET /api/v1/train/trn_1': [training('running'), training('failed')],
+    'POST /api/v1/train/trn_1/cancel': [json({ training_run_id: 'trn_1', status: 'cancel_signaled' })],
+  });
+  const both = await cli('cancel', ['evr_1', 'evr_2', '--yes', '--wait', '--json']);
+  expect(both.code).toBe(exitCodes.done);
+  expect(lines(both.out)).toEqual([
+    { id: 'evr_1', kind: 'run', done: 'cancelled', status: 'cancelled' },
+    { id: 'evr_2', kind: 'run', done: 'ended', status: 'failed' },
+  ]);
+  expect(lines(both.notes).map(line => (line as { note: string }).note)).toEqual([
+    'run run evr_2 (evr_2) has ended already: failed.',
+    'run evr_1: cancelling',
+    'run evr_1: cancelled',
+  ]);
+  const failed = await cli('cancel', ['trn_1', '--yes', '--wait']);
+  expect(failed).toEqual({ code: exitCodes.failed, out: 'trn_1\n', notes: 'first: failed' });
+});
+
+it('undeploy waits until each deployment is gone or inactive', async () => {
+  const deployed = { status: 'DEPLOYED', is_active: false };
+  const active = { status: 'DEPLOYED', is_active: true };
+  const cli = await cliTo({
+    'GET /api/v1/deploy/dep_1': [deployment('dep_1', deployed), deployment('dep_1', deployed), gone],
+    'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1', row_deleted: false })],
+    'GET /api/v1/deploy/dep_2': [deployment('dep_2', active), deployment('dep_2', deployed)],
+    'DELETE /api/v1/deploy/dep_2': [json({ deployment_id: 'dep_2', row_deleted: false })],
+    'GET /api/v1/deploy/dep_3': [deployment('dep_3', active), deployment('dep_3', { status: 'FAILED' })],
+    'DELETE /api/v1/deploy/dep_3': [json({ deployment_id: 'dep_3', row_deleted: false })],
+  });
+  const words = ['dep_1', 'dep_2', '--yes', '--wait', '--field', 'status'];
+  const both = await cli('undeploy', words);
+  expect(both).toMatchObject({ code: exitCodes.done, out: 'gone\ninactive\n' });
+  expect(both.notes).toContain('tutor: DEPLOYED');
+  expect(await cli('undeploy', ['dep_3', '--yes', '--wait'])).toEqual({
+    code: exitCodes.failed,
+    out: 'dep_3\n',
+    notes: 'tutor: FAILED',
+  });
+});
+
+it('the ids are printed at the end of --timeout, whether the service answers or not', async () => {
+  const cli = await cliTo({
+    'GET /api/v1/train/trn_1': [training('running'), training('cancelling')],
+    'POST /api/v1/train/trn_1/cancel': [json({ training_run_id: 'trn_1', status: 'cancelling' })],
+    'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED' }), silent],
+    'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1' })],
+  });
+  const answered = await cli('cancel', ['trn_1', '--yes', '--wait', '--timeout', '1']);
+  expect(answered).toMatchObject({ code: exitCodes.timeout, out: 'trn_1\n' });
+  expect(answered.notes).toContain('first is still being cancelled after 1 second.');
+  const lost = await cli('undeploy', ['dep_1', '--yes', '--wait', '--timeout', '2']);
+  expect(lost).toMatchObject({ code: exitCodes.timeout, out: 'dep_1\n' });
+  expect(lost.notes).toContain('tutor may not be undeployed yet: the service no longer answers, so it is not known.');
+});
+
+it('at the end of --timeout it says what was not changed, and what may have been', async () => {
+  const cli = await cliTo({
+    'GET /api/v1/train/trn_1': [silent],
+    'GET /api/v1/eval/evr_1': [run('evr_1', 'running')],
+    'POST /api/v1/eval/evr_1/cancel': [silent],
+  });
+  const waiting = ['--yes', '--wait', '--timeout', '1'];
+  const unread = await cli('cancel', ['trn_1', ...waiting]);
+  expect(unread).toMatchObject({ code: exitCodes.timeout, out: '' });
+  expect(unread.notes).toBe('benchtop: The service did not answer within 1 second. Nothing was cancelled.');
+  const unknown = await cli('cancel', ['evr_1', ...waiting]);
+  expect(unknown).toMatchObject({ code: exitCodes.timeout, out: '' });
+  expect(unknown.notes).toBe(
+    'benchtop: The service did not answer within 1 second: it is not known whether run run evr_1 (evr_1) was cancelled. Check before you repeat it.',
+  );
+});
