@@ -1,6 +1,6 @@
 /** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
+import { hasEnded, isOver, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import { readListed, rememberRows } from '../queries/remembered/listing.ts';
@@ -69,7 +69,7 @@ export function wordsOf(seen: Seen): string {
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   const without = withoutReward(seen);
   return [
-    status ?? 'unknown',
+    statusWords(status ?? 'unknown'),
     progressWords(seen),
     mean === undefined ? '' : `${label} ${reward(mean)}${of}`,
     without > 0 ? `${without} without a reward` : '',

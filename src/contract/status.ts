@@ -17,10 +17,12 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['failed', 'failure'],
   ['error', 'failure'],
   ['running', 'running'],
+  ['in_progress', 'running'],
   ['building', 'running'],
   ['sending', 'running'],
   ['merging', 'running'],
   ['deploying', 'running'],
+  ['not_started', 'waiting'],
   ['pending', 'waiting'],
   ['queued', 'waiting'],
   ['waiting', 'waiting'],
@@ -32,13 +34,22 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['skipped', 'stopped'],
 ]);
 
-/** Deployments use capitals. */
+/** Deployments use capitals; users may write several words. */
 export function statusMeaning(status: string): StatusMeaning {
-  return meanings.get(status.toLowerCase()) ?? 'unknown';
+  return meanings.get(status.toLowerCase().replaceAll(' ', '_')) ?? 'unknown';
+}
+
+/** A status in words, for people: `cancel signaled`. One that is not known stays as it came. */
+export function statusWords(status: string): string {
+  return statusMeaning(status) === 'unknown' ? status : status.replaceAll('_', ' ');
 }
 
 /** A status as it is compared: services differ in capitals, and in how they spell `cancelled`. */
-const spelling = (status: string): string => status.toLowerCase().replace(/^cancel(?=ed$|ing$)/, 'cancell');
+const spelling = (status: string): string =>
+  status
+    .toLowerCase()
+    .replaceAll(/[ -]/g, '_')
+    .replace(/^cancel(?=ed$|ing$)/, 'cancell');
 
 /** Whether two texts are one status. */
 export function isSameStatus(one: string, other: string): boolean {

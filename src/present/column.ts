@@ -1,5 +1,6 @@
 /** Table columns as data, and their widths. Pure. */
 
+import { statusWords } from '../contract/status.ts';
 import type { ExportColumn } from '../text/export.ts';
 import { asReceived } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
@@ -29,7 +30,7 @@ export interface Column<Row> {
   readonly filtered?: boolean;
   /** Where long text is cut; `end` by default. */
   readonly cutAt?: 'start';
-  /** The text is a status, drawn with its mark and style. */
+  /** The value is a status, written in words, with its mark and style. */
   readonly status?: boolean;
 }
 
@@ -135,5 +136,6 @@ export function exportColumns<Row>(columns: readonly Column<Row>[]): ExportColum
 export function cellText<Row>(column: Column<Row>, row: Row): string {
   if (column.text) return column.text(row);
   const value = column.value(row);
-  return value === undefined ? '' : asReceived(value);
+  const text = value === undefined ? '' : asReceived(value);
+  return column.status ? statusWords(text) : text;
 }

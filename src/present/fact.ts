@@ -1,5 +1,6 @@
 /** A record as labels and values, for the inspector, `benchtop get` and line mode. Pure. */
 import type { RunFailure } from '../contract/common.ts';
+import { statusWords } from '../contract/status.ts';
 import { asReceived } from '../text/numbers.ts';
 
 export interface Fact {
@@ -13,6 +14,11 @@ export interface Fact {
 /** The facts that have a value. */
 export function given(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
+}
+
+/** A status, in words. */
+export function statusFact(label: string, status: string | null | undefined): Fact {
+  return { label, value: status && statusWords(status), exported: status ?? undefined };
 }
 
 interface Remarks {

@@ -1,4 +1,5 @@
 /** Selects and orders the rows of a table. Pure; remembers its last result, so that a cursor move costs nothing. */
+import { statusWords } from '../contract/status.ts';
 import { type Filter, filterTexts, parseFilter, pick } from '../text/filter.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
@@ -135,11 +136,13 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
 
 /**
  * The search text of a cell: its text on one line, except numbers shown as words (an age changes while the user types).
+ * A status may be searched for as it is shown and as the service writes it, a line each.
  */
 function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   const text = typeof value === 'number' && column.text ? '' : String(value ?? '');
-  return text.includes('\n') ? sanitiseLine(text) : text;
+  const line = text.includes('\n') ? sanitiseLine(text) : text;
+  return column.status && line.includes('_') ? `${line}\n${statusWords(line)}` : line;
 }
 
 function sameArrangement(left: Arrangement, right: Arrangement): boolean {

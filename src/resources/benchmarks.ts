@@ -2,7 +2,7 @@
 import { type Benchmark, type BenchmarkImage, type BenchmarkRuntime, buildStatuses } from '../contract/benchmarks.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, statusFact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
 import { benchmarkList, benchmarkQuery, imageList, readinessQuery, runtimeList } from '../queries/benchmarks.ts';
 import { count } from '../text/numbers.ts';
@@ -136,7 +136,7 @@ export const imageColumns: readonly Column<BenchmarkImage>[] = [
 export function imageFacts(row: BenchmarkImage): readonly Fact[] {
   return [
     { label: 'task', value: row.task_id },
-    { label: 'status', value: row.build_status ?? 'unknown' },
+    statusFact('status', row.build_status ?? 'unknown'),
     { label: 'failed', value: row.failure_message },
     { label: 'provider', value: row.provider },
     { label: 'image', value: row.provider_ref },
@@ -189,7 +189,7 @@ export function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
   return [
     { label: 'image', value: row.image_ref },
     { label: 'id', value: row.runtime_id },
-    { label: 'status', value: row.build_status ?? 'unknown' },
+    statusFact('status', row.build_status ?? 'unknown'),
     { label: 'provider', value: row.provider },
     { label: 'content', value: row.content_hash },
     { label: 'blueprint', value: row.blueprint_id },

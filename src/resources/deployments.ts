@@ -2,7 +2,7 @@
 import { type Deployment, knownDeploymentStatuses, modelSlug } from '../contract/deployments.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, statusFact } from '../present/fact.ts';
 import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { deploymentKeys, deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
@@ -47,7 +47,7 @@ export function deploymentFacts(deployment: Deployment): readonly Fact[] {
   return [
     { label: 'slug', value: deployment.model_slug },
     { label: 'id', value: deployment.deployment_id },
-    { label: 'status', value: deployment.status ?? 'unknown' },
+    statusFact('status', deployment.status ?? 'unknown'),
     { label: 'seen', value: agoOf(rememberedAt(deployment)) },
     ...failureFacts(deployment.failure),
     { label: 'role', value: deployment.role },

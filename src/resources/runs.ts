@@ -3,7 +3,7 @@ import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward
 import { endedStatus, hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
@@ -119,7 +119,7 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
-    { label: 'status', value: run.status ?? 'unknown' },
+    statusFact('status', run.status ?? 'unknown'),
     { label: meanLabel, value: mean.filter(Boolean).join(' ') },
     { label: 'model', value: run.base_model_slug },
     { label: 'checkpoint', value: run.parent_checkpoint_id },

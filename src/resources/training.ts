@@ -3,7 +3,7 @@ import { endedStatus } from '../contract/status.ts';
 import { type Checkpoint, type HeldOutReward, type TrainingRun, trainingStatuses } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts, optionLines, warningFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
@@ -104,7 +104,7 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
-    { label: 'status', value: run.status ?? 'unknown' },
+    statusFact('status', run.status ?? 'unknown'),
     { label: 'seen', value: agoOf(rememberedAt(run)) },
     ...warningFacts(run),
     ...failureFacts(run.failure),

@@ -2,7 +2,7 @@
 import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, statusFact } from '../present/fact.ts';
 import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
@@ -68,11 +68,11 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
   return [
     { label: 'task', value: trajectory.task_id },
     { label: 'id', value: trajectory.trajectory_id },
-    { label: 'status', value: trajectory.status },
+    statusFact('status', trajectory.status),
     { label: 'reward', value: reward(trajectory.reward) },
     { label: 'steps', value: trajectory.num_steps },
     { label: 'policy step', value: trajectory.policy_step },
-    { label: 'rollout', value: trajectory.rollout?.status },
+    statusFact('rollout', trajectory.rollout?.status),
     { label: 'ended by', value: trajectory.rollout?.termination_reason },
     { label: 'diagnostic', value: trajectory.rollout?.harness_diagnostic },
     { label: 'error', value: trajectory.error },

@@ -25,6 +25,12 @@ it('is the mean with its number of rewards, and how many rollouts have none', ()
   );
 });
 
+it('writes a status in words', () => {
+  expect(said({ kind: 'training', id: 'trn_1', status: 'cancel_signaled', done: 2, total: 6 })).toBe(
+    'cancel signaled, 2 of 6',
+  );
+});
+
 it('tells the reward of the trainer from the held-out reward', () => {
   const heldOut = '0.400 at step 2, of 14 of 16 samples';
   expect(said({ kind: 'training', id: 'trn_1', status: 'running', done: 2, total: 6, mean: 0.9, heldOut })).toBe(

@@ -1,6 +1,6 @@
 /** What a status means, for every resource. */
 import { describe, expect, it } from 'vitest';
-import { hasEnded, isRunning, isSameStatus, statusMeaning } from '../../src/contract/status.ts';
+import { hasEnded, isRunning, isSameStatus, statusMeaning, statusWords } from '../../src/contract/status.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 
@@ -9,6 +9,22 @@ describe('a status', () => {
     expect(isSameStatus('CANCELED', 'cancelled')).toBe(true);
     expect(isSameStatus('cancelling', 'Canceling')).toBe(true);
     expect(isSameStatus('cancel_signaled', 'cancelled')).toBe(false);
+  });
+
+  it('is written in words if it is known, and may be asked for so', () => {
+    expect(['cancel_signaled', 'not_started', 'DEPLOYED'].map(statusWords)).toEqual([
+      'cancel signaled',
+      'not started',
+      'DEPLOYED',
+    ]);
+    // What is not known stays as it came.
+    expect(['a_new_status', '__proto__'].map(statusWords)).toEqual(['a_new_status', '__proto__']);
+    expect([isSameStatus('Cancel signaled', 'cancel_signaled'), statusMeaning('cancel signaled')]).toEqual([
+      true,
+      'stopping',
+    ]);
+    const theme = createTheme('plain');
+    expect(statusText('cancel_signaled', theme)).toContain('cancel signaled');
   });
 
   it('has ended if it cannot change by itself', () => {

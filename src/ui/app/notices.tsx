@@ -1,6 +1,6 @@
 /** Announces the end of runs wherever the user is: by a line on the screen, and outside of it as configured. */
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
-import { statusMeaning } from '../../contract/status.ts';
+import { statusMeaning, statusWords } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
 import type { AnyJob } from '../../queries/uploads/job.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
@@ -28,7 +28,7 @@ export interface Notice {
 function wordsOf({ resource, to }: Transition): string {
   if (resource.gone) return `${resource.label} was deleted from the service`;
   const value = resource.mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(resource.mean)}`;
-  return `${resource.label} ${to}${value}`;
+  return `${resource.label} ${statusWords(to)}${value}`;
 }
 
 function toastKind({ resource, to }: Transition): Toast['kind'] {

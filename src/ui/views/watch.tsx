@@ -1,7 +1,7 @@
 /** Everything pinned or running, and what has ended since the program started, one line each. */
 
 import { useMemo } from 'react';
-import { statusMeaning } from '../../contract/status.ts';
+import { statusMeaning, statusWords } from '../../contract/status.ts';
 import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
@@ -61,7 +61,7 @@ export function WatchView() {
         { label: 'name', value: row.label },
         { label: 'kind', value: row.kind },
         { label: 'id', value: idWords(row) || undefined },
-        { label: 'status', value: statusWords(row) },
+        { label: 'status', value: stateWords(row) },
         { label: 'last read', value: row.gone ? agoOf(workbench.statuses.lastRead(row)?.at) : undefined },
         { label: 'progress', value: progressWords(row, String) || undefined },
         {
@@ -106,10 +106,10 @@ function progressWords({ kind, done, total }: WatchedResource, number: (value: n
 }
 
 /** The status as last read. Services write them in either case: one that is known is written as the others. */
-export function statusWords({ status, gone, error }: WatchedResource): string {
+export function stateWords({ status, gone, error }: WatchedResource): string {
   if (gone) return 'deleted';
   if (status == null) return error === undefined ? '' : 'unreachable';
-  return statusMeaning(status) === 'unknown' ? status : status.toLowerCase();
+  return statusMeaning(status) === 'unknown' ? status : statusWords(status).toLowerCase();
 }
 
 /** The columns, most important first; `spark` draws a curve in `sparkWidth` cells. */
@@ -123,7 +123,7 @@ export function watchColumns(
       id: 'status',
       title: 'STATUS',
       width: { min: 11, max: 16, grow: 1 },
-      value: statusWords,
+      value: stateWords,
       status: true,
     },
     { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },

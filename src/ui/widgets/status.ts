@@ -1,5 +1,5 @@
-/** The mark and colour of a status, by its meaning; the word itself is unchanged. Pure. */
-import { type StatusMeaning, statusMeaning } from '../../contract/status.ts';
+/** The mark and colour of a status, by its meaning. Pure. */
+import { type StatusMeaning, statusMeaning, statusWords } from '../../contract/status.ts';
 import type { StyleName, Theme } from './theme/theme.tsx';
 
 const looks: Readonly<
@@ -27,5 +27,5 @@ const longest = 300;
 
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */
 export function statusText(status: string, { glyphs }: Theme): string {
-  return `${glyphs[looks[statusMeaning(status)].glyph]} ${status.slice(0, longest).toWellFormed()}`;
+  return `${glyphs[looks[statusMeaning(status)].glyph]} ${statusWords(status.slice(0, longest)).toWellFormed()}`;
 }

@@ -1,7 +1,7 @@
 import { render } from 'ink-testing-library';
 import { useState } from 'react';
 import { describe, expect, it } from 'vitest';
-import { type Cell, type Column, fitColumns } from '../../../src/present/column.ts';
+import { type Cell, type Column, exportColumns, fitColumns } from '../../../src/present/column.ts';
 import { type Arrangement, createArrange } from '../../../src/present/rows.ts';
 import { sortRows } from '../../../src/present/sort.ts';
 import { timeColumn } from '../../../src/present/times.ts';
@@ -44,6 +44,22 @@ it('cuts a text if its column says so', () => {
   };
   expect(cut()).toContain('benchtop/tu…');
   expect(cut('start')).toContain('…/tutor-base');
+});
+
+it('writes a status in words, and finds it in either spelling', () => {
+  interface Job {
+    readonly id: string;
+    readonly status: string;
+  }
+  const status: Column<Job> = { id: 'status', title: 'STATUS', width: 20, value: job => job.status, status: true };
+  const jobs = ['cancel_signaled', 'running', 'a_new_one'].map(each => ({ id: each, status: each }));
+  const look = { underCursor: false, marked: false };
+  const drawn = jobs.map(job => rowText(fitColumns([status], 20), job, look, undefined, createTheme('plain')));
+  expect(drawn.map(text => text.trim().slice(2))).toEqual(['cancel signaled', 'running', 'a_new_one']);
+  const arrange = createArrange([status], job => job.id);
+  for (const filter of ['cancel signaled', 'cancel_signaled', '/^cancel signaled$/', '~cancelsig'])
+    expect([filter, arrange(jobs, { filter, sort: undefined }).ids]).toEqual([filter, ['cancel_signaled']]);
+  expect(exportColumns([status]).map(({ value }) => jobs.map(value))).toEqual([jobs.map(job => job.status)]);
 });
 
 describe('fitColumns', () => {

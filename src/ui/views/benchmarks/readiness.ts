@@ -1,7 +1,7 @@
 /** Blockers and warnings of a benchmark in words. Pure. */
 import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
 import { unreadableIn } from '../../../contract/common.ts';
-import { type StatusMeaning, statusMeaning } from '../../../contract/status.ts';
+import { type StatusMeaning, statusMeaning, statusWords } from '../../../contract/status.ts';
 import { benchmarkCommands } from '../../../resources/benchmarks.ts';
 import { asReceived, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -20,7 +20,7 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   );
   const images = Object.entries(readiness.unready_task_image_counts ?? {}).map(([status, count]) =>
     styles.warning(
-      `${glyphs.warning} ${count == null ? 'images' : counted(count, 'image')} ${statusWords(status)}${status === 'building' ? '' : advise({ command: benchmarkCommands.build, words: 'builds them' })}`,
+      `${glyphs.warning} ${count == null ? 'images' : counted(count, 'image')} ${imageWords(status)}${status === 'building' ? '' : advise({ command: benchmarkCommands.build, words: 'builds them' })}`,
     ),
   );
   const blockers = [...secrets, ...images];
@@ -29,8 +29,8 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
 }
 
 /** Services that have no status for an image yet count it under `null`. */
-function statusWords(status: string): string {
-  return status === '' || status === 'null' ? 'without a status' : sanitiseLine(status);
+function imageWords(status: string): string {
+  return status === '' || status === 'null' ? 'without a status' : sanitiseLine(statusWords(status));
 }
 
 /** How many images are built, and how many failed: `1 of 3 images ready, 1 failed`. */

@@ -16,8 +16,10 @@ it('counts of tasks that no number can hold are shown as such', () => {
   expect(lines).toEqual(['8 tasks: ∞ train, 2 test']);
 });
 
-it('images that have no status yet are counted in words', () => {
-  const said = readiness.parse({ ready: false, unready_task_image_counts: { null: 2, pending: 1 } });
+it('images that are not ready are counted in words', () => {
+  const said = readiness.parse({ ready: false, unready_task_image_counts: { null: 2, pending: 1, not_started: 3 } });
   const lines = readinessLines(said, createTheme('plain', true), () => '').map(stripVTControlCharacters);
-  expect(lines).toEqual(expect.arrayContaining(['! 2 images without a status', '! 1 image pending']));
+  expect(lines).toEqual(
+    expect.arrayContaining(['! 2 images without a status', '! 1 image pending', '! 3 images not started']),
+  );
 });
