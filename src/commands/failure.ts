@@ -2,6 +2,7 @@
  * How a failed command reports itself: one message without stack or secrets, and an exit code for the kind of error.
  */
 
+import { ConfigError } from '../config/origin.ts';
 import { redactor } from '../config/redaction.ts';
 import { describeError, type ErrorKind, isCertificateError, ServiceError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
@@ -45,7 +46,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   }
   if (!(error instanceof Error)) return exitCodes.failed;
   if (error.name === 'AbortError') return exitCodes.interrupted;
-  return error.name === 'ConfigError' ? exitCodes.usage : exitCodes.failed;
+  return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
 /** The failure in words, without secrets or unsafe characters. */

@@ -77,7 +77,7 @@ const actions = new Map<string, ReadonlyMap<string, Act<never>>>([
   ],
 ]);
 
-export const verbs: readonly string[] = ['evaluate', 'train', 'deploy', 'cancel'];
+export const verbs: readonly string[] = [...new Set([...actions.values()].flatMap(each => [...each.keys()]))];
 
 export function actionOf(kind: string | undefined, verb: string): Act<never> | undefined {
   return kind === undefined ? undefined : actions.get(kind)?.get(verb);

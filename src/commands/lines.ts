@@ -11,11 +11,11 @@ import { type Column, cellText } from '../present/column.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import type { Service } from '../queries/workbench.tsx';
 import { refOf, resources } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { describeError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
 import { asError } from '../text/errors.ts';
 import { asReceived, counted } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -52,7 +52,8 @@ const followMs = 2_000;
 /** Time limit for reading a list. */
 const listMs = 60_000;
 
-interface ShownService {
+/** The list that was printed last; its numbers count. */
+interface ShownList {
   readonly resource: Resource;
   readonly rows: readonly object[];
 }
@@ -65,7 +66,7 @@ class Lines {
   readonly #lines: AsyncIterator<string>;
   /** Aborts on ctrl-c. */
   readonly #signal: AbortSignal;
-  #shown: ShownService | undefined;
+  #shown: ShownList | undefined;
   #find = '';
 
   constructor(session: Session, terminal: Interface, output: Writable, signal: AbortSignal) {

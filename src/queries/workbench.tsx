@@ -76,7 +76,6 @@ export class Workbench {
         refetchOnReconnect: false,
         networkMode: 'always',
       },
-      mutations: { retry: false, networkMode: 'always', gcTime: 0 },
     },
   });
   /** The lists read so far. */

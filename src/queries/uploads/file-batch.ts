@@ -14,16 +14,6 @@ export interface Allocation {
 
 const addressTries = 3;
 
-/** Requests addresses for files under an existing id. */
-export function declarationOf(files: readonly LocalFile[], benchId: string | undefined) {
-  const declared = files.map(({ path, size }) => ({
-    path,
-    content_type: 'application/octet-stream',
-    size_bytes: size,
-  }));
-  return { files: declared, ...(benchId === undefined ? {} : { bench_id: benchId }) };
-}
-
 /**
  * Declares files and gets their addresses. Without a `benchId` the service mints one.
  *
@@ -33,9 +23,15 @@ export async function allocate(
   service: Service,
   files: readonly LocalFile[],
   benchId: string | undefined,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Allocation> {
-  const answer = await service.call('createBenchmarkUpload', { body: declarationOf(files, benchId) }, { signal });
+  const declared = files.map(({ path, size }) => ({
+    path,
+    content_type: 'application/octet-stream',
+    size_bytes: size,
+  }));
+  const body = { files: declared, ...(benchId === undefined ? {} : { bench_id: benchId }) };
+  const answer = await service.call('createBenchmarkUpload', { body }, { signal });
   const targets = new Map(answer.urls.map(url => [url.path, url]));
   return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
 }

@@ -24,7 +24,7 @@ export interface IngestOutcome {
 export async function ingest(
   service: Service,
   { benchId, agent, plan }: SentUpload,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<IngestOutcome> {
   const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
   return outcomeOf(await service.call('ingestBenchmark', input, { signal }), plan.taskCount);
@@ -80,7 +80,7 @@ export function mayHaveHappened(error: unknown): boolean {
  *
  * @throws ForgottenUpload if the service no longer has the benchmark, ServiceError
  */
-export async function buildImages(service: Service, benchId: string, signal: AbortSignal): Promise<void> {
+export async function buildImages(service: Service, benchId: string, signal?: AbortSignal): Promise<void> {
   const params = { bench_id: benchId };
   try {
     await service.call('buildBenchmarkImages', { params }, { signal });
@@ -91,7 +91,7 @@ export async function buildImages(service: Service, benchId: string, signal: Abo
   }
 }
 
-async function isGoneFor(service: Service, params: { bench_id: string }, signal: AbortSignal): Promise<boolean> {
+async function isGoneFor(service: Service, params: { bench_id: string }, signal?: AbortSignal): Promise<boolean> {
   try {
     await service.call('getBenchmarkReadiness', { params }, { signal });
     return false;

@@ -10,6 +10,7 @@ import type { AgentFields } from '../../contract/generation.ts';
 import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import { affectsAllRequests, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
+import type { CallOptions } from '../../service/options.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { writeNewFile } from '../../text/new-file.ts';
 import { isRecord } from '../../text/own.ts';
@@ -85,6 +86,24 @@ async function* batchesOf(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
     bytes += size;
   }
   if (batch.length > 0) yield batch;
+}
+
+/** A batch of trajectories as it is sent. */
+export interface TrajectoryBatch {
+  readonly dataset: string;
+  readonly trajectories: readonly Record<string, unknown>[];
+  /** To whom they belong; the profile says it if it is missing. */
+  readonly agent: AgentFields | undefined;
+}
+
+/** @throws ServiceError */
+export function sendTrajectories(
+  service: Service,
+  { dataset, trajectories, agent }: TrajectoryBatch,
+  options?: CallOptions,
+): Promise<UploadTrajectoriesResult> {
+  const body = { dataset, trajectories: [...trajectories], ...agent };
+  return service.call('uploadTrajectories', { body }, options);
 }
 
 export class TrajectoryUpload extends Job<TrajectoryUploadState> {
@@ -218,16 +237,12 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   async #send(service: Service, batch: readonly Item[]): Promise<BatchOutcome> {
     if (batch.length === 0) return { outcomes: [], counts: noCounts };
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
-    const agent = this.#namedAgent ?? {};
     // The same batch has the same key, even if the next start resumes this upload and finds its agent by another id.
     const content = JSON.stringify([this.#key, this.dataset, trajectories, this.#agent ?? service.agent]);
     const idempotencyKey = createHash('sha256').update(content).digest('hex');
     try {
-      const answer = await service.call(
-        'uploadTrajectories',
-        { body: { dataset: this.dataset, trajectories, ...agent } },
-        { signal: this.signal, idempotencyKey },
-      );
+      const sent = { dataset: this.dataset, trajectories, agent: this.#namedAgent };
+      const answer = await sendTrajectories(service, sent, { signal: this.signal, idempotencyKey });
       return outcomesOf(batch, answer);
     } catch (error) {
       if (this.signal.aborted || (error instanceof ServiceError && error.outcomeUnknown)) this.set({ hasSent: true });

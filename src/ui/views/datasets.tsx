@@ -6,7 +6,7 @@ import type { Agent } from '../../contract/models.ts';
 import { action } from '../../queries/action.ts';
 import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
 import { fingerprintAt, wholePath } from '../../queries/uploads/local-files.ts';
-import { handledItems, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
+import { handledItems, sendTrajectories, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
 import { trajectoryJobId, useUnfinishedTrajectories } from '../../queries/use-workbench.ts';
 import { type Service, useWorkbench } from '../../queries/workbench.tsx';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
@@ -143,8 +143,10 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
         agent: values['agent']?.trim() || undefined,
       })}
       describe={(service, { dataset, agent }) =>
-        service.call('uploadTrajectories', {
-          body: { dataset, trajectories: [example], ...(agent === undefined ? {} : agentFields(agent)) },
+        sendTrajectories(service, {
+          dataset,
+          trajectories: [example],
+          agent: agent === undefined ? undefined : agentFields(agent),
         })
       }
       onClose={onClose}

@@ -1,9 +1,8 @@
 /** The requests of a benchmark upload, before or during the upload. */
 import { agentFields } from '../../../contract/generation.ts';
-
-import { buildImages } from '../../../queries/benchmarks.ts';
 import type { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
-import { declarationOf } from '../../../queries/uploads/file-batch.ts';
+import { allocate } from '../../../queries/uploads/file-batch.ts';
+import { buildImages, ingest } from '../../../queries/uploads/ingest.ts';
 import { useRequests } from '../../../queries/use-action.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { counted } from '../../../text/numbers.ts';
@@ -31,15 +30,11 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
   const inner = width - windowMargin.columns;
   const requests = useRequests((service: Service) => {
     // The first answer provides the id.
-    const params = { bench_id: benchId ?? '' };
+    const id = benchId ?? '';
     return Promise.all([
-      service.call('createBenchmarkUpload', { body: declarationOf(plan.files.slice(0, namedFiles), benchId) }),
-      service.call('ingestBenchmark', {
-        params,
-        query: agent === undefined ? {} : agentFields(agent),
-        body: plan.manifest,
-      }),
-      buildImages(service, params),
+      allocate(service, plan.files.slice(0, namedFiles), benchId),
+      ingest(service, { benchId: id, agent: agent === undefined ? undefined : agentFields(agent), plan }),
+      buildImages(service, id),
     ]);
   });
   const more = plan.files.length - namedFiles;
