@@ -60,8 +60,6 @@ export interface SupervisedService {
 export interface SupervisorOptions {
   /** `start` for a screen, which also holds the service; `command` for a few requests. */
   readonly moment: 'start' | 'command';
-  /** Epoch milliseconds. */
-  readonly now?: () => number;
 }
 
 /** Minimum delay after a failed attempt; doubled with each further one. */
@@ -74,14 +72,14 @@ const shortestHoldMs = 1_000;
 
 interface Failure {
   readonly error: Error;
-  readonly retryAt: number;
+  /** Until when callers get the error without another attempt; monotonic, because the clock may be set. */
+  readonly restUntil: number;
   readonly count: number;
 }
 
 export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   readonly #service: SupervisedService;
   readonly #holds: boolean;
-  readonly #now: () => number;
   readonly #closing = new AbortController();
   readonly #listeners = new Listeners();
   #moment: Moment;
@@ -98,12 +96,11 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   /** Increases with each answer. */
   #answers = 0;
 
-  constructor(service: SupervisedService, { moment, now = Date.now }: SupervisorOptions) {
+  constructor(service: SupervisedService, { moment }: SupervisorOptions) {
     this.#service = service;
     this.#moment = moment;
     this.#holds = moment === 'start';
-    this.#now = now;
-    this.#state = { kind: 'starting', since: now() };
+    this.#state = { kind: 'starting', since: Date.now() };
   }
 
   get state(): ConnectionState {
@@ -122,8 +119,8 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#waitForAnswer(this.#target);
       return Promise.resolve(this.#target);
     }
-    const { error, retryAt } = this.#failure ?? { error: undefined, retryAt: 0 };
-    if (!this.#attempt && error && this.#now() < retryAt) return Promise.reject(error);
+    const { error, restUntil } = this.#failure ?? { error: undefined, restUntil: 0 };
+    if (!this.#attempt && error && performance.now() < restUntil) return Promise.reject(error);
     return unlessAborted(this.#attempt ?? this.#begin(), signal);
   };
 
@@ -180,7 +177,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   async #ensure(): Promise<LocatedService> {
     const { signal } = this.#closing;
     const moment = this.#moment;
-    this.#set({ kind: this.#generation > 0 ? 'restarting' : 'starting', since: this.#now() });
+    this.#set({ kind: this.#generation > 0 ? 'restarting' : 'starting', since: Date.now() });
     // Only the first attempt may replace a running service: two screens must not keep replacing each other's.
     this.#moment = 'lost';
     try {
@@ -197,9 +194,9 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     } catch (cause) {
       const error = asError(cause);
       const count = (this.#failure?.count ?? 0) + 1;
-      const retryAt = this.#now() + Math.min(longestRestMs, firstRestMs * 2 ** (count - 1));
-      this.#failure = { error, retryAt, count };
-      if (!signal.aborted) this.#set({ kind: 'failed', message: error.message, retryAt });
+      const restMs = Math.min(longestRestMs, firstRestMs * 2 ** (count - 1));
+      this.#failure = { error, restUntil: performance.now() + restMs, count };
+      if (!signal.aborted) this.#set({ kind: 'failed', message: error.message, retryAt: Date.now() + restMs });
       throw error;
     } finally {
       this.#attempt = undefined;
@@ -209,10 +206,10 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #hold(target: LocatedService): void {
     this.#letGo();
     if (!this.#holds) return;
-    const since = this.#now();
+    const since = performance.now();
     this.#release = this.#service.hold(target, farewell => {
       this.#release = undefined;
-      if (this.#target === target) this.#ended(farewell, this.#now() - since);
+      if (this.#target === target) this.#ended(farewell, performance.now() - since);
     });
   }
 
@@ -246,7 +243,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
 
   /** Checks whether a service that requests wait for is alive, and reports if it does not answer. */
   async #check(target: LocatedService): Promise<void> {
-    const since = this.#now();
+    const since = Date.now();
     const answers = this.#answers;
     const missed = await this.#service.isSilent(target).catch(() => undefined);
     if (this.#target !== target) return;

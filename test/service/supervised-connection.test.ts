@@ -195,6 +195,14 @@ describe('a service that does not start', () => {
     expect(connection.state.kind).toBe('connected');
   });
 
+  it('is tried again after its rest, also if the clock was set back meanwhile', async () => {
+    await expect(Promise.all([connection.locate(anySignal), service.fails('No room.')])).rejects.toThrow('No room.');
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    void connection.locate(anySignal);
+    expect(service.moments).toHaveLength(2);
+  });
+
   it('is tried again at once when the user asks for it', async () => {
     await failed();
     connection.retry();
