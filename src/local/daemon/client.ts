@@ -265,7 +265,10 @@ export async function stopService(
   const running = await findService(dataFolder);
   const address = readAddress(dataFolder);
   if (successor) announceSuccessor(dataFolder);
-  if (running && address) await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`);
+  if (running && address) {
+    // The answer is lost if the process ends first, killed or stopped by another program: the lock shows that it ended.
+    await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`).catch(() => {});
+  }
   // The address is removed first, the lock last, after running work has been saved.
   const deadline = performance.now() + (running ? stopMs : askMs);
   while (isFolderLocked(dataFolder) && !isReplaced(dataFolder, running)) {

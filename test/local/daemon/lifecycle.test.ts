@@ -215,6 +215,25 @@ describe('stopping', () => {
     unlock?.();
   });
 
+  it('is done where the process was killed before it could answer', async () => {
+    const dataFolder = freshFolder();
+    const unlock = lockFolder(dataFolder);
+    const dying = createServer((request, response) => {
+      if (request.url === '/local/health') {
+        response.end(JSON.stringify({ instance_id: 'first', pid: process.pid, version, leases: 1 }));
+        return;
+      }
+      unlock?.();
+      response.destroy();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void dying.close());
+    await once(dying, 'listening');
+    const { port } = dying.address() as AddressInfo;
+    const address = { base_url: `http://127.0.0.1:${port}`, api_key: 'k', pid: process.pid, instance_id: 'first' };
+    writeAddress(dataFolder, address);
+    expect(await stopService(dataFolder)).toMatchObject({ instanceId: 'first' });
+  });
+
   it('is no error if nothing runs', async () => {
     expect(await stopService(freshFolder())).toBeUndefined();
   });
