@@ -35,5 +35,8 @@ type BodyOf<Name extends Operation> =
 
 /** The input of a call: the path's ids, the query and the body. */
 export type InputOf<Name extends Operation> = ParamsOf<Name> & QueryOf<Name> & BodyOf<Name>;
+/** The query and the body of an operation as they are read. */
+export type QueryRead<Name extends Operation> = Name extends Operation ? z.output<SchemaOf<Name, 'query'>> : never;
+export type BodyRead<Name extends Operation> = Name extends Operation ? z.output<SchemaOf<Name, 'body'>> : never;
 /** The answer of an operation. */
 export type AnswerOf<Name extends Operation> = z.output<EndpointOf<Name>['response']>;

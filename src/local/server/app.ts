@@ -15,14 +15,7 @@ import { ListQueryError } from '../store/list-page.ts';
 import { organizationOfKey } from '../store/organizations.ts';
 import { parseJson, readBytes, readText } from './body.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
-import {
-  type Area,
-  foreignOperations,
-  type Handler,
-  type Handlers,
-  type Route,
-  type ServiceContext,
-} from './handlers.ts';
+import { type Area, type BaseCall, foreignOperations, type Route, type ServiceContext } from './handlers.ts';
 import { answerChat } from './inference.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { readBody } from './requests.ts';
@@ -38,6 +31,9 @@ export interface AppOptions {
   /** Endpoints that control the process itself. Not part of the contract. */
   readonly control: Control;
 }
+
+/** The handler of any operation; `readQuery` and `readBody` check the request by the schemas of that operation. */
+type AnyHandler = (call: BaseCall & { readonly query: unknown; readonly body: unknown }) => object | Promise<object>;
 
 export interface Control {
   /** Identifies the service, with its version and settings. */
@@ -82,7 +78,7 @@ const inference = { auth: 'inferenceToken', path: '/v1/' } as const;
 const local = { auth: 'apiKey', path: '/local/' } as const;
 
 export function createApp({ service, rateLimit, control }: AppOptions): Hono {
-  const handlers: Handlers = Object.assign(
+  const handlers: Readonly<Record<string, AnyHandler>> = Object.assign(
     {},
     ...Object.values<Area>(areas).map(({ name, routes, migrations = [] }) => {
       service.database.migrateArea(name, migrations);
@@ -171,21 +167,21 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
       if (operation === 'createChatCompletion') {
         return answerChat(context, service, organizationId, await readBytes(context));
       }
-      const handler = own<Handler>(handlers, operation);
+      const handler = own(handlers, operation);
       if (!handler) {
         throw new ApiError(501, 'api_error', 'not_implemented', `The local service does not have ${method} ${path}.`);
       }
       const { body, ignored } = readBody(operation, method === 'GET' ? undefined : parseJson(await readText(context)));
       const answer = await handler({
         organizationId,
-        params: context.req.param() as Record<string, string>,
+        params: context.req.param(),
         query: readQuery(route.query, context.req.query()),
         body,
         ignored,
         idempotencyKey: context.req.header('idempotency-key'),
         origin: new URL(context.req.url).origin,
       });
-      return context.json(answer as object);
+      return context.json(answer);
     });
   }
 

@@ -1,11 +1,12 @@
 /** A handler answers an operation: a function from the validated request to the response body. */
-import type { Endpoint } from '../../contract/common.ts';
-import type { Operation } from '../../contract/endpoints.ts';
+import type { Endpoint, Page } from '../../contract/common.ts';
+import type { AnswerOf, Operation, QueryRead } from '../../contract/endpoints.ts';
 import type { Catalog } from '../engine/catalog.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { LocalModel } from '../engine/messages.ts';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
 import type { Stores } from '../store/stores.ts';
+import type { BodyOf } from './requests.ts';
 import type { SignedUploads } from './signed-uploads.ts';
 import type { TrajectoryTokens } from './trajectory-tokens.ts';
 
@@ -27,12 +28,10 @@ export interface ServiceContext extends Stores {
   readonly user: string;
 }
 
-/** The request, as a handler gets it. */
-export interface Call<Query = unknown, Body = unknown> {
+/** A request without its query and body, which each operation has of its own. */
+export interface BaseCall {
   readonly organizationId: string;
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Query;
-  readonly body: Body;
   /** Body fields that have no effect here. */
   readonly ignored: readonly string[];
   readonly idempotencyKey: string | undefined;
@@ -40,13 +39,30 @@ export interface Call<Query = unknown, Body = unknown> {
   readonly origin: string;
 }
 
-export type Handler = (call: Call) => unknown;
+/** The request of an operation, as its handler gets it. */
+export interface Call<Name extends Operation = Operation> extends BaseCall {
+  readonly query: QueryRead<Name>;
+  readonly body: BodyOf<Name>;
+}
+
+/** An answer as it is sent. A page is sent without the count of unreadable rows, which the client adds. */
+type Sent<Answer> =
+  Answer extends Page<infer Row>
+    ? Omit<Page<Row>, 'dropped'>
+    : Answer extends readonly (infer Row)[]
+      ? readonly Row[] | { readonly items: readonly Row[] }
+      : Answer;
+
+/** Answers an operation. */
+export type Handler<Name extends Operation = Operation> = (
+  call: Call<Name>,
+) => Sent<AnswerOf<Name>> | Promise<Sent<AnswerOf<Name>>>;
 
 /** The address of a call and its caller. */
 export type Route = Pick<Endpoint, 'operation' | 'method' | 'path' | 'auth' | 'query'>;
 
 /** The handlers of an area of the contract, by operation. */
-export type Handlers = Partial<Readonly<Record<Operation, Handler>>>;
+export type Handlers = { readonly [Name in Operation]?: Handler<Name> };
 
 /** An area of the contract: its handlers and its tables. */
 export interface Area {

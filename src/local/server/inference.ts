@@ -2,12 +2,12 @@
 
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { hasEnded } from '../../contract/status.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
 import { sendUpstream, type Upstream, type UpstreamBody, UpstreamError } from '../engine/upstream.ts';
 import type { Generated } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
-import { isTerminal } from '../store/trajectories.ts';
 import { parseJson, textOf } from './body.ts';
 import { readChat } from './chat-request.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
@@ -61,7 +61,7 @@ function recorderOf({ trajectories }: ServiceContext, organizationId: string, id
   if (id === undefined) return undefined;
   const trajectory = trajectories.row(organizationId, id);
   if (!trajectory) throw notFound('trajectory', id);
-  if (isTerminal(trajectory)) {
+  if (hasEnded(trajectory.status)) {
     throw apiError('trajectory_already_terminal', `The trajectory has ended as ${trajectory.status}.`);
   }
   return (model: string, messages: readonly unknown[]): void => trajectories.addStep(id, model, { messages });

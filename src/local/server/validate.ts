@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { pathOf } from '../../contract/issues.ts';
+import { own } from '../../text/own.ts';
 import { type ApiError, apiError } from './errors.ts';
 
 /** zod/mini ships without messages. */
@@ -43,23 +44,23 @@ export function check<Schema extends z.ZodMiniType>(
   return read.data;
 }
 
-const numbers = new Set(['limit']);
-const switches = new Set(['include_steps', 'include_tasks']);
-
 /**
- * The query parameters of a schema, with numbers and booleans converted. Parameters of other generations are ignored.
+ * The query parameters of a schema, if there is one. A parameter is text, which is read as a number or a boolean where the schema does
+ * not take text. Parameters of other generations are ignored.
  *
  * @throws ApiError `validation_error`
  */
 export function readQuery(schema: z.ZodMiniType | undefined, query: Readonly<Record<string, string>>): unknown {
-  if (!schema) return {};
-  const known = Object.keys((schema as z.ZodMiniObject).shape);
-  const values = Object.entries(query).filter(([name]) => known.includes(name));
-  return check(schema, Object.fromEntries(values.map(([name, value]) => [name, typed(name, value)])));
+  if (!(schema instanceof z.ZodMiniObject)) return undefined;
+  const values = Object.entries(query).flatMap(([name, value]) => {
+    const field = own<z.core.$ZodType>(schema.shape, name);
+    if (!field) return [];
+    return [[name, z.safeParse(field, value).success ? value : typed(value)] as const];
+  });
+  return check(schema, Object.fromEntries(values));
 }
 
-function typed(name: string, value: string): unknown {
-  if (numbers.has(name) && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
-  if (switches.has(name) && (value === 'true' || value === 'false')) return value === 'true';
-  return value;
+function typed(value: string): string | number | boolean {
+  if (/^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  return value === 'true' || value === 'false' ? value === 'true' : value;
 }

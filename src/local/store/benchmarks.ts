@@ -12,7 +12,7 @@ import {
 import type { Database } from './database.ts';
 import { newId, now, sha256 } from './ids.ts';
 import { readPage } from './list-page.ts';
-import type { BenchmarkRow } from './records.ts';
+import type { BenchmarkRow, ImageRow, RuntimeRow } from './records.ts';
 import type { StoredFile } from './upload-folder.ts';
 
 /** The name in the manifest. Benchmarks of an earlier version recorded none. */
@@ -31,15 +31,6 @@ const runtimeList = {
   sorts: { created_at: 'created_at', provider: 'provider', build_status: 'build_status' },
   searches: ['runtime_id', 'provider', 'content_hash'],
 } as const;
-
-export interface ImageRow {
-  task_id: string;
-  provider: string;
-  provider_ref: string;
-  dockerfile_uri: string;
-  build_status: string;
-  failure_message: string | null;
-}
 
 /** The outcome of a build: the content hash and the base image, or the failure. */
 export type ImageBuild =
@@ -103,7 +94,7 @@ export class BenchmarkStore {
   }
 
   listRuntimes(organizationId: string, query: ListQuery) {
-    return readPage<Record<string, unknown>>(this.#database, runtimeList, { organization_id: organizationId }, query);
+    return readPage<RuntimeRow>(this.#database, runtimeList, { organization_id: organizationId }, query);
   }
 
   /** Creates a benchmark from a manifest, in full or not at all. */

@@ -16,6 +16,28 @@ export interface BenchmarkRow extends Record<string, unknown> {
   updated_at: string;
 }
 
+export interface RuntimeRow extends Record<string, unknown> {
+  runtime_id: string;
+  organization_id: string;
+  image_ref: string | null;
+  dockerfile_uri: string | null;
+  content_hash: string;
+  provider: string;
+  blueprint_id: string | null;
+  build_status: string;
+  created_at: string;
+}
+
+/** An image, without its benchmark. */
+export interface ImageRow extends Record<string, unknown> {
+  task_id: string;
+  provider: string;
+  provider_ref: string;
+  dockerfile_uri: string;
+  build_status: string;
+  failure_message: string | null;
+}
+
 /** How a run was started, each as JSON. */
 interface StartRecord {
   /** The given options, for training including the defaults. */
@@ -152,9 +174,23 @@ export interface DeploymentRow extends Record<string, unknown> {
 }
 
 /** Why a run or deployment failed, in the contract's form. */
-export interface Failure {
+export interface Failure extends Record<string, unknown> {
   readonly type: ErrorType;
   readonly code: string;
   readonly message: string;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly context: Record<string, unknown>;
+}
+
+/** The failure of a row; null if it has none. */
+export function failureOf({ failure }: { readonly failure: string | null }): Failure | null {
+  return failure === null ? null : (JSON.parse(failure) as Failure);
+}
+
+/** How a run was started. */
+export function startOf({ options, ignored_options, warnings }: StartRecord) {
+  return {
+    options: JSON.parse(options) as Record<string, unknown>,
+    ignored_options: JSON.parse(ignored_options) as string[],
+    warnings: JSON.parse(warnings) as string[],
+  };
 }

@@ -1,8 +1,8 @@
 /** Rewards logged to a trajectory, and its completion. */
+import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import { now } from './ids.ts';
 import type { TrajectoryRow } from './records.ts';
-import { isTerminal } from './trajectories.ts';
 
 export interface RewardLog {
   readonly reward_id: string;
@@ -44,7 +44,7 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
       if (same) return trajectory.status;
       throw new RewardIdTaken(`The reward ${reward.reward_id} was logged with other values before.`);
     }
-    if (isTerminal(trajectory)) throw new TrajectoryTerminal(`The trajectory has ended as ${trajectory.status}.`);
+    if (hasEnded(trajectory.status)) throw new TrajectoryTerminal(`The trajectory has ended as ${trajectory.status}.`);
     database.put('reward_logs', { trajectory_id, created_at: now(), ...reward });
     database.run(
       `update trajectories set reward = (
@@ -63,7 +63,7 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
  * @throws TrajectoryTerminal if it has ended in another way
  */
 export function completeTrajectory(database: Database, trajectory: TrajectoryRow, reason: string): string {
-  if (isTerminal(trajectory)) {
+  if (hasEnded(trajectory.status)) {
     if (trajectory.termination_reason === reason) return trajectory.status;
     throw new TrajectoryTerminal(`The trajectory has ended as ${trajectory.status}.`);
   }

@@ -1,5 +1,6 @@
 /** Trajectories with their steps and messages. */
 import { messageContent, written } from '../../contract/common.ts';
+import { hasEnded } from '../../contract/status.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
@@ -50,11 +51,6 @@ const trajectoryList = {
   searches: ['trajectory_id', "coalesce(task_id, '')", "coalesce(model_id, '')", "coalesce(error, '')"],
 } as const;
 
-/** A trajectory accepts rewards until it has ended. */
-export function isTerminal({ status }: Pick<TrajectoryRow, 'status'>): boolean {
-  return status !== 'pending' && status !== 'running';
-}
-
 type Stored = Omit<TrajectoryRow, 'trajectory_id' | 'steps' | 'num_steps'>;
 
 /** The fields of a new trajectory; missing ones stay empty. */
@@ -92,7 +88,7 @@ export class TrajectoryStore {
   addStep(trajectoryId: string, model: string, step: { readonly messages: readonly unknown[] }): void {
     this.#database.transaction(() => {
       const row = this.#database.get<TrajectoryRow>('select * from trajectories where trajectory_id = ?', trajectoryId);
-      if (!row || isTerminal(row)) return;
+      if (!row || hasEnded(row.status)) return;
       const steps = [...(JSON.parse(row.steps) as unknown[]), step];
       this.#database.run(
         `update trajectories set steps = ?, num_steps = ?, model_id = coalesce(model_id, ?),
@@ -134,13 +130,12 @@ export class TrajectoryStore {
     );
   }
 
-  get(organizationId: string, trajectoryId: string, withSteps: boolean) {
-    const row = this.row(organizationId, trajectoryId);
-    if (!row) return undefined;
+  /** A trajectory in the contract's form. */
+  recordOf(row: TrajectoryRow, withSteps: boolean) {
     const body = bodyOf(row, row.dataset_id ? this.#datasets.get(row.dataset_id) : undefined);
     if (!withSteps) return body;
     const steps = (JSON.parse(row.steps) as Fields[]).map(stepOf);
-    return { ...body, steps, rewards: this.#rewardsOf(trajectoryId) };
+    return { ...body, steps, rewards: this.#rewardsOf(row.trajectory_id) };
   }
 
   #rewardsOf(trajectoryId: string) {
@@ -152,7 +147,7 @@ export class TrajectoryStore {
 }
 
 /** A trajectory in the contract's form; null for unknown fields. */
-function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined): Record<string, unknown> {
+function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined) {
   const { steps: _, content_hash: __, details, ...rest } = row;
   const { status, termination_reason } = row;
   return {

@@ -13,16 +13,15 @@ export interface UploadedTrajectory
   readonly conversation_id: string | undefined;
 }
 
-export interface UploadFailure {
+export interface UploadFailure extends Record<string, unknown> {
   readonly code: 'invalid_trajectory_upload' | 'trajectory_upload_conflict' | 'trajectory_upload_failed';
   readonly message: string;
   readonly item_index: number;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly context: Record<string, unknown>;
 }
 
-/** The outcome of one trajectory. `skipped`: it already exists. */
 /** The outcome of one trajectory; null for fields it has none of. `skipped`: it already exists. */
-export interface UploadOutcome {
+export interface UploadOutcome extends Record<string, unknown> {
   readonly request_index: number;
   readonly status: 'uploaded' | 'skipped' | 'error';
   readonly conversation_id: string | null;

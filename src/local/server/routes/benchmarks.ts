@@ -1,5 +1,4 @@
 /** Benchmarks: lists, readiness, images. */
-import type { ListQuery } from '../../../contract/common.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import { findBenchmark } from './launch.ts';
 
@@ -8,14 +7,14 @@ export function benchmarkRoutes(service: ServiceContext): Handlers {
   const find = ({ organizationId, params }: Call) => findBenchmark(service, organizationId, params['bench_id'] ?? '');
   const imagesOf = (benchId: string) => ({ bench_id: benchId, images: benchmarks.images(benchId) });
   return {
-    listBenchmarks: call => benchmarks.list(call.organizationId, call.query as ListQuery),
-    listBenchmarkRuntimes: call => benchmarks.listRuntimes(call.organizationId, call.query as ListQuery),
+    listBenchmarks: call => benchmarks.list(call.organizationId, call.query),
+    listBenchmarkRuntimes: call => benchmarks.listRuntimes(call.organizationId, call.query),
     getBenchmark: find,
     getBenchmarkReadiness: call => benchmarks.readiness(call.organizationId, find(call).bench_id),
     listBenchmarkImages: call => imagesOf(find(call).bench_id),
     getBenchmarkSpec: call => {
       const { bench_id, name, label, family, description, visibility } = find(call);
-      const { include_tasks = true } = call.query as { include_tasks?: boolean };
+      const { include_tasks = true } = call.query;
       const tasks = benchmarks.manifestTasks(bench_id);
       const about = { bench_id, name, label, family, description, visibility };
       return { ...benchmarks.spec(bench_id), ...about, task_count: tasks.length, tasks: include_tasks ? tasks : null };

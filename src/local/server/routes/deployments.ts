@@ -1,22 +1,20 @@
 /** Deployments: start, read, list, promote, undeploy. */
-import type { DeploymentListQuery } from '../../../contract/deployments.ts';
-import type { DeploymentRow } from '../../store/records.ts';
+import { type DeploymentRow, failureOf } from '../../store/records.ts';
 import { ApiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
-import type { PromoteDeployment, StartDeployment } from '../requests.ts';
 
 /** A deployment's own chat address; `:model` is its id. */
 export const playgroundPath = '/playground/:model/v1/chat/completions';
 
 /** A deployment in the contract's form. */
 function recordOf(row: DeploymentRow, origin: string) {
-  const { organization_id: _, weights_hash: __, leaving: ___, failure, is_active, ...rest } = row;
+  const { organization_id: _, weights_hash: __, leaving: ___, is_active, ...rest } = row;
   return {
     ...rest,
     is_active: is_active === 1,
     model_endpoint_id: null,
     playground_endpoint_url: `${origin}${playgroundPath.replace(':model', row.deployment_id)}`,
-    failure: failure === null ? null : (JSON.parse(failure) as unknown),
+    failure: failureOf(row),
   };
 }
 
@@ -31,7 +29,7 @@ export function deploymentRoutes({ deployments, training, engine, user }: Servic
 
   return {
     startDeployment: call => {
-      const { checkpoint_id, model_slug, role = 'production', ...asked } = call.body as StartDeployment;
+      const { checkpoint_id, model_slug, role = 'production', ...asked } = call.body;
       const { output_speed = 'normal', expected_concurrency = 'low' } = asked;
       if (!training.checkpoint(call.organizationId, checkpoint_id)) throw notFound('checkpoint', checkpoint_id);
       const row = deployments.create(call.organizationId, {
@@ -47,7 +45,7 @@ export function deploymentRoutes({ deployments, training, engine, user }: Servic
     },
     getDeployment: answer,
     listDeployments: call => {
-      const page = deployments.list(call.organizationId, call.query as DeploymentListQuery);
+      const page = deployments.list(call.organizationId, call.query);
       return { ...page, items: page.items.map(row => recordOf(row, call.origin)) };
     },
     getDeploymentSummary: call => deployments.summary(call.organizationId),
@@ -61,7 +59,7 @@ export function deploymentRoutes({ deployments, training, engine, user }: Servic
           `The deployment is ${deployment.status}; it can answer for its slug once it is DEPLOYED.`,
         );
       }
-      const { demote_deployment_id: demoted } = call.body as PromoteDeployment;
+      const { demote_deployment_id: demoted } = call.body;
       if (demoted !== undefined && !deployments.get(call.organizationId, demoted))
         throw notFound('deployment', demoted);
       deployments.promote(deployment, demoted);

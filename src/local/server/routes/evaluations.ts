@@ -1,14 +1,14 @@
 /** Evaluation runs: start, read, cancel, delete. */
-import type { RunOptionsQuery } from '../../../contract/evaluations.ts';
+import { hasEnded } from '../../../contract/status.ts';
 import { ModelUnavailable } from '../../engine/catalog.ts';
 import { evaluationOptionSpecs, listOptions, readOptions } from '../../engine/options.ts';
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
-import type { EvalRunRow } from '../../store/records.ts';
+import { type EvalRunRow, failureOf, startOf } from '../../store/records.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
-import type { StartEval } from '../requests.ts';
+import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
 
 /** Evaluations run on tasks that training does not see. */
@@ -17,16 +17,14 @@ const pipeline_name = 'local-evaluation';
 
 /** A run in the contract's form, with the names of every generation. */
 function recordOf(row: EvalRunRow) {
-  const { organization_id: _, total_rollouts: __, failure, options, ignored_options, warnings, ...run } = row;
+  const { organization_id: _, total_rollouts: __, ...run } = row;
   return {
     ...run,
     model_slug: run.base_model_slug,
     checkpoint_id: run.parent_checkpoint_id,
     agent_id: null,
-    options: JSON.parse(options) as unknown,
-    ignored_options: JSON.parse(ignored_options) as unknown,
-    warnings: JSON.parse(warnings) as unknown,
-    failure: failure === null ? null : (JSON.parse(failure) as unknown),
+    ...startOf(row),
+    failure: failureOf(row),
   };
 }
 
@@ -46,7 +44,11 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
   /**
    * The model to evaluate: a checkpoint takes precedence over a model. `field` is the request's name for the model.
    */
-  const evaluated = (organizationId: string, { model_slug: slug, checkpoint_id: id }: StartEval, field: string) => {
+  const evaluated = (
+    organizationId: string,
+    { model_slug: slug, checkpoint_id: id }: BodyOf<'startEval'>,
+    field: string,
+  ) => {
     const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
     if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
     if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
@@ -60,9 +62,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     return { model: slug, checkpoint: undefined };
   };
 
-  const start = (call: Call): unknown => {
-    const { organizationId, params, idempotencyKey, ignored } = call;
-    const body = call.body as StartEval;
+  const start = ({ organizationId, params, idempotencyKey, ignored, body }: Call<'startEval'>) => {
     const isDocuments = params['bench_id'] !== undefined;
     if (isDocuments && body.display_name === undefined) throw missing('display_name', 'the run');
     const inPath = params['bench_id'];
@@ -96,7 +96,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
         execution_id: run.execution_id,
         pipeline_name,
         experiment_name: benchmark.label,
-        ignored_options: JSON.parse(run.ignored_options) as unknown,
+        ignored_options: startOf(run).ignored_options,
       };
     });
     engine.wake();
@@ -113,13 +113,13 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     getEvalProgress: call => {
       const run = find(call);
       const { scored, failed, ungraded, mean } = evaluations.counts(run.eval_run_id);
-      const ended = run.status !== 'pending' && run.status !== 'running';
+      const ended = hasEnded(run.status);
       const done = scored + failed + ungraded;
       const left = Math.max(0, run.total_rollouts - done);
       return {
         eval_run_id: run.eval_run_id,
         status: run.status,
-        failure: run.failure === null ? null : JSON.parse(run.failure),
+        failure: failureOf(run),
         terminal_rollouts: done + (run.status === 'cancelled' ? left : 0),
         total_rollouts: run.total_rollouts,
         live: {
@@ -157,7 +157,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
       return { eval_run_id, trajectory_rewards: evaluations.rewards(eval_run_id) };
     },
     getEvalOptions: call => {
-      const { bench_id = null, base_model_slug: slug } = call.query as RunOptionsQuery;
+      const { bench_id = null, base_model_slug: slug } = call.query;
       if (bench_id !== null) findBenchmark(service, call.organizationId, bench_id);
       const models = baseModels.filter(model => slug === undefined || model.slug === slug);
       const options = listOptions(evaluationOptionSpecs);

@@ -1,15 +1,14 @@
 /** Secrets: created, listed by metadata, revoked; values are never returned. */
-import type { ListQuery } from '../../../contract/common.ts';
 import { notFound } from '../errors.ts';
 import type { Area, Handlers, ServiceContext } from '../handlers.ts';
-import type { CreateSecret } from '../requests.ts';
+import type { BodyOf } from '../requests.ts';
 import { type Issue, invalid } from '../validate.ts';
 
 const longestName = 128;
 const longestDescription = 1_000;
 const largestValue = 64 * 1024;
 
-function problemsOf({ name, value, description = '' }: CreateSecret): Issue[] {
+function problemsOf({ name, value, description = '' }: BodyOf<'createSecret'>): Issue[] {
   const issues: Issue[] = [];
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > longestName) {
     const message = `letters, digits and _ only, no digit first, at most ${longestName} characters`;
@@ -25,13 +24,12 @@ function problemsOf({ name, value, description = '' }: CreateSecret): Issue[] {
 export function secretRoutes({ secrets }: ServiceContext): Handlers {
   return {
     createSecret: call => {
-      const body = call.body as CreateSecret;
-      const errors = problemsOf(body);
+      const errors = problemsOf(call.body);
       if (errors.length > 0) throw invalid(errors);
-      const { name, value, description = '' } = body;
+      const { name, value, description = '' } = call.body;
       return { secret: secrets.put(call.organizationId, { name, value, description }) };
     },
-    listSecrets: call => secrets.list(call.organizationId, call.query as ListQuery),
+    listSecrets: call => secrets.list(call.organizationId, call.query),
     deleteSecret: call => {
       const secret_id = call.params['secret_id'] ?? '';
       if (!secrets.delete(call.organizationId, secret_id)) throw notFound('secret', secret_id);

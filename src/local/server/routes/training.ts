@@ -1,7 +1,6 @@
 /** Training runs: start, read, curves, checkpoints, cancel, delete. */
 
 import { existsSync } from 'node:fs';
-import type { RunOptionsQuery } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { isBaseModel } from '../../engine/catalog.ts';
 import { listOptions } from '../../engine/options.ts';
@@ -9,24 +8,22 @@ import { readTrainingOptions, trainingOptionSpecs } from '../../engine/training-
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
-import type { CheckpointRow, TrainingRunRow } from '../../store/records.ts';
+import { type CheckpointRow, failureOf, startOf, type TrainingRunRow } from '../../store/records.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
-import type { StartTraining } from '../requests.ts';
+import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
 
 /** A run in the contract's form, with the names of every generation. */
 function recordOf(row: TrainingRunRow) {
-  const { organization_id: _, total_steps: __, failure, options, ignored_options, warnings, ...run } = row;
+  const { organization_id: _, total_steps: __, ...run } = row;
   return {
     ...run,
     model_slug: run.base_model_slug,
     agent_id: null,
-    options: JSON.parse(options) as unknown,
-    ignored_options: JSON.parse(ignored_options) as unknown,
+    ...startOf(row),
     resolved_trajectory_options: null,
-    warnings: JSON.parse(warnings) as unknown,
-    failure: failure === null ? null : (JSON.parse(failure) as unknown),
+    failure: failureOf(row),
     has_training_execution: run.status !== 'pending',
   };
 }
@@ -46,7 +43,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
   };
 
   /** The start of training: a base model, or a checkpoint, which knows its base model. */
-  const startingPoint = (organizationId: string, body: StartTraining) => {
+  const startingPoint = (organizationId: string, body: BodyOf<'startTraining'>) => {
     const { base_model_slug: slug, parent_checkpoint_id: parentId } = body;
     const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);
     if (parentId !== undefined && !parent) throw notFound('checkpoint', parentId);
@@ -67,9 +64,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
     return { base_model_slug: model, parent_checkpoint_id: parent?.checkpoint_id ?? null };
   };
 
-  const start = (call: Call): unknown => {
-    const { organizationId, idempotencyKey, ignored } = call;
-    const body = call.body as StartTraining;
+  const start = ({ organizationId, idempotencyKey, ignored, body }: Call<'startTraining'>) => {
     const run = once(database, organizationId, idempotencyKey, body, () => {
       const benchmark = namedBenchmark(service, organizationId, body);
       const from = startingPoint(organizationId, body);
@@ -117,7 +112,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
         status: run.status,
         completed_steps: training.completedSteps(run.training_run_id),
         total_steps: run.total_steps,
-        failure: run.failure === null ? null : (JSON.parse(run.failure) as unknown),
+        failure: failureOf(run),
       };
     },
     cancelTraining: call => {
@@ -175,7 +170,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       return { training_run_id, step, trajectory_rewards };
     },
     getTrainingOptions: call => {
-      const { bench_id = null, base_model_slug: slug } = call.query as RunOptionsQuery;
+      const { bench_id = null, base_model_slug: slug } = call.query;
       const benchmark = bench_id === null ? undefined : findBenchmark(service, call.organizationId, bench_id);
       const tasks = benchmark ? benchmarks.tasks(benchmark.bench_id, 'train') : [];
       const models = baseModels.filter(model => slug === undefined || model.slug === slug);

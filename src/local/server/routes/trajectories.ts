@@ -1,7 +1,5 @@
 /** Trajectories: upload, detail, list, rewards, completion; and their datasets. */
 
-import type { ListQuery } from '../../../contract/common.ts';
-import type { TrajectoryListQuery } from '../../../contract/trajectories.ts';
 import { sqliteCode } from '../../../text/errors.ts';
 import { isRolloutDataset, uploadDataset } from '../../store/datasets.ts';
 import { once } from '../../store/idempotency.ts';
@@ -10,7 +8,7 @@ import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
-import type { CompleteTrajectory, LogReward, UploadTrajectories } from '../requests.ts';
+import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
 /** Maximum number of trajectories in a request. */
@@ -25,9 +23,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     return row;
   };
 
-  const upload = (call: Call): unknown => {
-    const { organizationId, idempotencyKey } = call;
-    const body = call.body as UploadTrajectories;
+  const upload = ({ organizationId, idempotencyKey, body }: Call<'uploadTrajectories'>) => {
     checkBatch(body);
     const items = body.trajectories.map(readUploaded);
     try {
@@ -45,7 +41,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
   };
 
   /** Opens a trajectory that accepts rewards until it is completed. */
-  const open = ({ organizationId, idempotencyKey, body }: Call): unknown =>
+  const open = ({ organizationId, idempotencyKey, body }: Call<'createTrajectory'>) =>
     once(database, organizationId, idempotencyKey, body, () => {
       const { dataset, ...opened } = readOpened(body);
       checkDataset(dataset);
@@ -65,29 +61,29 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
         dataset_name: kept?.dataset_name ?? null,
         model_association_source: opened.model_id ? 'upload' : 'none',
       });
-      return { tid, ...trajectories.get(organizationId, tid, true) };
+      const row = trajectories.row(organizationId, tid);
+      return { tid, ...(row && trajectories.recordOf(row, true)) };
     });
 
   return {
     createTrajectory: open,
     uploadTrajectories: upload,
-    listDatasets: call => datasets.list(call.organizationId, call.query as ListQuery),
-    listTrajectories: call => trajectories.list(call.organizationId, call.query as TrajectoryListQuery),
+    listDatasets: call => datasets.list(call.organizationId, call.query),
+    listTrajectories: call => trajectories.list(call.organizationId, call.query),
     getTrajectory: call => {
-      const { trajectory_id } = find(call);
-      const { include_steps = true } = call.query as { include_steps?: boolean };
-      return trajectories.get(call.organizationId, trajectory_id, include_steps);
+      const { include_steps = true } = call.query;
+      return trajectories.recordOf(find(call), include_steps);
     },
     logReward: call => {
       const row = find(call);
-      const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body as LogReward;
+      const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body;
       if (weight < 0) throw apiError('validation_error', 'weight: must not be below 0.', { param: 'weight' });
       const status = ending(() => logReward(database, row, { reward_id, name, value, explanation, weight }));
       return { ok: true, trajectory_id: row.trajectory_id, status };
     },
     completeTrajectory: call => {
       const row = find(call);
-      const { termination_reason = 'ENV_DONE' } = call.body as CompleteTrajectory;
+      const { termination_reason = 'ENV_DONE' } = call.body;
       const status = ending(() => completeTrajectory(database, row, termination_reason));
       return { ok: true, trajectory_id: row.trajectory_id, status };
     },
@@ -118,7 +114,7 @@ function checkDataset(name: string | undefined): void {
   if (reason !== undefined) throw apiError('validation_error', `dataset: ${reason}`, { param: 'dataset' });
 }
 
-function checkBatch({ dataset, trajectories }: UploadTrajectories): void {
+function checkBatch({ dataset, trajectories }: BodyOf<'uploadTrajectories'>): void {
   const refuse = (param: string, message: string): never => {
     const failures = [failureOfItem(message, 0, { param })];
     throw apiError('invalid_trajectory_upload', `${param}: ${message}`, { param, context: { failures } });
@@ -132,7 +128,7 @@ function checkBatch({ dataset, trajectories }: UploadTrajectories): void {
 }
 
 /** @throws ApiError if none could be stored, and none was already there */
-function summaryOf(outcomes: readonly UploadOutcome[]) {
+function summaryOf(outcomes: UploadOutcome[]) {
   const count = (status: UploadOutcome['status']): number =>
     outcomes.filter(outcome => outcome.status === status).length;
   const [uploaded, skipped, failed] = [count('uploaded'), count('skipped'), count('error')];
@@ -148,7 +144,7 @@ function summaryOf(outcomes: readonly UploadOutcome[]) {
   return {
     uploaded,
     skipped,
-    failures: [] as UploadFailure[],
+    failures: [],
     message,
     partial_success: uploaded > 0 && failed > 0,
     trajectories: outcomes,

@@ -4,8 +4,7 @@ import { type Manifest, manifest, readTask, warningsOf } from '../../samples/man
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
-import type { CreateUpload } from '../requests.ts';
+import type { Area, Handlers, ServiceContext } from '../handlers.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
 /** Maximum number of files in a request; further requests with the same `bench_id` upload more. */
@@ -46,7 +45,7 @@ export function uploadRoutes(service: ServiceContext): Handlers {
 
   return {
     createBenchmarkUpload: call => {
-      const { files, bench_id } = call.body as CreateUpload;
+      const { files, bench_id } = call.body;
       const declared = files.map(({ path, content_type, size_bytes }) => ({ path, content_type, size_bytes }));
       checkFiles(declared);
       if (bench_id !== undefined) checkOpen(call.organizationId, bench_id);
@@ -78,7 +77,7 @@ export function uploadRoutes(service: ServiceContext): Handlers {
         warnings: warningsOf(described.tasks.map(readTask)),
       };
     },
-  } satisfies Record<string, (call: Call) => unknown>;
+  };
 }
 
 function checkFiles(files: readonly DeclaredFile[]): void {
