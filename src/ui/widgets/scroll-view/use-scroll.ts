@@ -1,10 +1,10 @@
 /** The state of a scrolled text, and its keys. */
-import { useMemo, useReducer, useRef } from 'react';
+import { useMemo } from 'react';
 import type { Command } from '../../../present/command.ts';
-import { scrollCommands, typingCommands } from '../../keys/general.ts';
-import type { KeyPress } from '../../keys/key.ts';
+import { scrollCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../text-field/editing.ts';
+import type { EditState } from '../text-field/editing.ts';
+import { useTypedLine } from '../text-field/use-typed-line.ts';
 import { type Found, find, type SearchedLine } from './places.ts';
 import {
   initialScrollState,
@@ -45,18 +45,6 @@ export interface Scroll {
   readonly handlers: ScopeHandlers;
 }
 
-interface Inner {
-  readonly scroll: ScrollState;
-  readonly typing: EditState | undefined;
-}
-
-type InnerAction =
-  | ScrollAction
-  | { readonly kind: 'typing'; readonly typing: EditState | undefined }
-  | { readonly kind: 'press'; readonly press: KeyPress };
-
-const oneLine = { multiline: false } as const;
-
 function* linesOf(count: number, textAt: (line: number) => string): Generator<SearchedLine> {
   for (let place = 0; place < count; place += 1) yield { text: textAt(place), place };
 }
@@ -79,43 +67,15 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
     isFolded: places?.isFolded ?? (() => false),
     find: finder ?? createFinder(() => linesOf(lineCount, textAt)),
   };
-  // Keys before the next frame act on what is on screen.
-  const around = useRef(surroundings);
-  around.current = surroundings;
-  const [{ scroll, typing }, dispatch] = useReducer(
-    (inner: Inner, action: InnerAction): Inner => {
-      if (action.kind === 'typing') return { ...inner, typing: action.typing };
-      if (action.kind === 'press') {
-        const next = inner.typing && edit(inner.typing, action.press, oneLine);
-        if (!next) return inner;
-        const query = textOf(next);
-        return { typing: next, scroll: scrollReducer(inner.scroll, { kind: 'search', query }, around.current) };
-      }
-      const next = scrollReducer(inner.scroll, action, around.current);
-      return next === inner.scroll ? inner : { ...inner, scroll: next };
-    },
-    { scroll: initial ?? initialScrollState, typing: undefined },
+  const line = useTypedLine<ScrollState, ScrollAction>(
+    (state, action) => scrollReducer(state, action, surroundings),
+    initial ?? initialScrollState,
+    query => ({ kind: 'search', query }),
   );
-  const does = (command: Command, action: InnerAction): Binding => ({ command, run: () => dispatch(action) });
-  const type = (press: KeyPress): void => dispatch({ kind: 'press', press });
+  const { state: scroll, typing, dispatch } = line;
+  const does = (command: Command, action: ScrollAction): Binding => ({ command, run: () => dispatch(action) });
   const handlers: ScopeHandlers = typing
-    ? {
-        bindings: [
-          does(typingCommands.accept, { kind: 'typing', typing: undefined }),
-          {
-            command: typingCommands.cancel,
-            run: () => {
-              dispatch({ kind: 'typing', typing: undefined });
-              dispatch({ kind: 'search', query: '' });
-            },
-          },
-        ],
-        field: fieldHandlers(oneLine, type),
-        onPaste: text => {
-          type({ name: 'paste', text });
-          return true;
-        },
-      }
+    ? line.handlers()
     : {
         bindings: [
           does(scrollCommands.up, { kind: 'by', lines: -1 }),
@@ -126,7 +86,7 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
           does(scrollCommands.halfDown, { kind: 'page', pages: 0.5 }),
           does(scrollCommands.top, { kind: 'to', line: 0 }),
           does(scrollCommands.bottom, { kind: 'bottom' }),
-          { command: scrollCommands.search, run: () => dispatch({ kind: 'typing', typing: editStateOf('') }) },
+          { command: scrollCommands.search, run: () => line.begin('') },
           { ...does(scrollCommands.next, { kind: 'next', direction: 1 }), enabled: scroll.query !== '' },
           { ...does(scrollCommands.previous, { kind: 'next', direction: -1 }), enabled: scroll.query !== '' },
           { ...does(scrollCommands.clearSearch, { kind: 'search', query: '' }), enabled: scroll.query !== '' },

@@ -1,11 +1,11 @@
 /** The state of a table, its arranged rows, and its keys. */
-import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
-import type { KeyPress } from '../../keys/key.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../text-field/editing.ts';
+import type { EditState } from '../text-field/editing.ts';
+import { useTypedLine } from '../text-field/use-typed-line.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
 
 export interface TableOptions<Row> {
@@ -55,18 +55,7 @@ export interface Table<Row> {
 /** The header, and the line below the rows. */
 const otherLines = 2;
 
-const oneLine = { multiline: false } as const;
 const noRows: readonly never[] = [];
-
-interface Inner {
-  readonly table: TableState;
-  readonly typing: EditState | undefined;
-}
-
-type InnerAction =
-  | TableAction
-  | { readonly kind: 'typing'; readonly typing: EditState | undefined }
-  | { readonly kind: 'press'; readonly press: KeyPress };
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const { rows, columns, id, height, initial, onOpen, canOpen, readRest, stop, sorted = false } = options;
@@ -79,34 +68,13 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     [arrangeAs, sorted],
   );
   const rowLines = Math.max(1, height - otherLines);
-  // Actions use the newest rows and size, even if several keys arrive before the next drawing.
-  const now = useRef({ rows, rowLines, arrange });
-  now.current = { rows, rowLines, arrange };
-  const surroundings = useMemo(
-    () => ({
-      arranged: (arrangement: Parameters<typeof arrange>[1]) => now.current.arrange(now.current.rows, arrangement),
-      get height() {
-        return now.current.rowLines;
-      },
-    }),
-    [],
+  const surroundings = { arranged: (arrangement: Arrangement) => arrange(rows, arrangement), height: rowLines };
+  const line = useTypedLine<TableState, TableAction>(
+    (state, action) => tableReducer(state, action, surroundings),
+    initial ?? initialTableState,
+    filter => ({ kind: 'filter', filter }),
   );
-  const [{ table, typing }, dispatch] = useReducer(
-    (inner: Inner, action: InnerAction): Inner => {
-      if (action.kind === 'typing') return { ...inner, typing: action.typing };
-      if (action.kind === 'press') {
-        const next = inner.typing && edit(inner.typing, action.press, oneLine);
-        if (!next) return inner;
-        return {
-          typing: next,
-          table: tableReducer(inner.table, { kind: 'filter', filter: textOf(next) }, surroundings),
-        };
-      }
-      const next = tableReducer(inner.table, action, surroundings);
-      return next === inner.table ? inner : { ...inner, table: next };
-    },
-    { table: initial ?? initialTableState, typing: undefined },
-  );
+  const { state: table, typing, dispatch } = line;
 
   const filtering = typing !== undefined;
   useEffect(() => {
@@ -128,7 +96,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const marked = useMemo(() => (marks.size > 0 ? rows.filter(row => marks.has(id(row))) : noRows), [marks, rows, id]);
   const columnIds = columns.map(column => column.id);
 
-  const does = (command: Binding['command'], action: InnerAction): Binding => ({
+  const does = (command: Binding['command'], action: TableAction): Binding => ({
     command,
     run: () => dispatch(action),
   });
@@ -146,7 +114,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     does(listCommands.halfDown, { kind: 'page', pages: 0.5 }),
     does(listCommands.top, { kind: 'top' }),
     { command: listCommands.bottom, run: toEnd },
-    { command: listCommands.filter, run: () => dispatch({ kind: 'typing', typing: editStateOf(table.filter) }) },
+    { command: listCommands.filter, run: () => line.begin(table.filter) },
     does(listCommands.sort, { kind: 'sort-next', columns: columnIds, partial }),
     does(listCommands.reverse, { kind: 'reverse', columns: columnIds, partial }),
     does(listCommands.mark, { kind: 'toggle-mark' }),
@@ -158,27 +126,11 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     bindings.unshift({ command: listCommands.open, run: () => onOpen(current) });
   }
 
-  const type = (press: KeyPress): void => dispatch({ kind: 'press', press });
-  const handlers: ScopeHandlers = typing
-    ? {
-        bindings: [
-          { command: typingCommands.accept, run: () => dispatch({ kind: 'typing', typing: undefined }) },
-          {
-            command: typingCommands.cancel,
-            run: () => {
-              dispatch({ kind: 'typing', typing: undefined });
-              dispatch({ kind: 'filter', filter: '' });
-            },
-          },
-          does(typingCommands.up, { kind: 'move', by: -1 }),
-          does(typingCommands.down, { kind: 'move', by: 1 }),
-        ],
-        field: fieldHandlers(oneLine, type),
-        onPaste: text => {
-          type({ name: 'paste', text });
-          return true;
-        },
-      }
+  const handlers = typing
+    ? line.handlers([
+        does(typingCommands.up, { kind: 'move', by: -1 }),
+        does(typingCommands.down, { kind: 'move', by: 1 }),
+      ])
     : { bindings };
 
   return {

@@ -1,0 +1,80 @@
+/** A widget's state, and the line that is typed below it: a filter, a search. Each character acts on the state at once. */
+import { useCallback, useReducer } from 'react';
+import { typingCommands } from '../../keys/general.ts';
+import type { KeyPress } from '../../keys/key.ts';
+import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from './editing.ts';
+
+const oneLine = { multiline: false } as const;
+
+interface Typed<State> {
+  readonly state: State;
+  readonly typing: EditState | undefined;
+}
+
+type TypedAction<Action> =
+  | { readonly kind: 'act'; readonly action: Action }
+  | { readonly kind: 'begin'; readonly text: string }
+  | { readonly kind: 'press'; readonly press: KeyPress }
+  | { readonly kind: 'accept' }
+  | { readonly kind: 'cancel' };
+
+export interface TypedLine<State, Action> extends Typed<State> {
+  /** The same function in every drawing. */
+  readonly dispatch: (action: Action) => void;
+  /** Begins to type, with a first text. */
+  readonly begin: (text: string) => void;
+  /** The keys while the line is typed; some other bindings may work meanwhile. */
+  readonly handlers: (others?: readonly Binding[]) => ScopeHandlers;
+}
+
+/**
+ * @param reduce may read what is drawn now: React applies queued actions with the reducer of the newest drawing
+ * @param actionOf what a typed text does; the empty text undoes it
+ */
+export function useTypedLine<State, Action>(
+  reduce: (state: State, action: Action) => State,
+  initial: State,
+  actionOf: (text: string) => Action,
+): TypedLine<State, Action> {
+  const [{ state, typing }, dispatch] = useReducer(
+    (before: Typed<State>, action: TypedAction<Action>): Typed<State> => {
+      switch (action.kind) {
+        case 'act': {
+          const next = reduce(before.state, action.action);
+          return next === before.state ? before : { ...before, state: next };
+        }
+        case 'begin':
+          return { ...before, typing: editStateOf(action.text) };
+        case 'press': {
+          const next = before.typing && edit(before.typing, action.press, oneLine);
+          return next ? { typing: next, state: reduce(before.state, actionOf(textOf(next))) } : before;
+        }
+        case 'accept':
+          return { ...before, typing: undefined };
+        case 'cancel':
+          return { typing: undefined, state: reduce(before.state, actionOf('')) };
+      }
+    },
+    { state: initial, typing: undefined },
+  );
+  const type = (press: KeyPress): void => dispatch({ kind: 'press', press });
+  return {
+    state,
+    typing,
+    dispatch: useCallback(action => dispatch({ kind: 'act', action }), []),
+    begin: text => dispatch({ kind: 'begin', text }),
+    handlers: (others = []) => ({
+      bindings: [
+        { command: typingCommands.accept, run: () => dispatch({ kind: 'accept' }) },
+        { command: typingCommands.cancel, run: () => dispatch({ kind: 'cancel' }) },
+        ...others,
+      ],
+      field: fieldHandlers(oneLine, type),
+      onPaste: text => {
+        type({ name: 'paste', text });
+        return true;
+      },
+    }),
+  };
+}
