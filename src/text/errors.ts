@@ -1,12 +1,20 @@
 /** Reads facts from anything that was thrown, including errors of another realm (`node:vm`). */
 
+/** A module is loaded when it is first needed. By then an upgrade may have replaced the files of the program. */
+export const partMissing =
+  'This part of benchtop is no longer on the disk: it may have been upgraded. Quit and start it again.';
+
+const isPartMissing = (thrown: unknown): boolean => errorCode(thrown) === 'ERR_MODULE_NOT_FOUND';
+
 /** The error itself, or one made from another value. */
 export function asError(thrown: unknown): Error {
+  if (isPartMissing(thrown)) return new Error(partMissing, { cause: thrown });
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 /** Its message. */
 export function errorMessage(thrown: unknown): string {
+  if (isPartMissing(thrown)) return partMissing;
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 

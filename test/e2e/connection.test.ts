@@ -111,3 +111,18 @@ describe('the local service', () => {
     await works();
   });
 });
+
+describe('an upgrade that takes the files of the open program away', () => {
+  it('is named by what was not opened before it, and the rest goes on', async () => {
+    const installed = join(home.home, 'installed');
+    const screen = openSession(home.env, { program: newerProgram(installed, '0.3.0') });
+    await screen.waitFor('▸ t-words');
+    rmSync(installed, { recursive: true });
+    screen.press('?');
+    await screen.waitFor('it may have been upgraded. Quit and start it again.');
+    screen.press('j');
+    await screen.waitFor('▸ letter-words');
+    screen.signal('SIGTERM');
+    expect((await screen.ended).exitCode).toBe(143);
+  });
+});

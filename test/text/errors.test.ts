@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { errorCode, sqliteCode } from '../../src/text/errors.ts';
+import { asError, errorCode, errorMessage, partMissing, sqliteCode } from '../../src/text/errors.ts';
 
 function thrown(act: () => unknown): unknown {
   try {
@@ -32,4 +32,9 @@ describe('the code of an error', () => {
     expect(sqliteCode(new Error('plain'))).toBeUndefined();
     database.close();
   });
+});
+
+it('of a module that is gone, as after an upgrade, is no path but what to do', () => {
+  const missing = Object.assign(new Error('Cannot find module /x/y.js'), { code: 'ERR_MODULE_NOT_FOUND' });
+  expect([errorMessage(missing), asError(missing).message]).toEqual([partMissing, partMissing]);
 });

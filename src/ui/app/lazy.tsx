@@ -2,6 +2,7 @@
 import { Text } from 'ink';
 import { type ComponentType, useEffect, useLayoutEffect, useState } from 'react';
 import type { ViewName } from '../../resources/place.ts';
+import { partMissing } from '../../text/errors.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
@@ -12,8 +13,6 @@ interface LazyModule<Props> {
   readonly load: () => Promise<ComponentType<Props>>;
   loaded?: ComponentType<Props>;
 }
-
-const unreadable = 'This part of the program could not be read from disk. Install benchtop again.';
 
 /** Loads the part if necessary. Keys wait for it: they are meant for what is being opened. */
 function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> | 'failed' | undefined {
@@ -47,7 +46,7 @@ export function lazyView<Name extends ViewName>(
   return function LazyView(props: ViewProps<Name>) {
     const Content = useLazyModule(module);
     if (Content && Content !== 'failed') return <Content {...props} />;
-    return <View main={<Text>{Content === 'failed' ? ` ${unreadable}` : ' '}</Text>} />;
+    return <View main={<Text>{Content === 'failed' ? ` ${partMissing}` : ' '}</Text>} />;
   };
 }
 
@@ -63,7 +62,7 @@ export function lazyWindow<Props extends { readonly onClose: () => void }>(
     const failed = Content === 'failed';
     useEffect(() => {
       if (!failed) return;
-      toast({ kind: 'danger', text: unreadable });
+      toast({ kind: 'danger', text: partMissing });
       onClose();
     }, [failed, toast, onClose]);
     return Content && Content !== 'failed' ? <Content {...props} /> : null;
