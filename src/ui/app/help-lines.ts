@@ -77,8 +77,9 @@ const aboutIds = 'On the right: the ids for changing keys with `keys` in config.
 const aboutRoom = 'With 80 columns, the ids of the commands are shown here: `keys` in config.json takes them.';
 
 /**
- * The lines of help: every section with its commands by group, each command once. The id of a command, which overrides
- * its keys, is at the right edge, or on its own line if there is no room; on a small terminal it is left out.
+ * The lines of help: every section with its commands, by group if there are several, each command once. The id of a
+ * command, which overrides its keys, is at the right edge, or on its own line if there is no room; on a small terminal it
+ * is left out.
  */
 export function helpLines(
   sections: readonly HelpSection[],
@@ -94,8 +95,9 @@ export function helpLines(
     if (once.length === 0) continue;
     if (lines.length > 0) lines.push({ kind: 'text', text: '' });
     lines.push({ kind: 'heading', text: title });
-    for (const group of new Set(once.map(command => command.group))) {
-      lines.push({ kind: 'text', text: `  ${group}` });
+    const groups = new Set(once.map(command => command.group));
+    for (const group of groups) {
+      if (groups.size > 1) lines.push({ kind: 'text', text: `  ${group}` });
       for (const command of once.filter(candidate => candidate.group === group)) {
         const keys = keysOf(command).map(keyLabel).join('  ');
         const gap = displayWidth(keys) >= keyColumn ? `${keys}  ` : padEnd(keys, keyColumn);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Command } from '../../../src/present/command.ts';
 import { helpLines, helpSections } from '../../../src/ui/app/help-lines.ts';
 import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
 import { overrideErrors } from '../../../src/ui/keys/key.ts';
@@ -21,6 +22,13 @@ describe('help', () => {
     const lines = helpLines([{ title: 'Lists', commands: [listCommands.down] }], command => command.keys, 54);
     expect(lines.at(-1)?.text).toMatch(/move down$/);
     expect(lines[0]?.text).toMatch(/^With 80 columns/);
+  });
+
+  it('names the groups of a section that has several', () => {
+    const textsOf = (shown: readonly Command[]): string[] =>
+      helpLines([{ title: 'Lists', commands: shown }], command => command.keys, 54).map(({ text }) => text);
+    expect(textsOf([listCommands.down]).slice(-2)).toEqual(['Lists', expect.stringContaining('move down')]);
+    expect(textsOf([listCommands.down, listCommands.mark])).toEqual(expect.arrayContaining(['  Move', '  List']));
   });
 
   it('gives ids that are taken as they are shown', () => {
