@@ -1,7 +1,7 @@
 /** Generates the man page from the table of commands. */
 import type { NamedResources } from '../src/commands/help.ts';
 import { commands, workbench } from '../src/commands/table/commands.ts';
-import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
+import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm, flagWords } from '../src/commands/table/spec.ts';
 import { about, exitCodeMeanings } from '../src/commands/table/words.ts';
 import { variables } from '../src/config/reference.ts';
 
@@ -36,10 +36,7 @@ const tagged = (term: string, words: string): string => `.TP\n\\fB${escaped(term
 function flagsText(flags: Readonly<Record<string, FlagSpec>>, isShown: (flag: FlagSpec) => boolean): string {
   return Object.entries(flags)
     .filter(([, flag]) => isShown(flag) && !flag.hidden)
-    .map(([key, flag]) => {
-      const notes = [flag.choices?.join(', '), flag.variable].filter(Boolean).join('; ');
-      return tagged(flagTerm(key, flag), `${flag.description}${notes ? ` (${notes})` : ''}`);
-    })
+    .map(([key, flag]) => tagged(flagTerm(key, flag), flagWords(flag)))
     .join('');
 }
 

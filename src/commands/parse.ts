@@ -6,7 +6,7 @@ import { CommandError } from './exit.ts';
 import { didYouMean } from './suggest.ts';
 import { type CommandName, commands, groups, workbench } from './table/commands.ts';
 import { jsonFlag } from './table/flags.ts';
-import { argumentTerm, type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
+import { argumentTerm, type CommandSpec, type FlagSpec, flagWords, longFlag } from './table/spec.ts';
 import { about, helpFooter } from './table/words.ts';
 
 /** A parsed command line. The flags were checked against the table, so a command gets them with their types. */
@@ -42,10 +42,9 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
 }
 
 function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Option {
-  const { short, value, description, variable, choices, hidden } = spec;
+  const { short, value, hidden } = spec;
   const term = `${short ? `-${short}, ` : ''}${longFlag(key)}${value === undefined ? '' : ` <${value}>`}`;
-  const notes = [choices ? choices.join(', ') : '', variable ?? ''].filter(Boolean);
-  const option = new Option(term, `${description}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`);
+  const option = new Option(term, flagWords(spec));
   if (value !== undefined) {
     option.argParser<unknown>((text, before) => {
       // A flag in place of a value: the value was forgotten.

@@ -35,6 +35,10 @@ describe('written help', () => {
     expect(texts.has(prebuiltName(words))).toBe(false);
   });
 
+  it('has a single pair of parentheses after a description', () => {
+    expect([...texts.values()].filter(text => /\)\s+\(/.test(text))).toEqual([]);
+  });
+
   it('says for every command what parsing gives', async () => {
     const cli = cliOn({ baseUrl: '', apiKey: '' });
     for (const name of Object.keys(commands)) {

@@ -86,8 +86,9 @@ export const commands = {
   }),
   watch: spec({
     summary: 'print each change of running work until it ends',
-    about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name; the
-first word may name their kind; alone it means all of that kind that runs. Without any: everything running or pinned. Exit code 0 if all succeed, 1 if one does not.`,
+    about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name. The
+first word may name their kind; alone it means everything of that kind that runs. Without arguments: everything that runs or is pinned.
+Exit code 0 if all succeed, 1 if one does not.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -103,7 +104,7 @@ first word may name their kind; alone it means all of that kind that runs. Witho
   chat: spec({
     summary: 'ask a model a question, or chat with it',
     about:
-      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text; it is waited for 10 seconds, or to its end with - after the text. After -- every word is text, even one like --this.',
+      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text: benchtop waits 10 seconds for its first byte, or with - after the text as long as it takes. After -- every word is text, even one like --this.',
     args: [
       { name: 'MODEL', of: 'chat model' },
       { name: 'TEXT', many: true, optional: true },

@@ -111,6 +111,13 @@ export function flagTerm(key: string, { short, value }: FlagSpec): string {
   return `${short ? `-${short}, ` : ''}${longFlag(key)}${value ? ` ${value}` : ''}`;
 }
 
+/** What help says about a flag: its description, with its choices and its variable in parentheses at the end. */
+export function flagWords({ description, choices, variable }: FlagSpec): string {
+  const notes = [choices?.join(', '), variable].filter(Boolean).join('; ');
+  if (notes === '') return description;
+  return description.endsWith(')') ? `${description.slice(0, -1)}; ${notes})` : `${description} (${notes})`;
+}
+
 /** `ID|NAME`, `[TEXT…]` as help shows it. */
 export function argumentTerm({ name, optional, many }: ArgumentSpec): string {
   const term = `${name}${many ? '…' : ''}`;

@@ -90,7 +90,7 @@ export const verbs = {
       role: {
         value: 'ROLE',
         choices: ['production', 'test'],
-        description: 'production answers for the slug (default)',
+        description: 'only production, the default, answers for the slug',
       },
       ...waitFlags,
       ...dryRunFlag,
