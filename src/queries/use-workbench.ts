@@ -5,6 +5,7 @@ import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useState, useSyncExternalStore } from 'react';
 import { count as shortCount } from '../text/numbers.ts';
 import type { Export } from './exports.ts';
+import type { ListCount } from './lists/lists.ts';
 import type { ResourceRef } from './remembered/store.ts';
 import type { TrajectoryRecord, TrajectoryUploadRef } from './remembered/trajectory-records.ts';
 import type { UnfinishedUpload } from './remembered/upload-records.ts';
@@ -19,11 +20,18 @@ export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefi
   return useCallback(query => cache.getQueryData(query.key), [cache]);
 }
 
+/** How many rows a list has, with a `+` if the server has more, in `room` cells; four are always enough. */
+export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
+  const text = `${rows < 10_000 ? rows : shortCount(rows)}${complete ? '' : '+'}`;
+  // What is not counted to its end may be rounded down.
+  return complete || text.length <= room ? text : `${Math.min(99, Math.floor(rows / 1_000))}k+`;
+}
+
 /**
- * The row count of the list under `key`, with a `+` if the server has more; undefined before it has been read.
- * Refreshed only if this program may have changed it while nothing shows it.
+ * The row count of the list under `key` in `room` cells; undefined before it has been read. Refreshed only if this
+ * program may have changed it while nothing shows it.
  */
-export function useListCount(key: readonly unknown[] | undefined): string | undefined {
+export function useListCount(key: readonly unknown[] | undefined, room: number): string | undefined {
   const { cache, lists } = useWorkbench();
   useEffect(
     () =>
@@ -36,7 +44,7 @@ export function useListCount(key: readonly unknown[] | undefined): string | unde
   );
   return useSyncExternalStore(lists.subscribe, () => {
     const count = key && lists.countOf(key);
-    return count && `${count.rows < 10_000 ? count.rows : shortCount(count.rows)}${count.complete ? '' : '+'}`;
+    return count && countText(count, room);
   });
 }
 

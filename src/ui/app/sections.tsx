@@ -107,15 +107,17 @@ const useNoCount = (): undefined => undefined;
 function SectionLine({ section, width, withAge, underCursor, isShown }: SectionLineProps) {
   const workbench = useWorkbench();
   const { styles, glyphs } = useTheme();
-  const listed = useListCount(section.listKey);
+  const space = width < roomyWidth ? '' : ' ';
+  // Between the marker and the end, with a gap after the title.
+  const besides = width - 1 - 2 * space.length;
+  const listed = useListCount(section.listKey, besides - displayWidth(section.title) - 1);
   const counted = (section.useCount ?? useNoCount)();
   const old = useTime(
     useCallback(now => (withAge ? ageOfCounts(workbench, section, now) : ''), [workbench, section, withAge]),
   );
   const count = [old, counted ?? listed ?? ''].filter(Boolean).join('  ');
   const marker = underCursor ? styles.selected(glyphs.marker) : ' ';
-  const space = width < roomyWidth ? '' : ' ';
-  const room = width - 1 - 2 * space.length - displayWidth(count);
+  const room = besides - displayWidth(count);
   const title = truncate(section.title, room);
   const gap = ' '.repeat(Math.max(0, room - displayWidth(title)));
   const name = isShown ? styles.selected(title) : title;

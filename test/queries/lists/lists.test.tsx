@@ -39,7 +39,7 @@ function memoryOf(items: readonly unknown[], next_cursor: string | null, readAt:
 }
 
 function Count() {
-  return <Text>{`count ${useListCount(key) ?? 'none'}`}</Text>;
+  return <Text>{`count ${useListCount(key, 5) ?? 'none'}`}</Text>;
 }
 
 function Rows({ source }: { source: ListSource<Row> }) {

@@ -33,6 +33,23 @@ it.each([80, 120])('are counted at their section, whose name is whole, at %i col
   await rig.screen.waitFor(text => /Trajectories +7400 ?│/.test(text));
 });
 
+it.each([
+  [80, /Trajectories +1k\+│/],
+  [120, /Trajectories +1200\+ │/],
+])(
+  'are counted at their section, whose name is whole, before they are all read, at %i columns',
+  async (columns, words) => {
+    const many = new ManyRows(7_400);
+    const held = gate();
+    many.before = ({ cursor }) => (Number(cursor) >= 1_200 ? held.promise : Promise.resolve());
+    rig = openProgram({ service: many.service, start, columns, rows: 24 });
+    await rig.screen.waitFor('▸ task');
+    await rig.screen.press('G');
+    await rig.screen.waitFor(text => words.test(text));
+    held.open();
+  },
+);
+
 describe('the last row', () => {
   it.each([250, 2_000])('of %i is where G goes, not the last one that was read', async count => {
     const { screen } = await openList(new ManyRows(count));

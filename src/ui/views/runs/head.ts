@@ -69,13 +69,16 @@ export function distributionLines(values: readonly number[], height: number, wid
   const last = bins.at(-1);
   if (!first || !last) return [];
   if (height >= tall) return histogramLines(bins, Math.min(width, 60), axisNumber, theme);
+  const title = theme.styles.muted('rewards');
+  // A chart of one bar says nothing.
+  if (first.low === last.high) return [`${title} ${first.count > 1 ? 'all ' : ''}${axisNumber(first.low)}`];
   const levels = sparkline(
     bins.map(bin => bin.count),
     bins.length,
     theme,
   );
   const [low, high] = [axisNumber(first.low), axisNumber(last.high)];
-  return [`${theme.styles.muted('rewards')} ${low} ${theme.styles.accent(levels)} ${high}`];
+  return [`${title} ${low} ${theme.styles.accent(levels)} ${high}`];
 }
 
 /** A round number as short as it is. */

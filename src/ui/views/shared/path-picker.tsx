@@ -100,7 +100,7 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
     else if (entry) onChoose(entry.path);
   };
   const words = mayUseFolder
-    ? styles.success(`${glyphs.marker} ctrl-o reads this folder, and shows what would be sent`)
+    ? styles.success(`${glyphs.check} ctrl-o reads this folder, and shows what would be sent`)
     : styles.muted(choose === 'folder' ? 'go to the folder that holds manifest.json' : 'choose a file');
 
   return (

@@ -89,6 +89,12 @@ describe('the distribution', () => {
     expect(distributionLines(values, 20, 60, theme)[0]).toMatch(/^rewards 0 \S+ 0\.9$/);
     expect(distributionLines([], 20, 60, theme)).toEqual([]);
   });
+
+  it('is the value in words if there is only one', () => {
+    expect(distributionLines([0, 0, 0], 20, 60, theme)).toEqual(['rewards all 0']);
+    expect(distributionLines([0.25], 20, 60, theme)).toEqual(['rewards 0.25']);
+    expect(distributionLines([0, 1], 20, 60, theme)[0]).toMatch(/^rewards 0 \S+ 1$/);
+  });
 });
 
 it('a run says which options it ignored, and what its tasks lack', () => {

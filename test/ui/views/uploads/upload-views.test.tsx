@@ -13,6 +13,7 @@ import { AuthenticationError, NetworkError, RateLimitError } from '../../../../s
 import type { Service } from '../../../../src/service/index.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import { registry } from '../../../../src/ui/views/registry.ts';
+import { PathPicker } from '../../../../src/ui/views/shared/path-picker.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { eventually } from '../../../eventually.ts';
 import { clientOf, startService, type TestService } from '../../../local/server/running.ts';
@@ -28,7 +29,7 @@ import {
 } from '../../../queries/uploads/world.ts';
 import { openScreen } from '../../../screen.ts';
 import { withAnswers } from '../../../service/fake-service.ts';
-import { noTerminal } from '../../stage.tsx';
+import { noTerminal, openOnStage } from '../../stage.tsx';
 
 let local: TestService;
 let service: Service;
@@ -201,6 +202,22 @@ describe('the upload of a benchmark', () => {
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
   });
+});
+
+it('the window that chooses a folder has one cursor, also where the folder may be chosen', async () => {
+  const folder = folderOf(1);
+  const stage = openOnStage(close => (
+    <PathPicker
+      title="A folder"
+      choose="folder"
+      wanted={name => name === 'manifest.json'}
+      start={folder.path}
+      onChoose={close}
+      onClose={close}
+    />
+  ));
+  await stage.waitFor('ctrl-o reads this folder');
+  expect(stage.text().match(/▸ \S+/g)).toEqual(['▸ data/']);
 });
 
 describe('the upload of trajectories', () => {
