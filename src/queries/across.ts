@@ -2,7 +2,8 @@
 
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { cursorAfter, type ListQuery, unreadableIn } from '../contract/common.ts';
-import { isNotOffered } from '../service/errors.ts';
+import type { Operation } from '../contract/endpoints.ts';
+import { CapabilityMissingError, isGone, isNotOffered } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize } from './lists/list.ts';
@@ -10,6 +11,8 @@ import { type AnnotatedPage, type ListSource, pageSize } from './lists/list.ts';
 /** Maximum number of benchmarks in a page. */
 const benchmarksAPage = 50;
 const askedAtOnce = 4;
+/** More listed benchmarks than are deleted at the same moment. */
+const fewGone = 3;
 
 interface OfBenchmark {
   readonly bench_id?: string | null | undefined;
@@ -19,6 +22,8 @@ interface OfBenchmark {
 type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 
 export interface AcrossOptions<Row> {
+  /** The operation behind `read`. */
+  readonly operation: Operation;
   /** Reads rows of one benchmark. */
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
   /** Skips the request for a benchmark whose record says that it has none. */
@@ -51,7 +56,7 @@ const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor 
  */
 export async function readAcross<Row extends OfBenchmark>(
   context: PageContext<Row>,
-  { read, mayHave = () => true, words }: AcrossOptions<Row>,
+  { operation, read, mayHave = () => true, words }: AcrossOptions<Row>,
 ): Promise<AnnotatedPage<Row>> {
   const { signal } = context;
   const rest = restOf(context.query.cursor);
@@ -64,6 +69,7 @@ export async function readAcross<Row extends OfBenchmark>(
   const more: Part[] = [];
   const again: Part[] = [];
   let dropped = 0;
+  let succeeded = 0;
   const waiting = [...parts];
   const askNext = async (): Promise<void> => {
     for (let part = waiting.shift(); part; part = waiting.shift()) {
@@ -71,12 +77,19 @@ export async function readAcross<Row extends OfBenchmark>(
       try {
         const rows = await read(benchId, cursor === undefined ? {} : { cursor, limit: pageSize });
         for (const row of rows) items.push(row);
+        succeeded += 1;
         dropped += unreadableIn(rows);
         const next = cursorAfter(rows);
         const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
         if (next !== null && next !== cursor && !isEmpty) more.push({ benchId, cursor: next });
       } catch (error) {
         failed.set(benchId, asError(error));
+        // The service has just listed these benchmarks: it is the endpoint that does not exist.
+        const isMissing = !isContinued && succeeded === 0 && [...failed.values()].filter(isGone).length >= fewGone;
+        if (isMissing) {
+          waiting.length = 0;
+          throw new CapabilityMissingError(operation);
+        }
         if (signal.aborted || isNotOffered(error) || failed.size === parts.length) {
           // Other requests would fail in the same way.
           waiting.length = 0;

@@ -9,7 +9,7 @@ import type {
   TrajectoryReward,
 } from '../contract/evaluations.ts';
 import { isRunning } from '../contract/status.ts';
-import { CapabilityMissingError, isNotOffered, mayLackPath } from '../service/errors.ts';
+import { isNotOffered } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
@@ -17,7 +17,7 @@ import { benchmarkKeys } from './benchmarks.ts';
 import { type ListSource, readRows } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { remembering, rememberingOne } from './remembered/listing.ts';
+import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -110,6 +110,7 @@ export const everyRun: ListSource<EvalRun> = remembering(
     readPage: context =>
       readAcross(context, {
         words: 'runs',
+        operation: 'listEvalRuns',
         read: (benchId, query) => listRuns(context, benchId, query),
         // The count may be missing and leaves out training evaluations: only a plain zero skips the request.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
@@ -155,16 +156,10 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       graded: live?.scored_rollouts,
     }),
     activity: progress => activityOfRun(progress?.status),
-    read: async context => {
-      const { service, signal } = context;
-      try {
-        return await service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal });
-      } catch (error) {
-        if (!mayLackPath(error)) throw error;
-        await evalRunQuery(runId).read(context);
-        throw new CapabilityMissingError('getEvalProgress');
-      }
-    },
+    read: context =>
+      readPart('getEvalProgress', evalRunQuery(runId), context, () =>
+        context.service.call('getEvalProgress', { params: { eval_run_id: runId } }, { signal: context.signal }),
+      ),
   };
 }
 

@@ -19,7 +19,7 @@ import { action } from './action.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { remembering, rememberingOne } from './remembered/listing.ts';
+import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
 import type { RememberedStore } from './remembered/store.ts';
 import type { Observation } from './statuses/store.ts';
 import { type LiveQuery, shareWhole } from './use-live.ts';
@@ -130,6 +130,7 @@ export const everyTrainingRun: ListSource<TrainingRun> = remembering(
     readPage: context =>
       readAcross(context, {
         words: 'training runs',
+        operation: 'listTrainingRuns',
         read: (benchId, query) => listRuns(context, benchId, query),
       }),
     activity: activityOfRuns,
@@ -250,7 +251,12 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   return {
     key: trainingKeys.checkpoints(runId),
     id: row => row.checkpoint_id,
-    readPage: ({ service, query, signal }) => readRows(query, asked => listed(service, runId, asked, { signal })),
+    readPage: context => {
+      const { service, query, signal } = context;
+      return readPart('listCheckpoints', trainingRunQuery(runId), context, () =>
+        readRows(query, asked => listed(service, runId, asked, { signal })),
+      );
+    },
     partOf: partOfTraining(runId),
     activity: () => (ended ? 'settled' : 'running'),
   };
@@ -270,8 +276,13 @@ export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       return { kind: 'training', id: runId, curve, mean: curve.at(-1) };
     },
     activity: () => (ended ? 'settled' : 'running'),
-    read: async ({ service, signal }) =>
-      (await service.call('getTrainerRewards', { params: { training_run_id: runId } }, { signal })).trainer_rewards,
+    read: async context => {
+      const params = { training_run_id: runId };
+      const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
+        context.service.call('getTrainerRewards', { params }, { signal: context.signal }),
+      );
+      return answer.trainer_rewards;
+    },
   };
 }
 
@@ -280,8 +291,13 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
     key: trainingKeys.heldOutRewards(runId),
     share: shareWhole,
     activity: () => (ended ? 'settled' : 'running'),
-    read: async ({ service, signal }) =>
-      (await service.call('getHeldOutRewards', { params: { training_run_id: runId } }, { signal })).held_out_rewards,
+    read: async context => {
+      const params = { training_run_id: runId };
+      const answer = await readPart('getHeldOutRewards', trainingRunQuery(runId), context, () =>
+        context.service.call('getHeldOutRewards', { params }, { signal: context.signal }),
+      );
+      return answer.held_out_rewards;
+    },
   };
 }
 

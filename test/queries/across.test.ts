@@ -8,7 +8,7 @@ import type { ListSource } from '../../src/queries/lists/list.ts';
 import { ListReader } from '../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
-import { CapabilityMissingError, ServiceError } from '../../src/service/errors.ts';
+import { CapabilityMissingError, NotFoundError, ServiceError } from '../../src/service/errors.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
 interface Run {
@@ -53,7 +53,7 @@ function world(count: number) {
     key: ['runs'],
     id: run => run.id,
     costly: true,
-    readPage: context => readAcross(context, { read: readRuns, words: 'runs' }),
+    readPage: context => readAcross(context, { read: readRuns, operation: 'listEvalRuns', words: 'runs' }),
   };
   const stop = new AbortController();
   const context = { service, signal: stop.signal } as QueryContext;
@@ -98,7 +98,10 @@ describe('runs of all benchmarks', () => {
   it('are not all known if the only benchmark that has any failed', async () => {
     const { context, reader, source } = world(2);
     const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
-    reader.source = { ...source, readPage: page => readAcross(page, { read, words: 'runs' }) };
+    reader.source = {
+      ...source,
+      readPage: page => readAcross(page, { read, operation: 'listEvalRuns', words: 'runs' }),
+    };
     expect(await reader.poll(context)).toMatchObject({ rows: [], complete: false });
   });
 
@@ -125,8 +128,21 @@ describe('runs of all benchmarks', () => {
       read.push(benchId);
       throw new CapabilityMissingError('listEvalRuns');
     };
-    await expect(readAcross({ ...context, query: {} }, { read: missing, words: 'runs' })).rejects.toThrow();
+    await expect(
+      readAcross({ ...context, query: {} }, { read: missing, operation: 'listEvalRuns', words: 'runs' }),
+    ).rejects.toThrow();
     expect(read.length).toBeLessThan(6);
+  });
+
+  it('are of an endpoint that does not exist, if no listed benchmark is found', async () => {
+    const { context, read } = world(40);
+    const unknown = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      throw new NotFoundError('There is no such thing.', { code: 'resource_not_found', status: 404 });
+    };
+    const across = readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: unknown, words: 'runs' });
+    await expect(across).rejects.toBeInstanceOf(CapabilityMissingError);
+    expect(read.length).toBeLessThan(10);
   });
 
   it('are not asked for any more once their reader is gone', async () => {
@@ -136,7 +152,9 @@ describe('runs of all benchmarks', () => {
       stop.abort();
       throw new ServiceError('cancelled', 'Cancelled.');
     };
-    await expect(readAcross({ ...context, query: {} }, { read: slow, words: 'runs' })).rejects.toThrow('Cancelled');
+    await expect(
+      readAcross({ ...context, query: {} }, { read: slow, operation: 'listEvalRuns', words: 'runs' }),
+    ).rejects.toThrow('Cancelled');
     expect(read.length).toBeLessThan(6);
   });
 
@@ -148,7 +166,7 @@ describe('runs of all benchmarks', () => {
       key: ['runs'],
       id: run => run.id,
       costly: true,
-      readPage: page => readAcross(page, { read: readRuns, words: 'runs' }),
+      readPage: page => readAcross(page, { read: readRuns, operation: 'listEvalRuns', words: 'runs' }),
     };
     const reader = new ListReader<Run>(source, { context: async () => context, publish: () => {} });
     expect((await reader.poll(context)).complete).toBe(false);

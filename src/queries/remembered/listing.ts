@@ -4,7 +4,7 @@
  */
 import type { ListQuery } from '../../contract/common.ts';
 import type { Operation } from '../../contract/endpoints.ts';
-import { isGone, isNotOffered, mayLackPath, NotFoundError } from '../../service/errors.ts';
+import { CapabilityMissingError, isGone, isNotOffered, mayLackPath, NotFoundError } from '../../service/errors.ts';
 import { readPages } from '../../service/pagination.ts';
 import { type AnnotatedPage, type ListSource, pageSize, wholePage } from '../lists/list.ts';
 import type { QueryContext } from '../query-context.ts';
@@ -121,6 +121,28 @@ export function rememberingOne<Row extends object>(
       }
     },
   };
+}
+
+/**
+ * Reads what belongs to a record. A 404 concerns the endpoint if the record is found: some services answer a path they
+ * do not have as they answer an id they do not have.
+ *
+ * @throws ServiceError, a CapabilityMissingError if only the record exists
+ */
+export async function readPart<Data, Row extends object>(
+  operation: Operation,
+  record: Pick<LiveQuery<Row>, 'read'>,
+  context: QueryContext,
+  read: () => Promise<Data>,
+): Promise<Data> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    const found = await record.read(context);
+    if (rememberedAt(found) !== undefined && !mayLackPath(error)) throw error;
+    throw new CapabilityMissingError(operation);
+  }
 }
 
 /** Remembers what a command read, since commands have no observed cache. */

@@ -1,0 +1,51 @@
+/** What belongs to a record: a 404 of its endpoint means that it is not offered as long as the record is found. */
+import { describe, expect, it } from 'vitest';
+import { evalProgressQuery } from '../../src/queries/evaluations.ts';
+import type { QueryContext } from '../../src/queries/query-context.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { checkpointList, heldOutRewardsQuery, trainerRewardsQuery } from '../../src/queries/training.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
+import { CapabilityMissingError, NotFoundError } from '../../src/service/errors.ts';
+import { type Answers, fakeService } from '../service/fake-service.ts';
+
+const notFound = (): never => {
+  throw new NotFoundError('There is no such thing.', { code: 'resource_not_found', status: 404 });
+};
+const noPath = (): never => {
+  throw new CapabilityMissingError('getEvalRun');
+};
+
+const contextOf = (answers: Answers): QueryContext => ({
+  service: fakeService(answers, { capabilities: new Capabilities() }),
+  signal: new AbortController().signal,
+  memory: RememberedStore.inMemory('test'),
+});
+
+const parts = {
+  getEvalProgress: context => evalProgressQuery('r1').read(context),
+  getTrainerRewards: context => trainerRewardsQuery('r1', false).read(context),
+  getHeldOutRewards: context => heldOutRewardsQuery('r1', false).read(context),
+  listCheckpoints: context => checkpointList('r1', false).readPage({ ...context, query: {} }),
+} as const satisfies Partial<Record<keyof Answers, (context: QueryContext) => Promise<unknown>>>;
+
+describe.each(Object.entries(parts))('%s, if it is not found,', (operation, read) => {
+  it('is not offered as long as the record is found', async () => {
+    const context = contextOf({
+      [operation]: notFound,
+      getEvalRun: () => ({ eval_run_id: 'r1', status: 'running' }),
+      getTrainingRun: () => ({ training_run_id: 'r1', status: 'running' }),
+    });
+    await expect(read(context)).rejects.toMatchObject({ kind: 'capability_missing', operation });
+  });
+
+  it('is gone with the record', async () => {
+    const context = contextOf({ [operation]: notFound, getEvalRun: notFound, getTrainingRun: notFound });
+    await expect(read(context)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});
+
+it('the progress of a run that is only remembered is gone', async () => {
+  const context = contextOf({ getEvalProgress: notFound, getEvalRun: noPath, listEvalRuns: () => [] });
+  context.memory.see([{ kind: 'run', id: 'r1', parent: 'b1', record: { eval_run_id: 'r1', bench_id: 'b1' } }]);
+  await expect(evalProgressQuery('r1').read(context)).rejects.toMatchObject({ kind: 'not_found' });
+});
