@@ -96,7 +96,8 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
 export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention): number | undefined {
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
   const last = asked && Math.max(asked.state.dataUpdatedAt, asked.state.errorUpdatedAt);
-  if (!asked || !last) return 0;
+  // After the clock was set back it is due at once, and not when the clock has caught up.
+  if (!asked || !last || last > Date.now()) return 0;
   const delay = delayOf(workbench, query, attention, asked, noJitter);
   return delay === undefined ? undefined : last + delay;
 }

@@ -84,8 +84,7 @@ export class Workbench {
     async signal => ({ service: await this.service(), signal, memory: this.remembered }),
     () => (this.#closing ? undefined : this.remembered),
   );
-  /** Older data was read by an earlier start. Epoch milliseconds. */
-  readonly openedAt = Date.now();
+  readonly #opened = { at: Date.now(), monotonic: performance.now() };
   readonly failed: FailedQueries;
   /** What is known of everything with a status. */
   readonly statuses: StatusStore;
@@ -210,6 +209,13 @@ export class Workbench {
       ...this.exports.list().map(({ title }) => `The export of ${title}. Its file is not written`),
       ...new Set(others),
     ];
+  }
+
+  /** Older data was read by an earlier start. Epoch milliseconds, by the clock as it is set now. */
+  get openedAt(): number {
+    const { at, monotonic } = this.#opened;
+    // The other one is later if the machine was asleep.
+    return Math.min(at, Date.now() - (performance.now() - monotonic));
   }
 
   get paused(): boolean {

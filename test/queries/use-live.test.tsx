@@ -3,7 +3,7 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type LiveQuery, useLive } from '../../src/queries/use-live.ts';
+import { dueAt, type LiveQuery, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { AuthenticationError, isNotOffered } from '../../src/service/errors.ts';
@@ -168,7 +168,9 @@ describe('useLive', () => {
 
   describe('while polling is stopped', () => {
     beforeEach(() => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+      vi.useFakeTimers({
+        toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
+      });
     });
     afterEach(() => {
       vi.useRealTimers();
@@ -208,6 +210,17 @@ describe('useLive', () => {
       workbench.setPaused(false);
       await vi.advanceTimersByTimeAsync(10_000);
       expect(read.mock.calls.length).toBeGreaterThan(asked + 7);
+    });
+
+    it('stays fresh where the clock is set back, and nothing waits until it has caught up', async () => {
+      const { workbench, read, lastFrame } = await polling();
+      const asked = read.mock.calls.length;
+      vi.setSystemTime(Date.now() - 3_600_000);
+      expect(dueAt(workbench, query('paused', read), 'visible')).toBe(0);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(read.mock.calls.length).toBeGreaterThan(asked + 7);
+      expect(lastFrame()).toContain('tea fresh');
+      expect(dueAt(workbench, query('paused', read), 'visible')).toBeGreaterThan(Date.now());
     });
 
     it('asks nothing while the program is suspended, and once when it returns', async () => {
