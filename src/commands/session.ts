@@ -1,6 +1,7 @@
 /** The service that the screen shows: the configured one, or another profile the user switches to. */
 import { unwatchFile, watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { sameOrigin } from '../config/address.ts';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import { redactor } from '../config/redaction.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
@@ -73,10 +74,6 @@ function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
   return redacted === message ? error : new Error(redacted);
 }
 
-function sameOrigin(one: string | undefined, other: string): boolean {
-  return one !== undefined && URL.canParse(one) && new URL(one).origin === new URL(other).origin;
-}
-
 /**
  * A profile with the new address and key, and otherwise unchanged. If the address changes, the inference address is
  * dropped, since a key must not go to a host it was not given for; so are the generation and the agent, which belong to
@@ -88,7 +85,8 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
   const { inferenceUrl, inferenceToken, inferenceTokenEnv, inferenceTokenFile, inferenceTokenCommand, ...rest } =
     others;
   const { generation: _generation, agent: _agent, ...general } = rest;
-  const kept = sameOrigin(known.baseUrl, profile.baseUrl) ? others : general;
+  const isSame = known.baseUrl !== undefined && sameOrigin(known.baseUrl, profile.baseUrl);
+  const kept = isSame ? others : general;
   const changed: ProfileSettings = { ...kept, baseUrl: profile.baseUrl, ...keySettings(profile) };
   const profiles = new Map(Object.entries(settings.profiles ?? {})).set(profile.name, changed);
   return { ...settings, profiles: Object.fromEntries(profiles), defaultProfile: profile.name };

@@ -6,6 +6,11 @@ export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** Whether two addresses have the same scheme, host and port. The first may be no URL, which is the same as nothing. */
+export function sameOrigin(one: string, other: string): boolean {
+  return URL.canParse(one) && new URL(one).origin === new URL(other).origin;
+}
+
 export interface AddressProblem {
   readonly code: 'address_invalid' | 'address_with_credentials' | 'address_insecure';
   /** A sentence about the problem and its fix. It does not repeat the address, which may hold a password. */

@@ -7,7 +7,7 @@
  */
 import type { Generation } from '../contract/generation.ts';
 import { own } from '../text/own.ts';
-import { checkAddress } from './address.ts';
+import { checkAddress, sameOrigin } from './address.ts';
 import {
   type CredentialContext,
   type CredentialName,
@@ -236,8 +236,4 @@ class CredentialSearch {
   #warn(warning: string): void {
     if (!this.warnings.includes(warning)) this.warnings.push(warning);
   }
-}
-
-function sameOrigin(one: string, other: string): boolean {
-  return URL.canParse(one) && new URL(one).origin === new URL(other).origin;
 }

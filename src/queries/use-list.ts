@@ -9,7 +9,7 @@ import { type LiveQuery, useLive } from './use-live.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
 
 /** A list as far as it has been read, and how more of it is. */
-export interface ListPages<Row> {
+export interface PagedList<Row> {
   readonly rows: readonly Row[];
   readonly loaded: boolean;
   /** The server has more rows. */
@@ -145,10 +145,10 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
 }
 
 /** The rows of a list and its further pages. @param data the newest answer to the query of the list */
-export function useListPages<Row>(
+export function usePagedList<Row>(
   { source, plain }: OrderedSource<Row>,
   data: ListData<Row> | undefined,
-): ListPages<Row> {
+): PagedList<Row> {
   const workbench = useWorkbench();
   const reader = useReader(source);
   const { reading, error } = useSyncExternalStore(reader.subscribe, reader.state);

@@ -1,5 +1,6 @@
 /** Announces the end of runs wherever the user is: by a line on the screen, and outside of it as configured. */
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import type { NoticeKind } from '../../config/preferences.ts';
 import { statusMeaning, statusWords } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
 import type { AnyJob } from '../../queries/uploads/job.ts';
@@ -15,9 +16,6 @@ import { keyLabel } from '../keys/key.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
-
-/** How an end is announced in addition to the line on the screen. */
-export type NoticeKind = 'off' | 'bell' | 'desktop';
 
 export interface Notice {
   readonly toast: Toast;

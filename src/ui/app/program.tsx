@@ -1,4 +1,5 @@
 /** The whole screen, with the contexts it needs. */
+import type { NoticeKind } from '../../config/preferences.ts';
 import { type Workbench, WorkbenchProvider } from '../../queries/workbench.tsx';
 import type { Place } from '../../resources/place.ts';
 import type { KeyOverrides } from '../keys/key.ts';
@@ -6,7 +7,6 @@ import { KeyRouter } from '../keys/router.tsx';
 import { type Theme, ThemeProvider } from '../widgets/theme/theme.tsx';
 import { type Connection, ConnectionProvider, noConnection } from './connection.ts';
 import { FailuresProvider, useFailures } from './failures.ts';
-import type { NoticeKind } from './notices.tsx';
 import type { Registry } from './registry.ts';
 import { ShellScreen } from './shell.tsx';
 import type { TerminalPort } from './terminal-port.ts';

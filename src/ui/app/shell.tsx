@@ -1,6 +1,7 @@
 /** The program around the views: frame, sections, the current view, windows above it, and the global commands. */
 import { Box, Text, useWindowSize } from 'ink';
 import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
+import type { NoticeKind } from '../../config/preferences.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { type Place, placeKey } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -17,7 +18,7 @@ import { Footer } from './footer.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
-import { BackgroundWatch, type NoticeKind, useJobNotices, useNotices } from './notices.tsx';
+import { BackgroundWatch, useJobNotices, useNotices } from './notices.tsx';
 import { crumbOf, findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';

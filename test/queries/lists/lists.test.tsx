@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import type { ListSource } from '../../../src/queries/lists/list.ts';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import { listQuery, useList, useListPages } from '../../../src/queries/use-list.ts';
+import { listQuery, useList, usePagedList } from '../../../src/queries/use-list.ts';
 import { useLive } from '../../../src/queries/use-live.ts';
 import { useListCount } from '../../../src/queries/use-workbench.ts';
 import { useWorkbench, Workbench, WorkbenchProvider } from '../../../src/queries/workbench.tsx';
@@ -55,7 +55,7 @@ function Rows({ source }: { source: ListSource<Row> }) {
 function Pages({ source }: { source: ListSource<Row> }) {
   const query = listQuery(useWorkbench(), source);
   const { data } = useLive(query, 'focused');
-  return <Text>{`${useListPages({ source, query, plain: undefined }, data).rows.length} rows`}</Text>;
+  return <Text>{`${usePagedList({ source, query, plain: undefined }, data).rows.length} rows`}</Text>;
 }
 
 let close: (() => void) | undefined;

@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { NoticeKind } from '../../../src/config/preferences.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
 import type { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
@@ -10,7 +11,6 @@ import type { Place } from '../../../src/resources/place.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import type { Connection } from '../../../src/ui/app/connection.ts';
 import { type Failure, Failures } from '../../../src/ui/app/failures.ts';
-import type { NoticeKind } from '../../../src/ui/app/notices.tsx';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import { registry } from '../../../src/ui/views/registry.ts';

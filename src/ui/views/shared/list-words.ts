@@ -1,10 +1,10 @@
 /** Messages about a list. Pure. */
 import type { Freshness } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
-import type { ListPages } from '../../../queries/use-list.ts';
+import type { PagedList } from '../../../queries/use-list.ts';
 import { age } from '../../../text/time.ts';
 
-type Listed = ListPages<unknown>;
+type Listed = PagedList<unknown>;
 
 /** `12,400`. */
 const grouped = (count: number): string => count.toLocaleString('en');

@@ -8,7 +8,7 @@ import { freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/lists/list.ts';
 import type { Background } from '../../../queries/lists/rest.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { type ListPages, useListPages, useOrderedSource } from '../../../queries/use-list.ts';
+import { type PagedList, useOrderedSource, usePagedList } from '../../../queries/use-list.ts';
 import { type Live, useLive } from '../../../queries/use-live.ts';
 import { useSetting } from '../../../queries/use-workbench.ts';
 import type { Advice } from '../../../resources/define.ts';
@@ -63,7 +63,7 @@ export interface ResourceListProps<Row> {
    */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
   /** Actions on the marked rows, or on the one under the cursor. */
-  readonly actions?: (rows: readonly Row[], list: ListPages<Row>) => readonly Binding[];
+  readonly actions?: (rows: readonly Row[], list: PagedList<Row>) => readonly Binding[];
   readonly sort?: Sort;
   /** Adds rows known from elsewhere; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];
@@ -99,7 +99,7 @@ function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
 }
 
 /** All rows, read to the end. @throws Error with the reason if rows are missing */
-async function everyRow<Row>(list: ListPages<Row>, background: Background): Promise<readonly Row[]> {
+async function everyRow<Row>(list: PagedList<Row>, background: Background): Promise<readonly Row[]> {
   const outcome = await list.readForFile(background);
   const { rows } = list.latest();
   if (outcome === 'complete') return rows;
@@ -143,7 +143,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const order = field === undefined ? undefined : { field, descending: unjoined?.descending ?? false };
   const ordering = useOrderedSource(source, order);
   const live = useLive(ordering.query, shell.focus === 'sections' ? 'visible' : 'focused');
-  const list = useListPages(ordering, live.data);
+  const list = usePagedList(ordering, live.data);
   // Joined rows have no place in the service's order.
   const ordered = list.sortedAs === 'service';
   const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
