@@ -8,7 +8,7 @@ import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { optionNames } from '../queries/run-options.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
-import type { Resource } from '../resources/define.ts';
+import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { isRecord, own } from '../text/own.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
@@ -80,8 +80,7 @@ async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boole
   const page = await source.readPage({ service: service.background, query: { limit: 100 }, signal, memory });
   return page.items.map(row => ({
     id: source.id(row),
-    // A model is asked for by its slug only.
-    label: resource.names[1] === 'model' ? undefined : (resource.label?.(row) ?? undefined),
+    label: resource.findsLabel === 'never' ? undefined : (resource.label?.(row) ?? undefined),
     status: source.observes?.(row).status ?? undefined,
   }));
 }
@@ -234,8 +233,8 @@ async function settingValueCandidates(key: string, io: CommandIo): Promise<Candi
 }
 
 /** Whether a command reads single ones of a resource, or opens them. */
-function isReadBy(command: string, { get, needs, names }: Resource): boolean {
-  return command === 'open' ? get !== undefined : needs === undefined || names[1] === 'checkpoint';
+function isReadBy(command: string, resource: Resource): boolean {
+  return command === 'open' ? resource.get !== undefined : isReadAlone(resource);
 }
 
 /** What may come in place of a value. */
@@ -261,7 +260,7 @@ export async function valueCandidates(
       return resources.map(({ names: [plural] }) => [plural, '']);
     case 'resource or seen': {
       const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(each => isReadBy(line.name, each));
-      const named = among.filter(({ kind, get }) => get && kind !== 'trajectory');
+      const named = among.filter(each => each.get && isFoundByLabel(each));
       return [...single(among), ...(await rowCandidates(named, line, io))];
     }
     case 'of resource': {
@@ -269,7 +268,7 @@ export async function valueCandidates(
       return resource ? rowCandidates([resource], line, io) : [];
     }
     case 'watched': {
-      const watched = resources.filter(({ watch, kind }) => watch && kind !== 'trajectory');
+      const watched = resources.filter(each => each.watch && isFoundByLabel(each));
       const among = watched.filter(({ names }) => names.includes(first));
       const words = line.args.length === 0 ? single(watched) : [];
       return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line, io))];

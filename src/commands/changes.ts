@@ -40,13 +40,18 @@ interface Change {
   readonly verbs: Readonly<Record<string, Deed>>;
   /** What --wait waits for. */
   readonly awaits?: (found: Found) => AwaitedChange;
+  /** How to do it where it failed, if there is another way. */
+  readonly hint?: (found: Found) => string | undefined;
   /** With --wait, what is refused because it has ended by itself is as good as changed. */
   readonly mayHaveEnded?: true;
 }
 
 /** How to delete a run whose benchmark only the user knows, where the service asks for both. */
-const deletingIn = (runId: string): string =>
-  `benchtop api deleteEvalRun bench_id=ID eval_run_id=${sanitiseLine(runId)}`;
+function deleteHint({ resource, id, row }: Found): string | undefined {
+  if (resource.kind !== 'run' || resource.parent?.(row)) return undefined;
+  const command = `benchtop api deleteEvalRun bench_id=ID eval_run_id=${sanitiseLine(id)}`;
+  return `The benchmark of the run is not known. Name it: ${command}`;
+}
 
 /** What is printed of each resource that was changed. */
 const changed = z.object({ id: z.string(), kind: z.string(), done: z.string() });
@@ -75,7 +80,7 @@ async function changeAll(
   flags: ActFlags & ServiceFlags,
   io: CommandIo,
 ): Promise<number> {
-  const { verb, past, loses, verbs, awaits, mayHaveEnded } = change;
+  const { verb, past, loses, verbs, awaits, mayHaveEnded, hint } = change;
   await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     if (!flags.dryRun) context.service.requireWrites();
@@ -110,13 +115,8 @@ async function changeAll(
       const reason = reasonOf(each, error, past, lateAfter);
       reasons.push(reason);
       await io.fail(reason);
-      if (
-        verbs['runs'] === deleteRun &&
-        each.resource.kind === 'run' &&
-        !('bench_id' in each.row && each.row.bench_id)
-      ) {
-        io.note(`The benchmark of the run is not known. Name it: ${deletingIn(each.id)}`, { id: each.id });
-      }
+      const advice = hint?.(each);
+      if (advice !== undefined) io.note(advice, { id: each.id });
     }
     const sent = found.filter(each => !failed.has(each));
     const limits = { timeout: flags.timeout, among: sent.length };
@@ -158,7 +158,8 @@ export function cancel({ args, flags }: CommandInput<'cancel'>, io: CommandIo): 
 
 export function remove({ args, flags }: CommandInput<'delete'>, io: CommandIo): Promise<number> {
   const verbs = { runs: deleteRun as Deed, training: deleteTraining as Deed, secrets: deleteSecret as Deed };
-  return changeAll({ verb: 'Delete', past: 'deleted', loses: 'This cannot be undone.', verbs }, args, flags, io);
+  const loses = 'This cannot be undone.';
+  return changeAll({ verb: 'Delete', past: 'deleted', loses, verbs, hint: deleteHint }, args, flags, io);
 }
 
 export function takeDown({ args, flags }: CommandInput<'undeploy'>, io: CommandIo): Promise<number> {

@@ -3,6 +3,7 @@
  * resources seen.
  */
 import { resourceNamed } from '../resources/catalogue.ts';
+import { scopeNames } from '../resources/place.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { type Candidate, files, type Line } from './candidates.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -73,7 +74,7 @@ function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, given: Read
 /** What narrows some lists only: of these, what this list takes. */
 function isOfList(key: string, name: string | undefined): boolean {
   const resource = name === undefined ? undefined : resourceNamed(name);
-  if (!resource || !['benchmark', 'run', 'training', 'dataset', 'status'].includes(key)) return true;
+  if (!resource || !scopeNames.some(scope => scope === key)) return true;
   return resource.scopes?.some(scope => scope === key) || (key === 'status' && resource.statuses !== undefined);
 }
 

@@ -1,7 +1,7 @@
 /** `benchtop export`: writes trajectories with their steps as JSON Lines, which `upload` accepts. */
 import type { Trajectory } from '../contract/trajectories.ts';
-import { trajectoriesOfRun, trajectoryQuery } from '../queries/trajectories.ts';
-import { readPages } from '../service/pagination.ts';
+import { trajectoryQuery } from '../queries/trajectories.ts';
+import { isFoundByLabel, type Resource } from '../resources/define.ts';
 import { NewFileError, writeNewFile } from '../text/new-file.ts';
 import { counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
@@ -14,28 +14,24 @@ import { type CommandContext, withService } from './with-service.ts';
 /** Trajectories read in parallel. */
 const atOnce = 4;
 
+const trajectories = resourceOrThrow('trajectories');
+/** What has trajectories: a run, a training run, a dataset. */
+const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
+
+/** What narrows the trajectories to those of a row of the resource; undefined for trajectories themselves. */
+const scopeOf = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
+
 /** The ids of the trajectories of a run, a training run or a dataset, page by page; or the one given. */
 async function* idsOf({ resource, id, row }: Found, context: CommandContext, io: CommandIo): AsyncGenerator<string[]> {
-  const [name] = resource.names;
-  if (name === 'trajectories') {
+  const scope = scopeOf(resource);
+  if (!scope) {
     yield [id];
     return;
   }
-  let note: string | undefined;
-  if (name === 'runs') {
-    // A service that lists no trajectories still names them in the rewards of the run.
-    const source = trajectoriesOfRun(id, true);
-    for await (const page of readPages(cursor => source.readPage({ ...context, query: { limit: 200, cursor } }))) {
-      note = page.note;
-      yield page.items.map(({ trajectory_id }) => trajectory_id);
-    }
-  } else {
-    const dataset = 'dataset_name' in row ? String(row.dataset_name) : id;
-    const scope = name === 'training' ? { training: id } : { dataset };
-    for await (const page of pagesOf(resourceOrThrow('trajectories'), scope, context)) {
-      note = page.notes.join('; ');
-      yield page.rows.map(each => (each as Trajectory).trajectory_id);
-    }
+  let note = '';
+  for await (const page of pagesOf(trajectories, { [scope]: resource.scopeValue?.(row) ?? id }, context)) {
+    note = page.notes.join('; ');
+    yield page.rows.map(each => (each as Trajectory).trajectory_id);
   }
   if (note) io.note(note);
 }
@@ -50,16 +46,17 @@ async function* readAll(ids: readonly string[], context: CommandContext): AsyncG
 
 export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
-  const kinds = ['runs', 'training', 'datasets', 'trajectories'];
-  // Many trajectories share the name of a task.
-  const among = second === undefined ? kinds.slice(0, 3).map(resourceOrThrow) : [resourceOrThrow(first)];
+  const known = [...owners, trajectories];
+  const among = second === undefined ? known.filter(isFoundByLabel) : [resourceOrThrow(first)];
   const word = second ?? first;
   const [only] = among;
-  if (only && !kinds.includes(only.names[0]))
-    throw new CommandError(`${only.names[0]} have no trajectories: ${kinds.join(', ')} do.`);
+  if (only && !known.includes(only))
+    throw new CommandError(
+      `${only.names[0]} have no trajectories: ${known.map(({ names }) => names[0]).join(', ')} do.`,
+    );
   return withService(flags, io, async context => {
-    const isTrajectory = resourceOrThrow('trajectories').idPattern?.test(word);
-    const found = await findAmong(isTrajectory ? [resourceOrThrow('trajectories')] : among, word, context);
+    const isTrajectory = trajectories.idPattern?.test(word);
+    const found = await findAmong(isTrajectory ? [trajectories] : among, word, context);
     let count = 0;
     const lines = async function* (): AsyncGenerator<string> {
       for await (const ids of idsOf(found, context, io)) {

@@ -6,7 +6,7 @@ import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
 import { transcriptText } from '../present/transcript-lines.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
-import type { Resource } from '../resources/define.ts';
+import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { outcomeOf, type RunOutcome, runFacts, summariseRewards } from '../resources/runs.ts';
 import { lookAt } from '../resources/watch.ts';
 import { counted, reward } from '../text/numbers.ts';
@@ -84,10 +84,10 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   const among = ofId
     ? [ofId]
     : second === undefined
-      ? resources.filter(({ names, get }) => get && names[0] !== 'trajectories')
+      ? resources.filter(each => each.get && isFoundByLabel(each))
       : [resourceOrThrow(first)];
   const [only] = among;
-  if (only?.needs && only.names[0] !== 'checkpoints') {
+  if (only && !isReadAlone(only)) {
     throw new CommandError(
       `Single ${only.names[0]} cannot be read: benchtop list ${only.names[0]} --${only.needs} ID lists them.`,
     );

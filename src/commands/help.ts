@@ -22,10 +22,13 @@ async function resourceNames(name: CommandName | undefined): Promise<string> {
 export type NamedResources = ReadonlyMap<string, readonly (readonly [string, string, ...string[]])[]>;
 
 export async function namedResources(): Promise<NamedResources> {
-  const { resources } = await import('../resources/catalogue.ts');
+  const [{ resources }, { isReadAlone }] = await Promise.all([
+    import('../resources/catalogue.ts'),
+    import('../resources/define.ts'),
+  ]);
   return new Map([
     ['list', resources.map(({ names }) => names)],
-    ['get', resources.filter(({ needs }) => !needs || needs === 'training').map(({ names }) => names)],
+    ['get', resources.filter(isReadAlone).map(({ names }) => names)],
   ]);
 }
 

@@ -7,7 +7,7 @@ import { createArrange } from '../present/rows.ts';
 import { sortRows } from '../present/sort.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
 import type { Resource } from '../resources/define.ts';
-import type { Scope, ScopeName } from '../resources/place.ts';
+import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
 import { own } from '../text/own.ts';
 import { safeJson } from '../text/sanitise.ts';
@@ -20,7 +20,6 @@ import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 const defaultLimit = 100;
-const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const satisfies readonly ScopeName[];
 
 type Flags = CommandInput<'list'>['flags'];
 
@@ -102,18 +101,17 @@ async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: Command
     const word = flags[name];
     if (word === undefined) continue;
     const of = resourceNamed(name);
-    if (!of) scope[name] = word;
-    else if (name === 'dataset') scope[name] = await datasetName(of, word, context);
-    else scope[name] = await idOf(of, word, context);
+    scope[name] = of ? await scopeValue(of, word, context) : word;
   }
   return scope;
 }
 
-/** Trajectories are filtered by the dataset's name, not by its id or title. */
-async function datasetName(datasets: Resource, word: string, context: CommandContext): Promise<string> {
+/** What narrows a list to the row with this id or name. */
+async function scopeValue(of: Resource, word: string, context: CommandContext): Promise<string> {
+  if (!of.scopeValue) return idOf(of, word, context);
   try {
-    const { row } = await findAmong([datasets], word, context);
-    return 'dataset_name' in row && typeof row.dataset_name === 'string' ? row.dataset_name : word;
+    const { row } = await findAmong([of], word, context);
+    return of.scopeValue(row) ?? word;
   } catch (error) {
     if (error instanceof ServiceError && error.kind === 'capability_missing') return word;
     throw error;
@@ -164,7 +162,7 @@ function checkScopes(resource: Resource, flags: Flags): void {
     flags[scope] !== undefined && !scopes.includes(scope) && !(scope === 'status' && statusOf(resource));
   const wrong = scopeNames.find(isWrong);
   if (wrong) throw new CommandError(`--${wrong} is not for ${name}.`);
-  const [one, other] = (['run', 'training', 'dataset'] as const).filter(scope => flags[scope] !== undefined);
+  const [one, other] = scopes.filter(scope => scope !== 'status' && flags[scope] !== undefined);
   if (one && other) throw new CommandError(`--${one} cannot be used with --${other} in one list.`);
   if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: add --${needs} ID.`);
   if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {

@@ -1,6 +1,6 @@
 /** `benchtop open`: opens the workbench at one resource. */
 import { resourceOfId, resources } from '../resources/catalogue.ts';
-import { labelOf, recordPlace } from '../resources/define.ts';
+import { isFoundByLabel, labelOf, recordPlace } from '../resources/define.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -8,8 +8,7 @@ import { withService } from './with-service.ts';
 
 export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {
   const ofId = second === undefined ? resourceOfId(first) : undefined;
-  // The task of a trajectory does not name the trajectory.
-  const named = resources.filter(({ get, names }) => get && names[0] !== 'trajectories');
+  const named = resources.filter(each => each.get && isFoundByLabel(each));
   const among = second !== undefined ? [resourceOrThrow(first)] : ofId ? [ofId] : named;
   const place = await withService(flags, io, async context => {
     const { resource, id, row } = await findAmong(among, second ?? first, context);

@@ -7,7 +7,7 @@ import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
-import type { Resource } from '../resources/define.ts';
+import { isFoundByLabel, type Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
@@ -171,21 +171,20 @@ interface WaitOptions {
   readonly onChange: (seen: Seen) => Promise<void>;
 }
 
-/** Reports which images of a benchmark failed, and why. */
-async function noteFailedImages(
-  { id, label }: ResourceRef,
-  { service, signal }: Pick<CommandContext, 'service' | 'signal'>,
+/** Reports which parts of a resource failed, and why. */
+async function noteFailedParts(
+  { kind, id, label }: ResourceRef,
+  { service, memory, signal }: Pick<CommandContext, 'service' | 'memory' | 'signal'>,
   io: CommandIo,
 ): Promise<void> {
+  const parts = resourceOfKind(kind)?.watch?.failedParts;
+  if (!parts) return;
   try {
-    const { images } = await service.call('listBenchmarkImages', { params: { bench_id: id } }, { signal });
-    for (const { task_id, build_status, failure_message } of images) {
-      if (statusMeaning(build_status ?? '') !== 'failure') continue;
-      io.note(sanitiseLine(`${label}: the image of ${task_id} failed${failure_message ? `: ${failure_message}` : ''}`));
-    }
+    const failures = await parts.read(id, { service, memory, signal });
+    for (const words of failures) io.note(sanitiseLine(`${label}: ${words}`));
   } catch (error) {
     if (signal.aborted) throw error;
-    io.note(`${label}: its images could not be read. ${errorMessage(error)}`);
+    io.note(`${label}: its ${parts.words} could not be read. ${errorMessage(error)}`);
   }
 }
 
@@ -230,7 +229,7 @@ export async function untilEnded(
     const following = { label: ref.label, look, onChange, note: io.note, intervals, signal };
     const status = await follow(isLast ? { ...following, isLast } : following);
     if (isDone(status)) return exitCodes.done;
-    if (ref.kind === 'benchmark') await noteFailedImages(ref, { service, signal }, io);
+    await noteFailedParts(ref, { service, memory, signal }, io);
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
@@ -263,8 +262,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
   const said = watchable.find(({ names }) => names.includes(first.toLowerCase()));
   if (said && rest.length === 0) return runningOf(said, context);
   const among = said ? [said] : watchable;
-  // The task of a trajectory does not name the trajectory, and there are too many to read them all.
-  const named = said ? [said] : watchable.filter(({ names }) => names[0] !== 'trajectories');
+  const named = said ? [said] : watchable.filter(isFoundByLabel);
   return Promise.all(
     (said ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);

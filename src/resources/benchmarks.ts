@@ -1,10 +1,24 @@
 /** Benchmarks, the images of their tasks, and the runtimes that these run in. */
-import { type Benchmark, type BenchmarkImage, type BenchmarkRuntime, buildStatuses } from '../contract/benchmarks.ts';
+import {
+  type Benchmark,
+  type BenchmarkImage,
+  type BenchmarkImages,
+  type BenchmarkRuntime,
+  buildStatuses,
+} from '../contract/benchmarks.ts';
+import { statusMeaning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
-import { benchmarkList, benchmarkQuery, imageList, readinessQuery, runtimeList } from '../queries/benchmarks.ts';
+import {
+  benchmarkList,
+  benchmarkQuery,
+  imageList,
+  imagesQuery,
+  readinessQuery,
+  runtimeList,
+} from '../queries/benchmarks.ts';
 import { count } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 import { readOf } from './watching.ts';
@@ -116,9 +130,20 @@ export const benchmarks = defineResource<Benchmark>({
   label: row => row.label,
   commands: benchmarkCommands,
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
-  watch: { status: id => [readOf(readinessQuery(id))] },
+  watch: {
+    status: id => [readOf(readinessQuery(id))],
+    failedParts: { words: 'images', read: async (id, context) => failedImages(await imagesQuery(id).read(context)) },
+  },
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
+
+function failedImages({ images }: BenchmarkImages): string[] {
+  return images
+    .filter(({ build_status }) => statusMeaning(build_status ?? '') === 'failure')
+    .map(({ task_id, failure_message }) => {
+      return `the image of ${task_id} failed${failure_message ? `: ${failure_message}` : ''}`;
+    });
+}
 
 export const imageColumns: readonly Column<BenchmarkImage>[] = [
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },

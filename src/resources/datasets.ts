@@ -67,6 +67,7 @@ export const datasets = defineResource<Dataset>({
   columns: datasetColumns,
   facts: datasetFacts,
   label: row => row.dataset_name,
+  scopeValue: row => row.dataset_name,
   commands: datasetCommands,
   place: row =>
     listPlace(trajectories, { dataset: row.dataset_name ?? '' }, row.dataset_name ?? row.display_name ?? ''),

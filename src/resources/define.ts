@@ -36,6 +36,8 @@ export interface ResourceOf<Row> {
   readonly scopes?: readonly ScopeName[];
   /** Listed only within one of these scopes, and without a section. */
   readonly needs?: ScopeName;
+  /** On the command line a row can be read alone although it `needs` a scope: a checkpoint is `first@6`. */
+  readonly hasAddress?: true;
   readonly list: (scope: Scope) => ListSource<Row>;
   /** Reads one by id. Without it, a record cannot be opened. */
   readonly get?: (id: string) => LiveQuery<Row>;
@@ -44,6 +46,13 @@ export interface ResourceOf<Row> {
   readonly facts: (row: Row) => readonly Fact[];
   /** The name of a row, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
+  /**
+   * How the command line finds a row by its label: by default anywhere; `qualified`: only after the name of the
+   * resource, because many rows share a label; `never`: by its id only.
+   */
+  readonly findsLabel?: 'qualified' | 'never';
+  /** What narrows another list to a row, if not its id. */
+  readonly scopeValue?: (row: Row) => string | null | undefined;
   /** Id of the parent, e.g. the benchmark of a run. */
   readonly parent?: (row: Row) => string | null | undefined;
   /** Where a row opens, if not at its record. */
@@ -84,6 +93,13 @@ export function defineResource<Row extends object>(declared: ResourceOf<Row>): R
     ...(status && { watch: { status: (id: string) => [readOf(observed(id))] } }),
   };
 }
+
+/** Whether a word alone may be the label of one of its rows. */
+export const isFoundByLabel = ({ findsLabel }: Pick<Resource, 'findsLabel'>): boolean => findsLabel === undefined;
+
+/** Whether the command line reads one of its rows alone. */
+export const isReadAlone = ({ needs, hasAddress }: Pick<Resource, 'needs' | 'hasAddress'>): boolean =>
+  needs === undefined || hasAddress === true;
 
 /** The plural as a title: `Training runs`. */
 export function titleOf({ names: [many] }: Pick<Resource, 'names'>): string {

@@ -57,5 +57,6 @@ export const models = defineResource<SupportedModel>({
   columns: modelColumns,
   facts: modelFacts,
   label: row => row.model_name,
+  findsLabel: 'never',
   emptyWords: 'The service offers no models',
 });

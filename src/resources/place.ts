@@ -1,15 +1,11 @@
 /** Places in the program: a view and what it shows. */
 
-/** The scope of a list: ids, except for `dataset` and `status`. */
-export interface Scope {
-  readonly benchmark?: string | undefined;
-  readonly run?: string | undefined;
-  readonly training?: string | undefined;
-  readonly dataset?: string | undefined;
-  readonly status?: string | undefined;
-}
+/** What narrows lists: resources by their singular, and the status. */
+export const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const;
+export type ScopeName = (typeof scopeNames)[number];
 
-export type ScopeName = keyof Scope;
+/** The scope of a list: ids, except for `dataset` and `status`. */
+export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 
 /** The input of each view. */
 interface Places {

@@ -230,6 +230,7 @@ export const checkpoints = defineResource<Checkpoint>({
   order: 41,
   scopes: ['training'],
   needs: 'training',
+  hasAddress: true,
   list: ({ training: run = '' }) => checkpointList(run, true),
   columns: checkpointColumns,
   facts: checkpointFacts,

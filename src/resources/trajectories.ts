@@ -110,6 +110,8 @@ export const trajectories = defineResource<Trajectory>({
   columns: trajectoryColumns,
   facts: trajectoryFacts,
   label: row => row.task_id,
+  // A task has many, and there are too many to search them all.
+  findsLabel: 'qualified',
   commands: trajectoryCommands,
   watch: { status: id => [readOf(trajectoryStatusQuery(id))], endsForGood: true },
   emptyWords: 'No trajectories yet: evaluations record them',

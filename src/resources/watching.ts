@@ -32,6 +32,13 @@ export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
   readonly details?: (id: string) => readonly Read[];
   /** Other data of a resource that is looked at alone. */
   readonly alone?: (id: string) => readonly Read[];
+  /** The parts that may have failed, where its status does not say which: each in words. */
+  readonly failedParts?: {
+    /** In the plural, e.g. `images`. */
+    readonly words: string;
+    /** @throws ServiceError */
+    readonly read: (id: string, context: QueryContext) => Promise<readonly string[]>;
+  };
   /** The list of running resources, which are watched without a pin. */
   readonly running?: ListSource<Row>;
   /** Keys of queries whose data changes with its end. */
