@@ -4,6 +4,7 @@ import type { Benchmark } from '../contract/benchmarks.ts';
 import { cursorAfter, type ListQuery, unreadableIn } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { CapabilityMissingError, isGone, isNotOffered } from '../service/errors.ts';
+import { nextCursor } from '../service/pagination.ts';
 import { asError } from '../text/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize } from './lists/list.ts';
@@ -139,10 +140,9 @@ async function nextBenchmarks(
   cursor: string | null | undefined,
 ): Promise<Omit<Rest, 'failed'> & { readonly unread: number }> {
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
-  const { items, has_more, next_cursor, dropped } = await service.call('listBenchmarks', { query }, { signal });
-  const isEnd = !has_more || !next_cursor || next_cursor === cursor || (items.length === 0 && dropped === 0);
-  const parts = items.filter(mayHave).map(({ bench_id }) => ({ benchId: bench_id }));
-  return { parts, benchmarks: isEnd ? null : next_cursor, unread: dropped };
+  const page = await service.call('listBenchmarks', { query }, { signal });
+  const parts = page.items.filter(mayHave).map(({ bench_id }) => ({ benchId: bench_id }));
+  return { parts, benchmarks: nextCursor(page, next => next === cursor) ?? null, unread: page.dropped };
 }
 
 function failureWords(failed: ReadonlyMap<string, Error>, asked: number, words: string): string | undefined {

@@ -1,10 +1,5 @@
 /** Random numbers from a seed, the same on every machine (mulberry32, seeded by FNV-1a). */
-
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  return hash >>> 0;
-}
+import { hashOf } from '../../src/text/hash.ts';
 
 export class Random {
   readonly seed: string;

@@ -1,4 +1,5 @@
 /** A page of a list, and what to read next. */
+import { nextCursor } from '../../service/pagination.ts';
 import type { AnnotatedPage, RowId } from './list.ts';
 
 /** A page as it is known. Only `ListPages` changes it. */
@@ -63,13 +64,10 @@ export function pageOf<Row>(
     const id = idOf(row);
     return !seen.has(id) && seen.add(id);
   });
-  const { next_cursor: next, dropped, note, rest } = page;
-  const empty = page.items.length === 0 && dropped === 0 && !page.mayBeEmpty;
-  // The end: either the service says so, or the cursor leads back to a page already read.
-  const ended = !page.has_more || empty || !next || next === cursor || isKnown(next);
+  const { dropped, note, rest } = page;
   return {
     cursor,
-    next: ended ? null : next,
+    next: nextCursor(page, next => next === cursor || isKnown(next)) ?? null,
     rows,
     ids: [...seen],
     after: undefined,
