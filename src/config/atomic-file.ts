@@ -1,7 +1,8 @@
-import { open, realpath, rename, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
+import { replaceFile } from '../text/replace-file.ts';
 import { makePrivateFolder } from './paths.ts';
 
 /** A file that could not be written. The message says what state the file is in and what to do. */
@@ -30,26 +31,17 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * Replaces a file atomically: writes a temporary file in the same folder (mode 0600), flushes it to disk and renames
- * it. A symbolic link stays a link; its target is replaced. Missing folders are created with mode 0700.
+ * Replaces a file atomically, readable by this user only. A symbolic link stays a link; its target is replaced. Missing
+ * folders are created with mode 0700.
  *
  * @throws FileError; the old content is then unchanged
  */
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
-  const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
   try {
     await makePrivateFolder(dirname(target));
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, target);
+    replaceFile(target, text);
   } catch (error) {
-    await unlink(temporary).catch(() => {});
     const code = errorCode(error) ?? '';
     const reason = own(reasons, code) ?? `the system says ${code || 'nothing more'}`;
     throw new FileError(`${path} was not saved; what was in it before is intact: ${reason}.`, path, code);

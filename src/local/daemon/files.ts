@@ -1,11 +1,12 @@
 /** The files in the data folder that announce the local service and ensure there is only one. All have mode 0600. */
 
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { errorMessage } from '../../text/errors.ts';
 import { takeLock } from '../../text/file-lock.ts';
+import { replaceFile } from '../../text/replace-file.ts';
 import { Keyring, masterKeyLength } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
@@ -41,15 +42,9 @@ export function makeDataFolder(folder: string): void {
 }
 
 function writePrivate(folder: string, name: string, text: string): void {
-  const path = join(folder, name);
-  const fresh = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    // Creates a new file; never follows a link that another user put there.
-    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx' });
-    chmodSync(fresh, 0o600);
-    renameSync(fresh, path);
+    replaceFile(join(folder, name), text);
   } catch (error) {
-    rmSync(fresh, { force: true });
     throw describe(folder, error);
   }
 }

@@ -3,9 +3,10 @@
  * verify its hash, so that no other file is read in its place.
  */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorMessage } from '../../text/errors.ts';
+import { replaceFile } from '../../text/replace-file.ts';
 import { CorruptFileError } from '../model/container.ts';
 import { sha256 } from './ids.ts';
 
@@ -29,18 +30,7 @@ export class WeightFileError extends Error {
 /** Writes a file atomically and durably. Returns its hash. */
 export function writeDurably(path: string, bytes: Uint8Array): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const fresh = `${path}.part`;
-  const file = openSync(fresh, 'w', 0o600);
-  try {
-    for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
-    fsyncSync(file);
-  } catch (error) {
-    closeSync(file);
-    rmSync(fresh, { force: true });
-    throw error;
-  }
-  closeSync(file);
-  renameSync(fresh, path);
+  replaceFile(path, bytes);
   return sha256(bytes);
 }
 

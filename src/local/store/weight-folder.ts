@@ -1,6 +1,6 @@
 /** Paths of the weights of checkpoints and deployments in a data folder. */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export class WeightFolder {
   readonly #checkpoints: string;
@@ -54,8 +54,13 @@ export class WeightFolder {
     }
     const deployments = new Set(deploymentIds);
     for (const deploymentId of entries(this.#deployments)) {
-      if (!deployments.has(deploymentId)) this.removeDeployment(deploymentId);
-      else rmSync(`${this.serving(deploymentId)}.part`, { force: true });
+      if (!deployments.has(deploymentId)) {
+        this.removeDeployment(deploymentId);
+        continue;
+      }
+      const serving = this.serving(deploymentId);
+      const files = entries(dirname(serving)).map(name => join(dirname(serving), name));
+      for (const file of files) if (file !== serving) rmSync(file, { force: true });
     }
   }
 }

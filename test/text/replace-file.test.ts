@@ -1,0 +1,29 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { replaceFile } from '../../src/text/replace-file.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-replace-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('has the new content, for this user only, and leaves no other file', () => {
+  const path = join(folder, 'settings');
+  writeFileSync(path, 'a longer text before', { mode: 0o644 });
+  replaceFile(path, 'after');
+  expect(readFileSync(path, 'utf8')).toBe('after');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  replaceFile(path, new Uint8Array([1, 2, 3]));
+  expect([...readFileSync(path)]).toEqual([1, 2, 3]);
+  expect(readdirSync(folder)).toEqual(['settings']);
+});
+
+it('leaves no other file where it fails', () => {
+  mkdirSync(join(folder, 'taken'));
+  expect(() => replaceFile(join(folder, 'taken'), 'text')).toThrow();
+  expect(() => replaceFile(join(folder, 'missing', 'file'), 'text')).toThrow(/ENOENT/);
+  expect(readdirSync(folder)).toEqual(['taken']);
+});
