@@ -65,20 +65,6 @@ export function paceOf(points: readonly ProgressPoint[]): Pace {
   return { stepMs: ms / steps, changedAt, stallMs: Math.max(shortestPatienceMs, outlier * between) };
 }
 
-/**
- * Reports that a run is behind an earlier observation, because its service was killed and resumed it from a checkpoint.
- * Undefined once it has passed that point.
- */
-export function setBackWords(points: readonly ProgressPoint[]): string | undefined {
-  const steps = points.map(({ completed_steps }) => completed_steps);
-  const at = steps.findLastIndex((step, index) => step < (steps[index - 1] ?? 0));
-  const [to, now] = [steps[at], steps.at(-1)];
-  if (to === undefined || now === undefined) return undefined;
-  const furthest = steps.slice(0, at).reduce((most, step) => Math.max(most, step), 0);
-  if (now >= furthest) return undefined;
-  return `set back from step ${furthest} to ${to}: the steps in between are repeated`;
-}
-
 export interface RunSituation {
   readonly status: string | null | undefined;
   readonly completed: number | null | undefined;

@@ -1,6 +1,6 @@
 /** The pace of a training run, and what is reported once it stalls. */
 import { describe, expect, it } from 'vitest';
-import { paceOf, paceWords, type RunSituation, setBackWords } from '../../src/queries/pace.ts';
+import { paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
 import { type ProgressPoint, RememberedStore } from '../../src/queries/remembered/store.ts';
 
 const minute = 60_000;
@@ -29,16 +29,6 @@ describe('the pace', () => {
     expect(words([], 0, { completed: undefined })).toBe('');
     expect(words(steady, 0, { total: null })).toBe('2s a step');
     expect(words(steady, 0, { total: 20 })).toBe('2s a step');
-  });
-
-  it('is joined by where the run was set back to, until it has come past where it was', () => {
-    const seen = points([2_000, 30], [2_000, 9], [60_000, -9], [2_000, 4]);
-    expect(setBackWords(seen)).toBe('set back from step 39 to 30: the steps in between are repeated');
-    expect(setBackWords(points([2_000, 30], [2_000, 9], [60_000, -9], [2_000, 9]))).toBeUndefined();
-    expect([setBackWords(steady), setBackWords([])]).toEqual([undefined, undefined]);
-    // Reset once more, before it got that far.
-    const twice = points([2_000, 39], [60_000, -9], [2_000, 4], [60_000, -4], [2_000, 1]);
-    expect(setBackWords(twice)).toContain('set back from step 39 to 30');
   });
 
   it('counts no step that a number cannot hold', () => {

@@ -5,6 +5,9 @@ import type { KnownResource } from './store.ts';
 
 export interface SetBack {
   readonly resource: KnownResource;
+  /** The furthest step that was seen before. */
+  readonly from: number;
+  /** The step it continues from. */
   readonly step: number;
 }
 
@@ -15,20 +18,39 @@ export class SetBacks {
   readonly #listeners = new Listeners<SetBack>();
   /** What was last done, by query and run: another query may lag behind. */
   readonly #done = new Map<string, number>();
+  /** The set-backs that the runs have not made up for yet, by run. */
+  readonly #behind = new Map<string, SetBack>();
   /** When a restart was last reported, by run; monotonic. */
   readonly #reportedAt = new Map<string, number>();
 
   readonly subscribe = this.#listeners.subscribe;
 
+  /** How far a run was set back while this program followed it, until it has come as far again. */
+  of(runId: string): SetBack | undefined {
+    return this.#behind.get(runId);
+  }
+
   /** Takes in what the query `by` says that a run has done. */
   follow(resource: KnownResource, step: number, by: string): void {
-    const key = `${by} ${resource.id}`;
+    const { id } = resource;
+    const key = `${by} ${id}`;
     const before = this.#done.get(key) ?? 0;
     this.#done.set(key, step);
-    if (step >= before || !isRunning(resource.status)) return;
+    const behind = this.#behind.get(id);
+    // A query that lags behind may still say how far the run was.
+    if (behind && (step > behind.from || (step === behind.from && before < step))) this.#behind.delete(id);
+    if (step < before && isRunning(resource.status))
+      this.#report({ resource, from: Math.max(before, behind?.from ?? 0), step });
+  }
+
+  #report(setBack: SetBack): void {
+    const { id } = setBack.resource;
     const now = performance.now();
-    if (now - (this.#reportedAt.get(resource.id) ?? Number.NEGATIVE_INFINITY) < sameMs) return;
-    this.#reportedAt.set(resource.id, now);
-    this.#listeners.notify({ resource, step });
+    const isSame = now - (this.#reportedAt.get(id) ?? Number.NEGATIVE_INFINITY) < sameMs;
+    const known = this.#behind.get(id);
+    if (!isSame || !known || setBack.step < known.step) this.#behind.set(id, setBack);
+    if (isSame) return;
+    this.#reportedAt.set(id, now);
+    this.#listeners.notify(setBack);
   }
 }

@@ -1,22 +1,48 @@
 /** The lines below the panes: a rule, then crumbs and hints or a message, then the border. */
 import { Box, Text } from 'ink';
+import { useCallback, useSyncExternalStore } from 'react';
+import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
+import { resourceNamed } from '../../resources/catalogue.ts';
+import type { Place } from '../../resources/place.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { bottomLine, footerLine, hintsFor, ruleLine } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
+import { crumbOf, type Registry } from './registry.ts';
 import { type Toast, toastMarks } from './shell-context.tsx';
 
 export interface FooterProps {
   readonly columns: number;
   readonly layout: Layout;
-  readonly crumbs: readonly string[];
+  readonly registry: Registry;
+  /** From the section down to what is shown. */
+  readonly trail: readonly Place[];
   readonly toast: Toast | undefined;
 }
 
-export function Footer({ columns, layout, crumbs, toast }: FooterProps) {
+/** A record that was opened by its id has its name as soon as that was read. */
+function named({ statuses }: Workbench, place: Place): Place {
+  if (place.view !== 'record' || (place.label ?? place.id) !== place.id) return place;
+  const { id, resource } = place;
+  const label = statuses.get({ kind: resourceNamed(resource)?.kind ?? '', id })?.label;
+  return label === undefined ? place : { ...place, label };
+}
+
+function useCrumbs(registry: Registry, trail: readonly Place[]): readonly string[] {
+  const workbench = useWorkbench();
+  const read = useCallback(
+    () => trail.map(place => sanitiseLine(crumbOf(registry, named(workbench, place)))).join('\n'),
+    [workbench, registry, trail],
+  );
+  return useSyncExternalStore(workbench.statuses.subscribe, read).split('\n');
+}
+
+export function Footer({ columns, layout, registry, trail, toast }: FooterProps) {
   const theme = useTheme();
   const offered = useOffered();
+  const crumbs = useCrumbs(registry, trail);
   const line = toast
     ? toastLine(columns, toast, offered, theme)
     : footerLine(columns, crumbs, room => hintsFor(offered, room), theme);

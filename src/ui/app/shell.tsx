@@ -19,7 +19,7 @@ import { frameLines, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
 import { BackgroundWatch, useJobNotices, useNotices } from './notices.tsx';
-import { crumbOf, findView, type Registry } from './registry.ts';
+import { findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
 import { currentPlace, initialShellState, sectionOf, shellReducer } from './shell-state.ts';
@@ -174,8 +174,6 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     },
   ];
 
-  const crumbs = state.history.present.trail.map(each => sanitiseLine(crumbOf(registry, each)));
-
   return (
     <KeyScope bindings={bindings}>
       <BackgroundWatch counted={layout?.panes.sections !== undefined} />
@@ -197,7 +195,15 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
                   dispatch={dispatch}
                 />
               ) : null,
-              foot: <Footer columns={columns} layout={layout} crumbs={crumbs} toast={connectionNotice ?? toast} />,
+              foot: (
+                <Footer
+                  columns={columns}
+                  layout={layout}
+                  registry={registry}
+                  trail={state.history.present.trail}
+                  toast={connectionNotice ?? toast}
+                />
+              ),
             }}
           >
             <MemoryProvider memory={memory} place={placeKey(place)}>

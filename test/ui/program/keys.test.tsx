@@ -62,6 +62,24 @@ describe('names in the palette', () => {
 });
 
 describe('an id in the palette', () => {
+  it('that was never seen is replaced in the crumbs by the name of what it opens', async () => {
+    const service = world('completed');
+    // No list has it.
+    service.answers.listEvalRuns = () => [];
+    const answer = Promise.withResolvers<void>();
+    const { getEvalRun } = service.answers;
+    service.answers.getEvalRun = async input => {
+      await answer.promise;
+      return getEvalRun?.(input);
+    };
+    const screen = openWorld(service, { view: 'list', resource: 'benchmarks' });
+    await screen.waitFor('▸ t-words');
+    await screen.type(':evr_1\r');
+    await screen.waitFor('Runs › evr_1');
+    answer.resolve();
+    await screen.waitFor('Runs › baseline');
+  });
+
   it('opens what was seen under it, whatever it looks like, by its name', async () => {
     const service = world('completed');
     service.answers.listTrajectories = () =>

@@ -2,7 +2,7 @@
 import { useCallback, useMemo, useRef } from 'react';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { freshnessAt } from '../../../queries/freshness.ts';
-import { paceOf, paceWords, setBackWords } from '../../../queries/pace.ts';
+import { paceOf, paceWords } from '../../../queries/pace.ts';
 import type { Live } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -46,12 +46,11 @@ export function useStepsDone(
   return shown.current;
 }
 
-/** Reports that the run was reset to a checkpoint, until it has passed that point again. */
-export function useSetBack(runId: string, progress: Live<TrainingProgress>, ended: boolean): string | undefined {
-  const { remembered } = useWorkbench();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
-  const words = useMemo(() => setBackWords(remembered.progressOf(runId)), [remembered, runId, progress.data]);
-  return ended ? undefined : words;
+/** Reports that the run was reset to a checkpoint while it was followed, until it has come as far again. */
+export function useSetBack(runId: string, ended: boolean): string | undefined {
+  const setBack = useWorkbench().setBacks.of(runId);
+  if (ended || !setBack) return undefined;
+  return `set back from step ${setBack.from} to ${setBack.step}: the steps in between are repeated`;
 }
 
 /**

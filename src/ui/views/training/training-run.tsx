@@ -75,7 +75,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const room = pane.width - 2;
   const isKept = deleted !== undefined && isRead;
   const error = isKept ? undefined : [progress.error, run.error].find(each => each && !isNotOffered(each));
-  const notes = [useSetBack(runId, progress, ended), heldOutNote(curves.heldOut)].filter(words => words !== undefined);
+  const notes = [useSetBack(runId, ended), heldOutNote(curves.heldOut)].filter(words => words !== undefined);
   const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
   const unread = !isRead && !error && deleted === undefined;
   const head = [

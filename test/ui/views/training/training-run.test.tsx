@@ -147,6 +147,7 @@ it('says from which step a run continues that was set back', async () => {
     service: async () =>
       fakeService({
         ...answers,
+        listTrainingRuns: () => [{ ...runs[0], status: 'running' }],
         getTrainingRun: () => ({ ...runs[0], status: 'running' }),
         getTrainerRewards: () => ({ trainer_rewards: [] }),
         getTrainingProgress: () => ({ status: 'running', completed_steps, total_steps: 80 }),
