@@ -20,7 +20,7 @@ export interface Read {
   readonly dueAt: (workbench: Workbench, attention: Attention) => number | undefined;
   /** Whether the last answer says that it still runs. */
   readonly saysRunning: (workbench: Workbench) => boolean;
-  /** Reads it once without a cache. */
+  /** Reads it once without a cache, and remembers what it says. */
   readonly look: (context: QueryContext) => Promise<Observation | undefined>;
 }
 
@@ -62,6 +62,7 @@ export function readOf<Data>(query: LiveQuery<Data>): Read {
       const said = query.observes?.(data);
       // The last known state is not the current one.
       const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;
+      if (said && !isPast) context.memory.see([said]);
       return said && isPast && isRunning(said.status) ? { ...said, status: undefined } : said;
     },
   };

@@ -6,6 +6,7 @@ import { rememberedAt } from '../../src/queries/remembered/seen.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';
 import type { LiveQuery } from '../../src/queries/use-live.ts';
+import { readOf } from '../../src/resources/watching.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -97,5 +98,18 @@ describe('a record', () => {
         memory,
       }),
     ).rejects.toThrow();
+  });
+
+  it('is read from its list if the service has no such record, and nothing is written while reading', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const run = { id: 'a', status: 'running' };
+    const query = rememberingOne({ key: ['run', 'a'], activity: () => 'open', read: missing }, 'a', about, {
+      listed: { by: 'listEvalRuns', in: () => listOf(() => [run]) },
+      read: missing,
+    });
+    expect(await query.read({ service, signal, memory })).toEqual(run);
+    expect(memory.list('run')).toEqual([]);
+    await readOf(query).look({ service, signal, memory });
+    expect(memory.find('run', 'a')).toMatchObject({ status: 'running', parent: 'b1' });
   });
 });

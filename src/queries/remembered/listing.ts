@@ -93,8 +93,6 @@ export function rememberingOne<Row extends object>(
       readListed(source, { ...context, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
     for await (const { items } of readPages(readPage)) {
       const row = items.find(each => source.id(each) === id && rememberedAt(each) === undefined);
-      // The next time its parent is known.
-      if (row) memory.see([{ ...observe(row), kind, id }]);
       if (row) return row;
     }
     return undefined;
