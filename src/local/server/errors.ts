@@ -55,6 +55,15 @@ export function apiError(code: keyof typeof errorCodes, message: string, details
   return new ApiError(statuses[code], errorCodes[code], code, message, details);
 }
 
+/** A `validation_error` about a parameter or field, whose name begins the message. */
+export function invalid(param: string, words: string, context?: ApiErrorDetails['context']): ApiError {
+  return apiError('validation_error', `${param}: ${words}`, { param, context });
+}
+
+export function alreadyEnded(status: string): ApiError {
+  return new ApiError(409, 'conflict_error', 'run_already_terminal', `The run has already ended as ${status}.`);
+}
+
 export function notFound(what: string, id: string): ApiError {
   return apiError('resource_not_found', `There is no ${what} ${id}.`);
 }

@@ -10,7 +10,7 @@ import type { Generated } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
 import { parseJson, textOf } from './body.ts';
 import { readChat } from './chat-request.ts';
-import { ApiError, apiError, notFound } from './errors.ts';
+import { ApiError, apiError, invalid, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
 import { listening, type SaidMessage, saidIn } from './upstream-step.ts';
 
@@ -29,7 +29,7 @@ function usageOf({ prompt_tokens, completion_tokens }: Generated) {
 function sourceOf({ catalog }: ServiceContext, organizationId: string, model: string | undefined): ModelSource {
   if (model === undefined) {
     if (catalog.upstream) return { kind: 'upstream', name: '', upstream: catalog.upstream };
-    throw apiError('validation_error', 'model: name the model that is to answer.', { param: 'model' });
+    throw invalid('model', 'name the model that is to answer.');
   }
   try {
     return catalog.forChat(organizationId, model);

@@ -1,8 +1,10 @@
 /** Evaluation runs with their rollouts. A rollout is recorded once it has ended, and only once. */
+import { evalRunStatuses } from '../../contract/evaluations.ts';
 import type { Database } from './database.ts';
-import { type DatasetStore, rolloutDataset } from './datasets.ts';
+import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
 import type { EvalRunRow, Failure } from './records.ts';
+import { newRun, type Rollout, RunStore } from './runs.ts';
 import type { TrajectoryStore } from './trajectories.ts';
 
 export interface NewEvalRun {
@@ -20,15 +22,9 @@ export interface NewEvalRun {
   readonly warnings: readonly string[];
 }
 
-/** The outcome of a rollout: a reward, or an error. A failed rollout has no reward, which is not the reward 0. */
-export interface FinishedRollout {
-  readonly task_id: string;
-  readonly reward: number | null;
-  readonly error: string | null;
+export interface FinishedRollout extends Rollout {
   readonly latency_ms: number;
   readonly completion_tokens: number;
-  /** Steps with their messages, in the contract's form. */
-  readonly steps: readonly unknown[];
 }
 
 export interface RolloutCounts {
@@ -39,81 +35,32 @@ export interface RolloutCounts {
   readonly mean: number | null;
 }
 
-export class EvaluationStore {
-  readonly #database: Database;
-  readonly #datasets: DatasetStore;
-  readonly #trajectories: TrajectoryStore;
+const table = { name: 'eval_runs', id: 'eval_run_id', source: 'evaluation', statuses: evalRunStatuses } as const;
 
+export class EvaluationStore extends RunStore<EvalRunRow> {
   constructor(database: Database, datasets: DatasetStore, trajectories: TrajectoryStore) {
-    this.#database = database;
-    this.#datasets = datasets;
-    this.#trajectories = trajectories;
+    super(table, database, datasets, trajectories);
   }
 
   create(organizationId: string, run: NewEvalRun): EvalRunRow {
-    const created_at = now();
-    const row: EvalRunRow = {
+    const row = {
+      ...newRun(organizationId, run),
       eval_run_id: newId('evalRun'),
-      organization_id: organizationId,
-      pipeline_run_id: newId('pipelineRun'),
       execution_id: newId('execution'),
-      status: 'pending',
       reward_mean: null,
-      failure: null,
-      created_at,
-      updated_at: created_at,
-      completed_at: null,
-      ...run,
-      options: JSON.stringify(run.options),
-      ignored_options: JSON.stringify(run.ignored_options),
-      warnings: JSON.stringify(run.warnings),
     };
-    this.#database.insert('eval_runs', row as Record<string, string | number | null>);
+    this.database.insert(table.name, row);
     return row;
-  }
-
-  get(organizationId: string, runId: string): EvalRunRow | undefined {
-    return this.#database.get<EvalRunRow>(
-      'select * from eval_runs where eval_run_id = ? and organization_id = ?',
-      runId,
-      organizationId,
-    );
-  }
-
-  list(organizationId: string, benchId: string): EvalRunRow[] {
-    return this.#database.all<EvalRunRow>(
-      'select * from eval_runs where organization_id = ? and bench_id = ? order by created_at desc, eval_run_id',
-      organizationId,
-      benchId,
-    );
-  }
-
-  /** Unfinished runs, oldest first, including those of a killed process. */
-  unfinished(): EvalRunRow[] {
-    return this.#database.all<EvalRunRow>(
-      "select * from eval_runs where status in ('pending', 'running') order by created_at, eval_run_id",
-    );
   }
 
   /** Changes the status unless the run has ended. Returns whether it did. */
   setStatus(runId: string, status: 'running' | 'failed' | 'cancelled', failure?: Failure): boolean {
-    const at = now();
-    return (
-      this.#database.run(
-        `update eval_runs set status = ?, failure = ?, updated_at = ?, completed_at = ?
-         where eval_run_id = ? and status in ('pending', 'running')`,
-        status,
-        failure ? JSON.stringify(failure) : null,
-        at,
-        status === 'running' ? null : at,
-        runId,
-      ) > 0
-    );
+    return this.move(runId, ['pending', 'running'], status, failure);
   }
 
   /** Tasks whose rollouts have been recorded. */
   finishedTasks(runId: string): Set<string> {
-    const rows = this.#database.all<{ task_id: string }>(
+    const rows = this.database.all<{ task_id: string }>(
       'select task_id from trajectories where eval_run_id = ?',
       runId,
     );
@@ -122,38 +69,17 @@ export class EvaluationStore {
 
   /** Records rollouts with a snapshot of their distributions, unless the run has been deleted. */
   record(runId: string, rollouts: readonly FinishedRollout[]): void {
-    this.#database.transaction(() => {
-      const run = this.#database.get<EvalRunRow>('select * from eval_runs where eval_run_id = ?', runId);
+    this.database.transaction(() => {
+      const run = this.database.get<EvalRunRow>('select * from eval_runs where eval_run_id = ?', runId);
       if (run?.status !== 'running') return;
       const done = this.finishedTasks(runId);
       const fresh = rollouts.filter(rollout => !done.has(rollout.task_id));
       const created_at = now();
-      const label = this.#database.get<{ label: string }>(
-        'select label from benchmarks where bench_id = ?',
-        run.bench_id,
-      );
-      const dataset = this.#datasets.touch(
-        run.organization_id,
-        rolloutDataset('evaluation', run.bench_id, label?.label ?? run.bench_id),
-      );
-      for (const rollout of fresh) {
-        this.#trajectories.add({
-          organization_id: run.organization_id,
-          eval_run_id: runId,
-          dataset_id: dataset.dataset_id,
-          dataset_name: dataset.dataset_name,
-          task_id: rollout.task_id,
-          source: 'evaluation',
-          model_id: run.parent_checkpoint_id ?? run.base_model_slug,
-          model_association_source: 'evaluation',
-          status: rollout.error === null ? 'completed' : 'failed',
-          termination_reason: rollout.error === null ? 'ENV_DONE' : 'ERROR',
-          reward: rollout.reward,
-          error: rollout.error,
-          steps: rollout.steps,
-          created_at,
-        });
-      }
+      this.addRollouts(run, fresh, {
+        eval_run_id: runId,
+        model_id: run.parent_checkpoint_id ?? run.base_model_slug,
+        created_at,
+      });
       const rewards = fresh.flatMap(({ reward }) => (reward === null ? [] : [reward]));
       this.#snapshot(
         runId,
@@ -184,7 +110,7 @@ export class EvaluationStore {
     samples: readonly number[],
   ): void {
     if (samples.length === 0) return;
-    this.#database.insert('snapshots', {
+    this.database.insert('snapshots', {
       eval_run_id: runId,
       xid: newId('snapshot'),
       stage,
@@ -197,7 +123,7 @@ export class EvaluationStore {
 
   /** Completes a run whose rollouts are all recorded; its mean is the mean of their rewards. */
   complete(runId: string): void {
-    this.#database.run(
+    this.database.run(
       `update eval_runs set status = 'completed', updated_at = ?1, completed_at = ?1,
        reward_mean = (select avg(reward) from trajectories where eval_run_id = eval_runs.eval_run_id)
        where eval_run_id = ?2 and status = 'running'`,
@@ -208,7 +134,7 @@ export class EvaluationStore {
 
   /** Counts of rollouts by outcome, and the mean reward; null if there is none. */
   counts(runId: string): RolloutCounts {
-    const row = this.#database.get<RolloutCounts>(
+    const row = this.database.get<RolloutCounts>(
       `select count(reward) as scored, count(*) filter (where status = 'failed') as failed,
        count(*) filter (where status <> 'failed' and reward is null) as ungraded, avg(reward) as mean
        from trajectories where eval_run_id = ?`,
@@ -219,7 +145,7 @@ export class EvaluationStore {
 
   /** The error of the first failed rollout. */
   firstError(runId: string): string {
-    const row = this.#database.get<{ error: string }>(
+    const row = this.database.get<{ error: string }>(
       'select error from trajectories where eval_run_id = ? and error is not null order by created_at, task_id limit 1',
       runId,
     );
@@ -227,14 +153,14 @@ export class EvaluationStore {
   }
 
   rewards(runId: string): { reward: number; trajectory_id: string; task_id: string }[] {
-    return this.#database.all(
+    return this.database.all(
       'select reward, trajectory_id, task_id from trajectories where eval_run_id = ? and reward is not null order by task_id',
       runId,
     );
   }
 
   snapshots(runId: string) {
-    const rows = this.#database.all<{ samples: string } & Record<string, unknown>>(
+    const rows = this.database.all<{ samples: string } & Record<string, unknown>>(
       'select * from snapshots where eval_run_id = ? order by created_at, xid',
       runId,
     );
@@ -245,15 +171,15 @@ export class EvaluationStore {
   }
 
   delete(organizationId: string, runId: string): boolean {
-    return this.#database.transaction(() => {
-      const gone = this.#database.run(
+    return this.database.transaction(() => {
+      const gone = this.database.run(
         'delete from eval_runs where eval_run_id = ? and organization_id = ?',
         runId,
         organizationId,
       );
       if (gone === 0) return false;
-      this.#database.run('delete from trajectories where eval_run_id = ?', runId);
-      this.#database.run('delete from snapshots where eval_run_id = ?', runId);
+      this.database.run('delete from trajectories where eval_run_id = ?', runId);
+      this.database.run('delete from snapshots where eval_run_id = ?', runId);
       return true;
     });
   }

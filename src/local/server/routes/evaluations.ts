@@ -6,7 +6,7 @@ import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
 import { type EvalRunRow, failureOf, startOf } from '../../store/records.ts';
-import { ApiError, apiError, notFound } from '../errors.ts';
+import { alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
@@ -26,10 +26,6 @@ function recordOf(row: EvalRunRow) {
     ...startOf(row),
     failure: failureOf(row),
   };
-}
-
-function missing(param: string, what: string): ApiError {
-  return apiError('validation_error', `${param}: name ${what}.`, { param });
 }
 
 export function evaluationRoutes(service: ServiceContext): Handlers {
@@ -52,19 +48,19 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
     if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
     if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
-    if (!slug) throw missing(field, 'the model to evaluate');
+    if (!slug) throw invalid(field, 'name the model to evaluate.');
     try {
       catalog.forEvaluation(slug, undefined);
     } catch (error) {
       if (!(error instanceof ModelUnavailable)) throw error;
-      throw apiError('validation_error', `${field}: ${error.message}`, { param: field });
+      throw invalid(field, error.message);
     }
     return { model: slug, checkpoint: undefined };
   };
 
   const start = ({ organizationId, params, idempotencyKey, ignored, body }: Call<'startEval'>) => {
     const isDocuments = params['bench_id'] !== undefined;
-    if (isDocuments && body.display_name === undefined) throw missing('display_name', 'the run');
+    if (isDocuments && body.display_name === undefined) throw invalid('display_name', 'name the run.');
     const inPath = params['bench_id'];
     const asked = { ...body, bench_id: inPath ?? body.bench_id };
     // All validation is inside: a repeat gets the first answer even if the benchmark has changed.
@@ -138,12 +134,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     cancelEval: call => {
       const run = find(call);
       if (!evaluations.setStatus(run.eval_run_id, 'cancelled')) {
-        throw new ApiError(
-          409,
-          'conflict_error',
-          'run_already_terminal',
-          `The run has already ended as ${run.status}.`,
-        );
+        throw alreadyEnded(run.status);
       }
       engine.wake();
       return { eval_run_id: run.eval_run_id, status: 'cancelled' };

@@ -1,6 +1,6 @@
 /** Checks for starting a run on a benchmark. */
 import { OptionError } from '../../engine/options.ts';
-import { ApiError, apiError, notFound } from '../errors.ts';
+import { ApiError, invalid, notFound } from '../errors.ts';
 import type { ServiceContext } from '../handlers.ts';
 
 /** @throws ApiError `resource_not_found`, also for another organization's benchmark */
@@ -31,17 +31,15 @@ export function namedBenchmark(
 ) {
   const id = inPath ?? bench_id;
   if (id === undefined && name === undefined) {
-    throw apiError('validation_error', 'bench_id: name the benchmark.', { param: 'bench_id' });
+    throw invalid('bench_id', 'name the benchmark.');
   }
   if (bench_id !== undefined && bench_id !== id) {
-    const message = `bench_id: differs from the benchmark of the path, ${id}. Give one of them.`;
-    throw apiError('validation_error', message, { param: 'bench_id' });
+    throw invalid('bench_id', `differs from the benchmark of the path, ${id}. Give one of them.`);
   }
   if (id === undefined) return benchmarkCalled(service, organizationId, name ?? '');
   const benchmark = findBenchmark(service, organizationId, id);
   if (name === undefined || name === benchmark.label || name === benchmark.name) return benchmark;
-  const message = `benchmark_name: the benchmark ${id} is called ${benchmark.label}. Give one of them.`;
-  throw apiError('validation_error', message, { param: 'benchmark_name' });
+  throw invalid('benchmark_name', `the benchmark ${id} is called ${benchmark.label}. Give one of them.`);
 }
 
 function benchmarkCalled({ benchmarks }: ServiceContext, organizationId: string, name: string) {
@@ -49,8 +47,9 @@ function benchmarkCalled({ benchmarks }: ServiceContext, organizationId: string,
   if (!found) throw notFound('benchmark called', name);
   if (others.length === 0) return found;
   const ids = [found, ...others].map(({ bench_id }) => bench_id);
-  const message = `benchmark_name: ${ids.length} benchmarks are called ${name}. Give the bench_id of one.`;
-  throw apiError('validation_error', message, { param: 'benchmark_name', context: { bench_ids: ids } });
+  throw invalid('benchmark_name', `${ids.length} benchmarks are called ${name}. Give the bench_id of one.`, {
+    bench_ids: ids,
+  });
 }
 
 /** @throws ApiError `benchmark_not_ready`, with the blockers */
@@ -73,6 +72,6 @@ export function withOptions<Read>(read: () => Read): Read {
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;
     const param = `options.${error.option}`;
-    throw apiError('validation_error', `${param}: ${error.message}`, { param });
+    throw invalid(param, error.message);
   }
 }

@@ -9,7 +9,7 @@ import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
 import { type CheckpointRow, failureOf, startOf, type TrainingRunRow } from '../../store/records.ts';
-import { ApiError, apiError, notFound } from '../errors.ts';
+import { ApiError, alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
@@ -48,18 +48,14 @@ export function trainingRoutes(service: ServiceContext): Handlers {
     const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);
     if (parentId !== undefined && !parent) throw notFound('checkpoint', parentId);
     if (parent && slug !== undefined && slug !== parent.base_model_slug) {
-      throw apiError('validation_error', `base_model_slug: the checkpoint is of ${parent.base_model_slug}.`, {
-        param: 'base_model_slug',
-      });
+      throw invalid('base_model_slug', `the checkpoint is of ${parent.base_model_slug}.`);
     }
     const model = parent?.base_model_slug ?? slug;
     if (model === undefined) {
-      throw apiError('validation_error', 'base_model_slug: name the model to train.', { param: 'base_model_slug' });
+      throw invalid('base_model_slug', 'name the model to train.');
     }
     if (!isBaseModel(model)) {
-      throw apiError('validation_error', `base_model_slug: there is no model ${model} that can be trained here.`, {
-        param: 'base_model_slug',
-      });
+      throw invalid('base_model_slug', `there is no model ${model} that can be trained here.`);
     }
     return { base_model_slug: model, parent_checkpoint_id: parent?.checkpoint_id ?? null };
   };
@@ -71,14 +67,10 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       requireReady(service, organizationId, benchmark.bench_id);
       const tasks = benchmarks.tasks(benchmark.bench_id, 'train');
       if (tasks.length === 0) {
-        throw apiError('validation_error', 'bench_id: the benchmark has no tasks in its train split.', {
-          param: 'bench_id',
-        });
+        throw invalid('bench_id', 'the benchmark has no tasks in its train split.');
       }
       if (tasks.every(({ grader }) => grader.kind === 'none')) {
-        throw apiError('validation_error', `bench_id: there is nothing to learn from. ${warningsOf(tasks).join(' ')}`, {
-          param: 'bench_id',
-        });
+        throw invalid('bench_id', `there is nothing to learn from. ${warningsOf(tasks).join(' ')}`);
       }
       const on = { base_model_slug: from.base_model_slug, tasks };
       const read = withOptions(() => readTrainingOptions(body.options ?? {}, on));
@@ -120,7 +112,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       training.move(training_run_id, ['pending', 'running'], 'cancel_signaled');
       const { status } = find(call);
       if (hasEnded(status)) {
-        throw new ApiError(409, 'conflict_error', 'run_already_terminal', `The run has already ended as ${status}.`);
+        throw alreadyEnded(status);
       }
       engine.wake();
       return { training_run_id, status };

@@ -6,7 +6,7 @@ import { once } from '../../store/idempotency.ts';
 import { newId } from '../../store/ids.ts';
 import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
-import { ApiError, apiError, notFound } from '../errors.ts';
+import { ApiError, apiError, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
@@ -77,7 +77,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     logReward: call => {
       const row = find(call);
       const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body;
-      if (weight < 0) throw apiError('validation_error', 'weight: must not be below 0.', { param: 'weight' });
+      if (weight < 0) throw invalid('weight', 'must not be below 0.');
       const status = ending(() => logReward(database, row, { reward_id, name, value, explanation, weight }));
       return { ok: true, trajectory_id: row.trajectory_id, status };
     },
@@ -111,7 +111,7 @@ function datasetProblem(name: string): string | undefined {
 
 function checkDataset(name: string | undefined): void {
   const reason = name === undefined ? undefined : datasetProblem(name);
-  if (reason !== undefined) throw apiError('validation_error', `dataset: ${reason}`, { param: 'dataset' });
+  if (reason !== undefined) throw invalid('dataset', reason);
 }
 
 function checkBatch({ dataset, trajectories }: BodyOf<'uploadTrajectories'>): void {
