@@ -7,6 +7,7 @@ import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import type { Observation } from '../../src/queries/statuses/store.ts';
 import type { LiveQuery } from '../../src/queries/use-live.ts';
 import { readOf } from '../../src/resources/watching.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -15,7 +16,7 @@ interface Run {
   readonly status: string;
 }
 
-const service = fakeService();
+const service = fakeService({}, { capabilities: new Capabilities() });
 const { signal } = new AbortController();
 const observe = (run: Run): Observation => ({
   kind: 'run',
