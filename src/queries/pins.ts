@@ -1,5 +1,6 @@
 /** The pins of Watch: saved between starts, and observable. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../text/listeners.ts';
 import type { RememberedStore, ResourceRef } from './remembered/store.ts';
 
@@ -27,6 +28,13 @@ export class Pins {
   /** The same without opening the store: empty before the pins were first read, which the first frame does not do. */
   known(): readonly ResourceRef[] {
     return this.#list ?? noPins;
+  }
+
+  /** Takes in what other programs have pinned and unpinned since the last call. */
+  readAgain(): void {
+    const memory = this.#remembered();
+    const isNew = memory.wasWrittenElsewhere();
+    if (isNew && this.#list && !isDeepStrictEqual(memory.pinned(), this.#list)) this.#changed();
   }
 
   has(kind: string, id: string): boolean {

@@ -152,9 +152,10 @@ export class Workbench {
     });
   }
 
-  /** Takes in what was seen running, by earlier starts and other programs, and what they knew of the pins. */
+  /** Takes in what was seen running and pinned by earlier starts and other programs. Sends nothing. */
   recall(now = Date.now()): void {
     const { statuses, pins, remembered } = this;
+    pins.readAgain();
     const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
     statuses.recall(
       pinned.map(pin => {

@@ -1,5 +1,8 @@
 /** Pins: announced when they change, and read only when first needed. */
-import { expect, it, vi } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Pins } from '../../src/queries/pins.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 
@@ -28,6 +31,33 @@ it('pins, unpins, and says so', () => {
   pins.remove('run', 'evr_1');
   pins.remove('run', 'evr_1');
   expect([store.pinned(), pins.list(), changed.mock.calls.length]).toEqual([[], [], 2]);
+});
+
+it('takes in what another program pins and unpins, and reads nothing while nothing is written', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-pins-'));
+  const [store, other] = [1, 2].map(() => RememberedStore.open(join(folder, 'remembered.db'), 'test'));
+  onTestFinished(() => {
+    store?.close();
+    other?.close();
+    rmSync(folder, { recursive: true });
+  });
+  if (!store || !other) throw new Error('no store');
+  const pins = new Pins(() => store);
+  const changed = vi.fn();
+  pins.subscribe(changed);
+  const reads = vi.spyOn(store, 'pinned');
+  pins.readAgain();
+  expect([pins.list(), reads.mock.calls.length]).toEqual([[], 1]);
+  other.pin(pin);
+  pins.readAgain();
+  expect([pins.list(), changed.mock.calls.length]).toEqual([[pin], 1]);
+  const before = reads.mock.calls.length;
+  pins.readAgain();
+  expect(reads.mock.calls.length).toBe(before);
+  other.setSetting('welcomed', true);
+  other.unpin('run', 'evr_1');
+  pins.readAgain();
+  expect([pins.list(), changed.mock.calls.length]).toEqual([[], 2]);
 });
 
 it('says if it could not be kept, and is as before', () => {

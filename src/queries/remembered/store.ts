@@ -164,6 +164,11 @@ export class RememberedStore {
     return this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
   }
 
+  /** Whether another program has written to the file since the last call. */
+  wasWrittenElsewhere(): boolean {
+    return this.#tables.wasWrittenElsewhere();
+  }
+
   /** The pins, in the order of pinning. */
   pinned(): ResourceRef[] {
     return this.#tables

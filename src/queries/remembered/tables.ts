@@ -59,6 +59,8 @@ export class Tables {
   readonly #busyMs: number;
   /** Another program has held the file for longer than is waited: many writes at the exit wait together, and not one after the other. */
   #isHeld = false;
+  /** SQLite's number of what others have written. */
+  #version: SQLInputValue | undefined;
 
   constructor(database: DatabaseSync, scope: string, { busyMs, problem }: TablesOptions) {
     this.#database = database;
@@ -142,6 +144,14 @@ export class Tables {
       if (sqliteCode(error) === busyCode) this.#setHeld(true);
       return [];
     }
+  }
+
+  /** Whether another connection, such as that of another program, has written to the file since the last call. */
+  wasWrittenElsewhere(): boolean {
+    const before = this.#version;
+    const [row] = this.all('pragma data_version');
+    this.#version = row?.['data_version'] ?? before;
+    return before !== undefined && this.#version !== before;
   }
 
   close(): void {

@@ -105,6 +105,8 @@ describe('what another program does', () => {
     other.see([{ kind: 'training', id: 'trn_1', label: 'theirs', status: 'running' }], Date.now());
     other.flush();
     await screen.waitFor(text => text.includes('1 running') && sectionCount(text, 'Watch') === '1');
+    other.pin({ kind: 'benchmark', id: 'bench_1', label: 't-words' });
+    await screen.waitFor(text => sectionCount(text, 'Watch') === '2');
   });
 
   it('corrects a count at once where an answer is about what the list lacks', async () => {
