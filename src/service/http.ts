@@ -144,14 +144,16 @@ async function send(request: WireRequest): Promise<WireAnswer> {
   });
   // Callers get the error from the promises below; without a listener, an earlier error would end the process.
   stream.on('error', () => {});
-  stream.on('request', (outgoing: ClientRequest) =>
+  stream.on('request', (outgoing: ClientRequest) => {
+    // Node 22 reports a refused tunnel twice, and got listens for one error.
+    outgoing.on('error', () => {});
     watchConnection(outgoing, request.connectMs, {
       onConnected: () => {
         sent = true;
       },
       onTimeout: () => stop('connect_timeout'),
-    }),
-  );
+    });
+  });
   stream.on('uploadProgress', ({ transferred }) => {
     if (stream.response) return;
     listen();
