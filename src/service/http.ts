@@ -167,6 +167,11 @@ async function send(request: WireRequest): Promise<WireAnswer> {
     stream.once('close', () => reject(failure(undefined)));
   });
   quiet();
+  if (head.statusCode === 407 && agent.proxy) {
+    stream.destroy();
+    // Without a tunnel the proxy answers in place of the service, which has not seen the request.
+    throw new WireFailure('network', 'proxy_authentication', false, { used: agent.proxy, status: 407 });
+  }
 
   async function* chunks(): AsyncGenerator<Uint8Array, void> {
     const parts: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();

@@ -128,7 +128,7 @@ function proxyMessage(
 ): string {
   const subject = capital(name);
   if (proxy?.status === 407) {
-    return `${subject} asks for a user and a password. ${after} Put them into ${variable}: http://USER:PASSWORD@HOST:PORT.`;
+    return `${subject} asks for a user and a password. ${after} Put them into ${variable}, before the host: USER:PASSWORD@HOST:PORT.`;
   }
   const advice = `Check ${variable}, or add ${host} to NO_PROXY.`;
   if (code === 'ERR_PROXY_TUNNEL') {

@@ -203,4 +203,20 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     expect(stdout).toContain('far away');
     expect(new Set(asked)).toEqual(new Set([`service.example:443 Basic ${btoa('user:word')}`]));
   });
+
+  it('says in one line that a proxy refuses, without its password', async () => {
+    const proxy = createHttpServer().on('connect', (_, socket) => socket.end('HTTP/1.1 407 No\r\n\r\n'));
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void proxy.close());
+    const { port } = proxy.address() as AddressInfo;
+    const refused = benchtop(['list', 'benchmarks'], {
+      BENCHTOP_BASE_URL: 'https://service.example',
+      BENCHTOP_API_KEY: 'key-key-key-key',
+      HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${port}`,
+    });
+    const line = `benchtop: The proxy 127.0.0.1:${port} (HTTPS_PROXY) asks for a user and a password. Nothing was sent. `;
+    await expect(refused).rejects.toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^[^\n]+\n$/) });
+    await expect(refused).rejects.toMatchObject({ stderr: expect.stringContaining(line) });
+    await expect(refused).rejects.toMatchObject({ stderr: expect.not.stringContaining('hunter2') });
+  });
 });

@@ -6,6 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { redactor } from '../../src/config/redaction.ts';
 import { selfSigned } from './certificate.ts';
 import { errorOf, hostileServer, json, serviceAt } from './hostile-server.ts';
 
@@ -173,7 +174,11 @@ describe('proxies', () => {
   });
 
   it.each([
-    [407, 1, 'asks for a user and a password. Nothing was sent. Put them into HTTPS_PROXY: http://USER:PASSWORD@HOST'],
+    [
+      407,
+      1,
+      'asks for a user and a password. Nothing was sent. Put them into HTTPS_PROXY, before the host: USER:PASSWORD@HOST',
+    ],
     [403, 1, 'did not connect to service.example (status 403). Nothing was sent. Check HTTPS_PROXY, or add'],
     [503, 3, 'did not connect to service.example (status 503). Nothing was sent.'],
   ])('that refuse with %i are asked %i times and say why', async (status, attempts, words) => {
@@ -185,6 +190,19 @@ describe('proxies', () => {
     expect(error).toMatchObject({ kind: 'network', attempts });
     expect((error as Error).message).toContain(`The proxy 127.0.0.1:${port} (HTTPS_PROXY) ${words}`);
     expect(String(error)).not.toContain('hunter2');
+  });
+
+  it('are named if they ask for a password where there is no tunnel', async () => {
+    const refusing = createHttpServer((_, response) => void response.writeHead(407).end());
+    const port = await listen(refusing);
+    useProxy({ HTTP_PROXY: `http://127.0.0.1:${port}` });
+    const { service } = serviceAt('http://service.example', { allowInsecureHttp: true });
+    const error = await errorOf(service.call('createSecret', { body: { name: 'a', value: 'b' } }));
+    expect(error).toMatchObject({ kind: 'network', outcomeUnknown: false, attempts: 1 });
+    // As it is shown: what looks like a password in an address is left out.
+    expect(redactor([])((error as Error).message)).toBe(
+      `The proxy 127.0.0.1:${port} (HTTP_PROXY) asks for a user and a password. Nothing was sent. Put them into HTTP_PROXY, before the host: USER:PASSWORD@HOST:PORT.`,
+    );
   });
 
   it('are named if they replace the certificate', async () => {
