@@ -31,7 +31,6 @@ export const runOptionsQuery = z.strictObject({
   bench_id: z.optional(z.string()),
   base_model_slug: z.optional(z.string()),
 });
-export type RunOptionsQuery = z.output<typeof runOptionsQuery>;
 
 export const startEvalResult = z.looseObject({
   bench_id: text,

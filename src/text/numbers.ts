@@ -84,14 +84,6 @@ export function percent(share: Maybe): string {
   return `${(share * 100).toFixed(1).replace(/\.0$/, '')}%`;
 }
 
-/** A price in US dollars per million tokens: `$0.15/M`, `$12/M`, `$0/M`; prices below a cent keep two digits. */
-export function pricePerMillion(dollars: Maybe): string {
-  if (isMissing(dollars)) return none;
-  if (dollars === 0) return '$0/M';
-  const amount = Math.abs(dollars) < 0.01 ? dollars.toPrecision(2) : dollars.toFixed(2).replace(/\.00$/, '');
-  return `$${amount}/M`;
-}
-
 /** A value unchanged. A JSON number too large for a double (`1e999`) shows as `∞`. */
 export function asReceived(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return infinite(value);

@@ -30,12 +30,8 @@ export function mean(values: readonly number[]): number | undefined {
  * R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the
  * default of R and NumPy. Undefined of nothing.
  */
-export function quantile(values: Iterable<number>, share: number): number | undefined {
-  return quantileOf(ordered(values), share);
-}
-
 function quantileOf(sorted: Float64Array, share: number): number | undefined {
-  const position = (sorted.length - 1) * Math.min(1, Math.max(0, share));
+  const position = (sorted.length - 1) * share;
   const lower = sorted[Math.floor(position)];
   const upper = sorted[Math.ceil(position)];
   if (lower === undefined || upper === undefined) return undefined;

@@ -114,24 +114,11 @@ export function displayWidth(text: string): number {
   return cells;
 }
 
-/** The graphemes of `text`, in order. */
+/** The graphemes of `text`, in order: the same as `Intl.Segmenter`, but faster. */
 export function graphemes(text: string): string[] {
   if (printableAscii.test(text)) return text.split('');
   const found: string[] = [];
   walk(text, (start, end) => found.push(text.slice(start, end)) > 0);
-  return found;
-}
-
-export interface Segment {
-  readonly segment: string;
-  /** Its start, in UTF-16 units. */
-  readonly index: number;
-}
-
-/** The graphemes of `text` with their positions: the same as `Intl.Segmenter`, but faster. */
-export function segments(text: string): Segment[] {
-  const found: Segment[] = [];
-  walk(text, (start, end) => found.push({ segment: text.slice(start, end), index: start }) > 0);
   return found;
 }
 

@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { Database } from '../../src/local/store/database.ts';
-import { createOrganization, organizationOfKey } from '../../src/local/store/organizations.ts';
+import { organizationOfKey } from '../../src/local/store/organizations.ts';
 import { readPages } from '../../src/service/pagination.ts';
+import { createOrganization } from '../local/organizations.ts';
 import { startService, until } from '../local/server/running.ts';
 import type { World } from './samples.ts';
 

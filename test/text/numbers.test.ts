@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  asReceived,
-  bytes,
-  count,
-  difference,
-  none,
-  percent,
-  pricePerMillion,
-  reward,
-} from '../../src/text/numbers.ts';
+import { asReceived, bytes, count, difference, none, percent, reward } from '../../src/text/numbers.ts';
 
 describe('numbers', () => {
   it('never takes a missing number for zero, nor zero for a missing one', () => {
-    for (const format of [count, bytes, reward, difference, percent, pricePerMillion]) {
+    for (const format of [count, bytes, reward, difference, percent]) {
       for (const missing of [undefined, null, Number.NaN]) expect(format(missing)).toBe(none);
-      expect(format(0)).toMatch(/^\$?0( B|%|\/M)?$/);
+      expect(format(0)).toMatch(/^0( B|%)?$/);
       expect(format(-0)).toBe(format(0));
     }
   });
@@ -53,9 +44,5 @@ describe('numbers', () => {
     expect(
       [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.1, 'Infinity', true, { a: [1] }].map(asReceived),
     ).toEqual(['∞', '-∞', '0.1', 'Infinity', 'true', '{"a":[1]}']);
-  });
-
-  it('writes prices', () => {
-    expect([0.15, 12, 2.5, 0.0012].map(pricePerMillion)).toEqual(['$0.15/M', '$12/M', '$2.50/M', '$0.0012/M']);
   });
 });

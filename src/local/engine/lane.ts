@@ -22,10 +22,6 @@ export class Lane {
     return this.#running !== undefined || this.#again !== undefined;
   }
 
-  get stopped(): boolean {
-    return this.#stopped;
-  }
-
   /** Starts looking for work, unless already running. */
   wake = (): void => {
     this.#asked = true;

@@ -35,13 +35,3 @@ export function ensureOrganization(database: Database, key: string): string {
 function revokeOthers(database: Database, organizationId: string, key: string): void {
   database.run('delete from api_keys where organization_id = ? and key_hash <> ?', organizationId, sha256(key));
 }
-
-/** Creates another organization, with its own key. */
-export function createOrganization(database: Database, name: string, key: string): string {
-  const organization_id = newId('organization');
-  database.transaction(() => {
-    database.insert('organizations', { organization_id, name, created_at: now() });
-    database.insert('api_keys', { key_hash: sha256(key), organization_id });
-  });
-  return organization_id;
-}

@@ -182,12 +182,12 @@ export interface Failure extends Record<string, unknown> {
 }
 
 /** The failure of a row; null if it has none. */
-export function failureOf({ failure }: { readonly failure: string | null }): Failure | null {
+export function storedFailure({ failure }: { readonly failure: string | null }): Failure | null {
   return failure === null ? null : (JSON.parse(failure) as Failure);
 }
 
 /** How a run was started. */
-export function startOf({ options, ignored_options, warnings }: StartRecord) {
+export function storedStart({ options, ignored_options, warnings }: StartRecord) {
   return {
     options: JSON.parse(options) as Record<string, unknown>,
     ignored_options: JSON.parse(ignored_options) as string[],

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../../src/contract/common.ts';
 import { endpoints } from '../../../src/contract/endpoints.ts';
 import { foreignOperations } from '../../../src/local/server/handlers.ts';
 import { Database } from '../../../src/local/store/database.ts';
-import { createOrganization } from '../../../src/local/store/organizations.ts';
+import { createOrganization } from '../organizations.ts';
 import { startService, type TestService, until } from './running.ts';
 
 let service: TestService;

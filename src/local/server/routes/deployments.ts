@@ -1,5 +1,5 @@
 /** Deployments: start, read, list, promote, undeploy. */
-import { type DeploymentRow, failureOf } from '../../store/records.ts';
+import { type DeploymentRow, storedFailure } from '../../store/records.ts';
 import { ApiError, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 
@@ -14,7 +14,7 @@ function recordOf(row: DeploymentRow, origin: string) {
     is_active: is_active === 1,
     model_endpoint_id: null,
     playground_endpoint_url: `${origin}${playgroundPath.replace(':model', row.deployment_id)}`,
-    failure: failureOf(row),
+    failure: storedFailure(row),
   };
 }
 

@@ -5,7 +5,7 @@ import { evaluationOptionSpecs, listOptions, readOptions } from '../../engine/op
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
-import { type EvalRunRow, failureOf, startOf } from '../../store/records.ts';
+import { type EvalRunRow, storedFailure, storedStart } from '../../store/records.ts';
 import { alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
@@ -23,8 +23,8 @@ function recordOf(row: EvalRunRow) {
     model_slug: run.base_model_slug,
     checkpoint_id: run.parent_checkpoint_id,
     agent_id: null,
-    ...startOf(row),
-    failure: failureOf(row),
+    ...storedStart(row),
+    failure: storedFailure(row),
   };
 }
 
@@ -92,7 +92,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
         execution_id: run.execution_id,
         pipeline_name,
         experiment_name: benchmark.label,
-        ignored_options: startOf(run).ignored_options,
+        ignored_options: storedStart(run).ignored_options,
       };
     });
     engine.wake();
@@ -115,7 +115,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
       return {
         eval_run_id: run.eval_run_id,
         status: run.status,
-        failure: failureOf(run),
+        failure: storedFailure(run),
         terminal_rollouts: done + (run.status === 'cancelled' ? left : 0),
         total_rollouts: run.total_rollouts,
         live: {

@@ -8,7 +8,7 @@ import { readTrainingOptions, trainingOptionSpecs } from '../../engine/training-
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
-import { type CheckpointRow, failureOf, startOf, type TrainingRunRow } from '../../store/records.ts';
+import { type CheckpointRow, storedFailure, storedStart, type TrainingRunRow } from '../../store/records.ts';
 import { ApiError, alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
@@ -21,9 +21,9 @@ function recordOf(row: TrainingRunRow) {
     ...run,
     model_slug: run.base_model_slug,
     agent_id: null,
-    ...startOf(row),
+    ...storedStart(row),
     resolved_trajectory_options: null,
-    failure: failureOf(row),
+    failure: storedFailure(row),
     has_training_execution: run.status !== 'pending',
   };
 }
@@ -104,7 +104,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
         status: run.status,
         completed_steps: training.completedSteps(run.training_run_id),
         total_steps: run.total_steps,
-        failure: failureOf(run),
+        failure: storedFailure(run),
       };
     },
     cancelTraining: call => {
