@@ -4,7 +4,7 @@ import { Component, type ErrorInfo, type ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { failureCommands } from '../keys/general.ts';
-import { KeyScope } from '../keys/router.tsx';
+import { KeyScope, useKeyOf } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Failure, type Failures, useFailures } from './failures.ts';
@@ -85,6 +85,7 @@ function FailedView({ failure, onRetry }: FallbackProps) {
 function FailedWindow({ failure, onRetry, onClose }: FallbackProps & { readonly onClose: () => void }) {
   const { layout } = useShell();
   const { styles } = useTheme();
+  const keyOf = useKeyOf();
   const width = Math.min(windowRoom(layout).width, 64);
   const lines = failureLines('This window', failure, width - windowMargin.columns);
   return (
@@ -102,7 +103,7 @@ function FailedWindow({ failure, onRetry, onClose }: FallbackProps & { readonly 
           </Text>
         ))}
         <Text> </Text>
-        <Text>{`${styles.key('<r>')} try again   ${styles.key('<esc>')} close`}</Text>
+        <Text>{`${styles.key(`<${keyOf(failureCommands.again)}>`)} try again   ${styles.key(`<${keyOf(failureCommands.back)}>`)} close`}</Text>
       </Window>
     </KeyScope>
   );

@@ -20,14 +20,5 @@ export function HelpOverlay({ registry, onClose }: { registry: Registry; onClose
       ...sectionLines(registry),
     ].map(({ kind, text }) => ({ text, style: looks[kind] }));
   }, [here, registry, router, width, styles]);
-  return (
-    <ReadingWindow
-      title="Help"
-      lines={lines}
-      isTall
-      words="/ searches, esc closes"
-      opener={globalCommands.help}
-      onClose={onClose}
-    />
-  );
+  return <ReadingWindow title="Help" lines={lines} isTall opener={globalCommands.help} onClose={onClose} />;
 }

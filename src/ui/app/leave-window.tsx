@@ -3,7 +3,7 @@ import { Text } from 'ink';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
 import { confirmCommands } from '../keys/general.ts';
-import { KeyScope } from '../keys/router.tsx';
+import { KeyScope, useKeyOf } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { windowRoom } from './layout.ts';
@@ -21,6 +21,7 @@ export interface LeaveWindowProps {
 export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) {
   const { layout } = useShell();
   const { styles } = useTheme();
+  const keyOf = useKeyOf();
   const room = windowRoom(layout);
   const width = Math.min(room.width, 64);
   const inner = width - windowMargin.columns;
@@ -48,7 +49,7 @@ export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) 
           <Text key={index}>{line === '' ? ' ' : line}</Text>
         ))}
         <Text> </Text>
-        <Text>{`${styles.key('<esc>')} stay   ${styles.key('<y>')} ${styles.danger(verb)}`}</Text>
+        <Text>{`${styles.key(`<${keyOf(confirmCommands.no)}>`)} stay   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(verb)}`}</Text>
       </Window>
     </KeyScope>
   );

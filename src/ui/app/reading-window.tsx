@@ -1,7 +1,7 @@
 /** A window with more lines than it has room for: they are scrolled and searched. */
 import type { Command } from '../../present/command.ts';
-import { overlayCommands } from '../keys/general.ts';
-import { KeyScope } from '../keys/router.tsx';
+import { overlayCommands, scrollCommands } from '../keys/general.ts';
+import { KeyScope, useKeyOf } from '../keys/router.tsx';
 import { ScrollView, scrollViewLines } from '../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../widgets/scroll-view/use-scroll.ts';
 import type { Style } from '../widgets/theme/theme.tsx';
@@ -27,8 +27,8 @@ export interface ReadingWindowProps {
   readonly lines: readonly ReadingLine[];
   /** The window is as high as there is room, however few the lines are. */
   readonly isTall?: boolean;
-  /** Said below the lines. */
-  readonly words: string;
+  /** Said below the lines, before the keys. */
+  readonly words?: string;
   /** What has opened the window also closes it. */
   readonly opener: Command;
   readonly onClose: () => void;
@@ -36,6 +36,8 @@ export interface ReadingWindowProps {
 
 export function ReadingWindow({ title, lines, isTall = false, words, opener, onClose }: ReadingWindowProps) {
   const room = windowRoom(useShell().layout);
+  const keyOf = useKeyOf();
+  const keys = `${keyOf(scrollCommands.search)} searches, ${keyOf(overlayCommands.close)} closes`;
   const inner = useReadingWidth();
   const around = scrollViewLines + windowMargin.lines;
   const height = isTall ? room.height : Math.min(room.height, Math.max(1, lines.length) + around);
@@ -57,7 +59,7 @@ export function ReadingWindow({ title, lines, isTall = false, words, opener, onC
           width={inner}
           textAt={textAt}
           styleAt={line => lines[line]?.style}
-          words={words}
+          words={words === undefined ? keys : lines.length === 0 ? words : `${words}; ${keys}`}
         />
       </Window>
     </KeyScope>

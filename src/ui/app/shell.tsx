@@ -5,9 +5,9 @@ import type { NoticeKind } from '../../config/preferences.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { type Place, placeKey } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { globalCommands } from '../keys/general.ts';
+import { globalCommands, recordCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
-import { type Binding, KeyScope, useRouter } from '../keys/router.tsx';
+import { type Binding, KeyScope, useKeyOf, useRouter } from '../keys/router.tsx';
 import { canLeave, type HistoryAction } from '../navigation/history.ts';
 import { Memory, MemoryProvider } from '../navigation/memory.tsx';
 import { useConnection } from './connection.ts';
@@ -42,12 +42,12 @@ const PaletteOverlay = lazyWindow(async () => (await import('./palette.tsx')).Pa
 
 /** Name of the setting that records that the welcome was shown. */
 const welcomed = 'welcomed';
-const welcome: Toast = {
+const welcome = (connectKey: string): Toast => ({
   kind: 'info',
-  text: 'This is the local service, with small models of its own. ctrl-k connects to another service',
-  short: 'Local service; ctrl-k connects to another',
+  text: `This is the local service, with small models of its own. ${connectKey} connects to another service`,
+  short: `Local service; ${connectKey} connects to another`,
   news: true,
-};
+});
 
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
   const workbench = useWorkbench();
@@ -61,6 +61,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   );
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
   const [memory] = useState(() => new Memory());
+  const { onRefused, keyOf } = useRouter();
 
   const place = currentPlace(state);
   const { shown: toast, said, say: showToast } = useToasts(placeKey(place), overlays.length);
@@ -71,8 +72,8 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);
-    showToast(welcome);
-  }, [connection.isLocal, remembered, showToast]);
+    showToast(welcome(keyOf(globalCommands.connect)));
+  }, [connection.isLocal, remembered, showToast, keyOf]);
   useEffect(() => {
     const [warning = remembered.problem] = connection.warnings;
     if (warning !== undefined) showToast({ kind: 'warning', text: warning, news: true });
@@ -96,7 +97,6 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     [failures, showToast],
   );
 
-  const { onRefused } = useRouter();
   useEffect(
     () =>
       onRefused(({ title }) =>
@@ -154,7 +154,9 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
         workbench.setPaused(!workbench.paused);
         showToast({
           kind: 'info',
-          text: workbench.paused ? 'Polling is paused; r refreshes, P resumes' : 'Polling resumed',
+          text: workbench.paused
+            ? `Polling is paused; ${keyOf(recordCommands.refresh)} refreshes, ${keyOf(globalCommands.pause)} resumes`
+            : 'Polling resumed',
         });
       },
     },
@@ -236,9 +238,10 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 }
 
 function TooSmall({ columns, rows, missing }: { columns: number; rows: number; missing: string | undefined }) {
+  const keyOf = useKeyOf();
   const message = missing
-    ? `There is no view named ${sanitiseLine(missing)}. Press - to go back.`
-    : `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press q.`;
+    ? `There is no view named ${sanitiseLine(missing)}. Press ${keyOf(globalCommands.last)} to go back.`
+    : `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press ${keyOf(globalCommands.quit)}.`;
   return (
     <Box width={columns} height={rows} overflow="hidden">
       <Text wrap="wrap">{message}</Text>

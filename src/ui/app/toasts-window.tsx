@@ -28,7 +28,7 @@ export function ToastsWindow({ onClose }: { onClose: () => void }) {
     <ReadingWindow
       title="Notices"
       lines={lines}
-      words={lines.length === 0 ? 'Nothing was said yet' : 'the newest first; / searches, esc closes'}
+      words={lines.length === 0 ? 'Nothing was said yet' : 'the newest first'}
       opener={globalCommands.notices}
       onClose={onClose}
     />

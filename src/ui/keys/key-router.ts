@@ -8,7 +8,7 @@ import type { Command } from '../../present/command.ts';
 import { Listeners } from '../../text/listeners.ts';
 import { own } from '../../text/own.ts';
 import type { KeyOverrides } from './key.ts';
-import { type KeyPress, pressOf } from './key.ts';
+import { type KeyPress, keyLabel, pressOf } from './key.ts';
 import { type Binding, type FieldHandlers, type ScopeHandlers, Scopes } from './scopes.ts';
 
 /** A command that is available now. */
@@ -17,6 +17,9 @@ export interface Offer {
   /** Its current keys, in the order of the key map; never empty. */
   readonly keys: readonly string[];
 }
+
+/** The key of a command in a sentence: the user may have chosen another. */
+export type KeyOf = (command: Command) => string;
 
 export interface RouterOptions {
   readonly overrides: KeyOverrides;
@@ -210,6 +213,9 @@ export class Router {
   keysOf(command: Command): readonly string[] {
     return own(this.#options.overrides, command.id) ?? command.keys;
   }
+
+  /** What a sentence calls the key of a command: its first one, or the id of the command if it has none. */
+  readonly keyOf: KeyOf = command => keyLabel(this.keysOf(command)[0] ?? command.id);
 
   /**
    * The available commands, innermost first. A key that an inner scope handles, or that a field would take as text, is

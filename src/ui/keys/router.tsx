@@ -13,10 +13,10 @@ import {
 } from 'react';
 import type { KeyOverrides } from './key.ts';
 import { keyPresses } from './key.ts';
-import { type Offer, Router } from './key-router.ts';
+import { type KeyOf, type Offer, Router } from './key-router.ts';
 import type { ScopeHandlers } from './scopes.ts';
 
-export type { Offer } from './key-router.ts';
+export type { KeyOf, Offer } from './key-router.ts';
 export type { Binding, ScopeHandlers } from './scopes.ts';
 
 const RouterContext = createContext<Router | undefined>(undefined);
@@ -107,4 +107,9 @@ export function KeyScope({ active = true, modal = false, bindings, field, onPast
 export function useOffered(): readonly Offer[] {
   const router = useRouter();
   return useSyncExternalStore(router.subscribe, router.offered);
+}
+
+/** Returns the key of a command, for a sentence. */
+export function useKeyOf(): KeyOf {
+  return useRouter().keyOf;
 }

@@ -18,7 +18,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
 import { Separator, usePane, View } from '../../app/view.tsx';
-import { type Binding, KeyScope } from '../../keys/router.tsx';
+import { type Binding, KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
@@ -85,6 +85,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const inspector = usePane('inspector');
   const theme = useTheme();
   const { styles, glyphs } = theme;
+  const keyOf = useKeyOf();
   const session = useChatSession(...useMemory<ChatSession>('talk'));
   const secondSession = useChatSession(...useMemory<ChatSession>('second talk'));
   const [chosen, rememberChosen] = useMemory<ChatSettings>('settings');
@@ -122,7 +123,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
     const text = textOf(draft.typed).trim();
     if (text === '' || answering) return;
     if (settings.model === '') {
-      shell.toast({ kind: 'warning', text: 'Choose a model first: ctrl-o' });
+      shell.toast({ kind: 'warning', text: `Choose a model first: ${keyOf(chatCommands.model)}` });
       return;
     }
     for (const side of sides) side.session.send(text, side.settings);
@@ -263,7 +264,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
                   words={
                     sides.length > 1 && side === read ? `${glyphs.marker} ${side.settings.model}` : side.settings.model
                   }
-                  opening={room => openingLines({ model: side.settings.model, loaded, error }, room)}
+                  opening={room => openingLines({ model: side.settings.model, loaded, error }, room, keyOf)}
                 />
               </Box>
             ))}
@@ -284,7 +285,7 @@ export function ChatView({ place }: ViewProps<'chat'>) {
                   {`${index === 0 ? styles.key(glyphs.crumb) : ' '} ${writing ? withCaret(view, index, styles.caret) : line}`}
                 </Text>
               ))}
-              {empty && !writing ? <Text>{styles.muted('  i writes')}</Text> : null}
+              {empty && !writing ? <Text>{styles.muted(`  ${keyOf(chatCommands.write)} writes`)}</Text> : null}
             </Box>
           </KeyScope>
         </Box>

@@ -6,8 +6,10 @@ import { describeError } from '../../../service/errors.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { wrap } from '../../../text/wrap.ts';
+import type { KeyOf } from '../../keys/router.tsx';
 import { markdownLines } from '../../widgets/markdown/markdown.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
+import { chatCommands } from '../commands.ts';
 
 export type ConversationLineKind = 'user' | 'assistant' | 'text' | 'reasoning' | 'note' | 'error';
 
@@ -81,16 +83,19 @@ export interface Answerer {
 }
 
 /** Shown before the first message. */
-export function openingLines({ model, loaded, error }: Answerer, width: number): ConversationLine[] {
+export function openingLines({ model, loaded, error }: Answerer, width: number, keyOf: KeyOf): ConversationLine[] {
+  const [choose, leave] = [keyOf(chatCommands.model), keyOf(chatCommands.leave)];
   const note = (text: string): ConversationLine[] => [...paragraph('note', text, width), { kind: 'text', text: '' }];
   if (model !== '') {
     return [
       ...note(`No messages with ${model} yet.`),
-      ...note('enter sends what is written below; ctrl-o chooses who answers, ctrl-t a system prompt and parameters.'),
-      ...note('esc, then H, continues an earlier conversation.'),
+      ...note(
+        `${keyOf(chatCommands.send)} sends what is written below; ${choose} chooses who answers, ${keyOf(chatCommands.settings)} a system prompt and parameters.`,
+      ),
+      ...note(`${leave}, then ${keyOf(chatCommands.history)}, continues an earlier conversation.`),
     ];
   }
-  const slug = 'ctrl-o accepts the slug of a deployed model.';
+  const slug = `${choose} accepts the slug of a deployed model.`;
   if (error) return [...paragraph('error', `The models cannot be listed: ${error.message}`, width), ...note(slug)];
   return note(loaded ? `The service lists no model. ${slug}` : 'The models are being read.');
 }

@@ -15,14 +15,13 @@ import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { useConnection } from '../../app/connection.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAskingWords } from '../shared/asking.ts';
-import { noteLines, useDeleted } from '../shared/error-note.tsx';
+import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
@@ -40,7 +39,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const inspector = usePane('inspector');
   const theme = useTheme();
   const asking = useAskingWords();
-  const connection = useConnection();
+  const advice = useSettingAdvice();
   const run = useLive(evalRunQuery(runId), pane.attention);
   const progress = useLive(evalProgressQuery(runId), pane.attention);
   const isRead = run.data !== undefined || progress.data !== undefined;
@@ -77,7 +76,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
     ...(deleted && !error ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
-    ...(error ? noteLines(error, { width: room, height: isRead ? 6 : 3 }, theme, connection) : []),
+    ...(error ? noteLines(error, { width: room, height: isRead ? 6 : 3 }, theme, advice) : []),
     ...distributionLines(summary?.values ?? [], pane.height, room, theme),
     '',
   ].map(line => ` ${line}`);

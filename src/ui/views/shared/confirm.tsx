@@ -11,7 +11,7 @@ import { firstLines, wrap } from '../../../text/wrap.ts';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { confirmCommands, formCommands, overlayCommands } from '../../keys/general.ts';
-import { KeyScope } from '../../keys/router.tsx';
+import { KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { ErrorNote } from './error-note.tsx';
@@ -84,6 +84,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { layout } = useShell();
   const theme = useTheme();
   const { styles, glyphs } = theme;
+  const keyOf = useKeyOf();
   const [preview, setPreview] = useState(false);
   const sending = useActionForEach(action, given);
   const most = windowRoom(layout);
@@ -129,8 +130,8 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const rest = left.length < given.length ? `${verb} the other ${left.length}` : verb;
   const progress = given.length > 1 ? ` ${done} of ${given.length}` : '';
   const buttons = busy
-    ? `${state.stopping ? 'Stopping' : verb}…${progress}   ${styles.key('<esc>')} stop`
-    : `${styles.key('<esc>')} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key('<y>')} ${styles.danger(rest)}`;
+    ? `${state.stopping ? 'Stopping' : verb}…${progress}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
+    : `${styles.key(`<${keyOf(confirmCommands.no)}>`)} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(rest)}`;
   return (
     <KeyScope
       modal

@@ -12,8 +12,8 @@ import { wrap } from '../../../text/wrap.ts';
 import { type Connection, useConnection } from '../../app/connection.ts';
 import type { Size } from '../../app/layout.ts';
 import { useCopy } from '../../app/use-copy.ts';
-import { errorCommands } from '../../keys/general.ts';
-import { type Binding, KeyScope } from '../../keys/router.tsx';
+import { errorCommands, globalCommands, recordCommands } from '../../keys/general.ts';
+import { type Binding, type KeyOf, KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 
 /** Maximum failures of a batch, and lines of context. */
@@ -78,10 +78,15 @@ function requestWords(requestId: string, code: string | undefined, width: number
 
 const noDetails: ErrorDetails = {};
 
-/** Where the address and the key come from. */
-function settingLines({ origins }: Connection, width: number, { styles }: Theme): string[] {
-  const words = origins.length > 0 ? [...origins, 'Press ctrl-k to change them, or r to try again.'] : [];
-  return words.flatMap(each => wrap(sanitiseLine(each), width - 2).map(line => styles.muted(`  ${line}`)));
+/** Where the address and the key come from, and what to press, as sentences; none if nothing is known of that. */
+export function settingAdvice({ origins }: Pick<Connection, 'origins'>, keyOf: KeyOf): readonly string[] {
+  if (origins.length === 0) return [];
+  const [connect, refresh] = [keyOf(globalCommands.connect), keyOf(recordCommands.refresh)];
+  return [...origins, `Press ${connect} to change them, or ${refresh} to try again.`];
+}
+
+export function useSettingAdvice(): readonly string[] {
+  return settingAdvice(useConnection(), useKeyOf());
 }
 
 /** Binds the key that copies the request id of an error; empty if there is none. */
@@ -92,10 +97,11 @@ export function useErrorBindings(...errors: readonly (Error | undefined)[]): rea
   return [{ command: errorCommands.copyRequest, run: () => copy(requestId, requestId) }];
 }
 
-/** The lines of a note: the error, and where the settings that may be wrong come from. */
-export function noteLines(error: Error, { width, height }: Size, theme: Theme, connection: Connection): string[] {
-  const settings = mayBeMisconfigured(error) ? settingLines(connection, width, theme) : [];
-  return [...errorLines(error, width, theme, height), ...settings].slice(0, height);
+/** The lines of a note: the error, and the advice on the settings if they may be wrong. */
+export function noteLines(error: Error, { width, height }: Size, theme: Theme, advice: readonly string[]): string[] {
+  const settings = mayBeMisconfigured(error) ? advice.flatMap(each => wrap(sanitiseLine(each), width - 2)) : [];
+  const lines = settings.map(line => theme.styles.muted(`  ${line}`));
+  return [...errorLines(error, width, theme, height), ...lines].slice(0, height);
 }
 
 /**
@@ -110,7 +116,7 @@ export function useDeleted(kind: string, id: string): string | undefined {
 
 /** An error in at most `height` lines. */
 export function ErrorNote({ error, width, height }: { error: Error; width: number; height: number }) {
-  const lines = noteLines(error, { width, height }, useTheme(), useConnection());
+  const lines = noteLines(error, { width, height }, useTheme(), useSettingAdvice());
   return (
     <KeyScope bindings={useErrorBindings(error)}>
       <Box flexDirection="column" height={height} width={width} flexShrink={0} overflow="hidden">

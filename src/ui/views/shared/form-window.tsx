@@ -7,7 +7,7 @@ import type { Service } from '../../../queries/workbench.tsx';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { formCommands } from '../../keys/general.ts';
-import { KeyScope } from '../../keys/router.tsx';
+import { KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { Form, formHeight, leastFormLines } from '../../widgets/form/form.tsx';
 import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
@@ -73,6 +73,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const width = Math.min(room.width, 76);
   const inner = width - windowMargin.columns;
   const { styles } = useTheme();
+  const keyOf = useKeyOf();
   const { state, start, stop } = useAction(action);
   const busy = state.kind === 'running';
   const [values, setValues] = useState(() => formValues(initialFormState(fields), fields));
@@ -106,7 +107,11 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
           bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
         />
         {state.kind === 'failed' ? <ErrorNote error={state.error} width={inner} height={errorHeight} /> : null}
-        {busy ? <Text>{state.stopping ? 'Stopping…' : `Sending…   ${styles.key('<esc>')} stop`}</Text> : null}
+        {busy ? (
+          <Text>
+            {state.stopping ? 'Stopping…' : `Sending…   ${styles.key(`<${keyOf(formCommands.cancel)}>`)} stop`}
+          </Text>
+        ) : null}
         <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />
       </Window>
     </KeyScope>

@@ -1,8 +1,11 @@
 /** Messages about a list. Pure. */
+
 import type { Freshness } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import type { PagedList } from '../../../queries/use-list.ts';
 import { age } from '../../../text/time.ts';
+import { listCommands } from '../../keys/general.ts';
+import type { KeyOf } from '../../keys/router.tsx';
 
 type Listed = PagedList<unknown>;
 
@@ -38,15 +41,16 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'hasMore' | 's
   readonly sorted: boolean;
 }
 
-export function listFacts({ reading, hasMore, sortedAs, read, filtered, sorted }: ListArrangement): string[] {
-  if (reading !== undefined) return ['reading the rest… esc stops'];
+export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] {
+  const { reading, hasMore, sortedAs, read, filtered, sorted } = arrangement;
+  if (reading !== undefined) return [`reading the rest… ${keyOf(listCommands.stop)} stops`];
   if (sorted && sortedAs === 'asked') return ['asking the service for this order…'];
   const byService = sorted && sortedAs === 'service';
   const isPartial = hasMore && (filtered || (sorted && !byService));
   const among = sorted && !byService ? 'sorted among' : 'of';
   return [
     ...(byService ? ["in the service's order"] : []),
-    ...(isPartial ? [`${among} the ${grouped(read)} read; G reads the rest`] : []),
+    ...(isPartial ? [`${among} the ${grouped(read)} read; ${keyOf(listCommands.bottom)} reads the rest`] : []),
   ];
 }
 
@@ -62,12 +66,14 @@ interface EmptyList {
 }
 
 /** Shown instead of rows. */
-export function emptyListWords({ loaded, asking, filter, notice, read, hasMore }: EmptyList, words: string): string {
+export function emptyListWords(list: EmptyList, words: string, keyOf: KeyOf): string {
+  const { loaded, asking, filter, notice, read, hasMore } = list;
   if (!loaded) return asking;
   if (filter === '' || read === 0) return words;
-  if (notice !== undefined) return `${notice} esc clears the filter`;
+  const clears = `${keyOf(listCommands.clearFilter)} clears the filter`;
+  if (notice !== undefined) return `${notice} ${clears}`;
   const among = hasMore ? ` of the ${grouped(read)} read` : '';
-  return `No row${among} matches /${filter}; ${hasMore ? 'G reads the rest, ' : ''}esc clears the filter`;
+  return `No row${among} matches /${filter}; ${hasMore ? `${keyOf(listCommands.bottom)} reads the rest, ` : ''}${clears}`;
 }
 
 /** The freshness of rows from an earlier start, until there is an answer. */

@@ -9,7 +9,7 @@ import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
-import { KeyScope } from '../../keys/router.tsx';
+import { KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from '../../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
@@ -70,6 +70,7 @@ export function shownEntries({ listing, typed }: PickerState): readonly Entry[] 
 export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClose }: PathPickerProps) {
   const { layout } = useShell();
   const { styles, glyphs } = useTheme();
+  const keyOf = useKeyOf();
   const [state, dispatch] = useReducer(pickerReducer, undefined, () => ({
     listing: listFolder(start, wanted),
     typed: nothing,
@@ -100,7 +101,7 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
     else if (entry) onChoose(entry.path);
   };
   const words = mayUseFolder
-    ? styles.success(`${glyphs.check} ctrl-o reads this folder, and shows what would be sent`)
+    ? styles.success(`${glyphs.check} ${keyOf(pickerCommands.use)} reads this folder, and shows what would be sent`)
     : styles.muted(choose === 'folder' ? 'go to the folder that holds manifest.json' : 'choose a file');
 
   return (
@@ -139,7 +140,9 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
             );
           })}
         </Box>
-        <Text wrap="truncate">{styles.muted('enter opens; type a part of a name, or a path')}</Text>
+        <Text wrap="truncate">
+          {styles.muted(`${keyOf(overlayCommands.submit)} opens; type a part of a name, or a path`)}
+        </Text>
       </Window>
     </KeyScope>
   );

@@ -21,7 +21,7 @@ import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { type Pane, usePane, View } from '../../app/view.tsx';
 import { listCommands } from '../../keys/general.ts';
-import type { Binding } from '../../keys/router.tsx';
+import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
@@ -122,6 +122,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, whole } = props;
   const { join = itself, joined = noColumns, emptyAdvice, serviceId = source.id } = props;
   const advise = useAdvise();
+  const keyOf = useKeyOf();
   const asking = useAskingWords();
   const shell = useShell();
   const siblings = useSiblings();
@@ -293,9 +294,10 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
               emptyWords={emptyListWords(
                 { loaded, asking, hasMore: list.hasMore, filter, notice: table.arranged.notice, read },
                 `${emptyWords}${advise(emptyAdvice)}`,
+                keyOf,
               )}
               facts={[
-                ...listFacts({ ...list, read, filtered: filter !== '', sorted: unjoined !== undefined }),
+                ...listFacts({ ...list, read, filtered: filter !== '', sorted: unjoined !== undefined }, keyOf),
                 oldWords,
               ]}
               onNearEnd={source.costly ? undefined : list.loadMore}

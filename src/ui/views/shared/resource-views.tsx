@@ -7,7 +7,6 @@ import { refOf, resourceNamed } from '../../../resources/catalogue.ts';
 import { labelOf, placeOf, type Resource, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { useConnection } from '../../app/connection.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
@@ -16,7 +15,7 @@ import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-vi
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAskingWords } from './asking.ts';
-import { noteLines, useDeleted, useErrorBindings } from './error-note.tsx';
+import { noteLines, useDeleted, useErrorBindings, useSettingAdvice } from './error-note.tsx';
 import { ResourceList, type ResourceListProps } from './resource-list.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
@@ -75,7 +74,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const pane = usePane('main');
   const theme = useTheme();
   const asking = useAskingWords();
-  const connection = useConnection();
+  const advice = useSettingAdvice();
   const live = useLive(queryOf(resource, id), pane.attention);
   const shown = live.data ?? unread;
   const deleted = useDeleted(resource.kind ?? '', id);
@@ -86,7 +85,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     theme.styles.title(sanitiseLine(title)),
     ...(live.data ? (head?.(live.data) ?? []) : []),
     ...(deleted && !error ? [theme.styles.danger(`${theme.glyphs.cross} ${deleted}`)] : []),
-    ...(error ? noteLines(error, { width: room, height: pane.height }, theme, connection) : []),
+    ...(error ? noteLines(error, { width: room, height: pane.height }, theme, advice) : []),
     '',
     ...(shown ? factLines(resource.facts(shown), room, theme) : deleted ? [] : [theme.styles.muted(asking)]),
   ].map(line => ` ${line}`);

@@ -2,7 +2,6 @@
 import { Text } from 'ink';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { useConnection } from '../../app/connection.ts';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands } from '../../keys/general.ts';
@@ -11,7 +10,7 @@ import { type Binding, KeyScope, useRouter } from '../../keys/router.tsx';
 import { Menu } from '../../widgets/menu.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { ErrorNote, noteLines } from './error-note.tsx';
+import { ErrorNote, noteLines, useSettingAdvice } from './error-note.tsx';
 import { Waiting } from './lines.tsx';
 
 function useWindowWidth(most: number): number {
@@ -72,8 +71,8 @@ export function NoticeWindow({ title, words, error, onClose }: NoticeWindowProps
   const width = useWindowWidth(64);
   const room = { width: width - windowMargin.columns, height: windowRoom(layout).height - windowMargin.lines };
   const theme = useTheme();
-  const connection = useConnection();
-  const height = error ? noteLines(error, room, theme, connection).length : 1;
+  const advice = useSettingAdvice();
+  const height = error ? noteLines(error, room, theme, advice).length : 1;
   return (
     <KeyScope
       modal

@@ -19,14 +19,13 @@ import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
-import { useConnection } from '../../app/connection.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAskingWords } from '../shared/asking.ts';
-import { noteLines, useDeleted } from '../shared/error-note.tsx';
+import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { completedSteps, heldOutNote } from './curves.ts';
@@ -47,7 +46,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const inspector = usePane('inspector');
   const theme = useTheme();
   const asking = useAskingWords();
-  const connection = useConnection();
+  const advice = useSettingAdvice();
   const run = useLive(trainingRunQuery(runId), pane.attention);
   const progress = useLive(trainingProgressQuery(runId), pane.attention);
   const status = progress.data?.status ?? run.data?.status;
@@ -84,7 +83,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
     ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
     ...(deleted && !error ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
-    ...(error ? noteLines(error, { width: room, height: isRead ? 6 : 3 }, theme, connection) : []),
+    ...(error ? noteLines(error, { width: room, height: isRead ? 6 : 3 }, theme, advice) : []),
     ...notes.map(words => theme.styles.warning(truncate(words, room))),
     ...(unreadable > 0
       ? [theme.styles.warning(`${counted(unreadable, 'point')} of the curves could not be read`)]

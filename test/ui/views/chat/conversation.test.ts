@@ -8,6 +8,7 @@ import {
   tokensPerSecond,
 } from '../../../../src/queries/conversation.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
+import { Router } from '../../../../src/ui/keys/key-router.ts';
 import { createConversationLayout, openingLines } from '../../../../src/ui/views/chat/conversation-lines.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
@@ -103,8 +104,9 @@ describe('createTalkLayout', () => {
 });
 
 describe('openingLines', () => {
+  const { keyOf } = new Router({ overrides: {}, readOnly: false });
   const words = (model: string, loaded: boolean, known?: Error) =>
-    openingLines({ model, loaded, error: known }, 200)
+    openingLines({ model, loaded, error: known }, 200, keyOf)
       .map(line => line.text.trim())
       .join(' ');
 

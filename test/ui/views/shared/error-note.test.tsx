@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/service/errors.ts';
 import { asError } from '../../../../src/text/errors.ts';
-import { noConnection } from '../../../../src/ui/app/connection.ts';
-import { noteLines } from '../../../../src/ui/views/shared/error-note.tsx';
+import { Router } from '../../../../src/ui/keys/key-router.ts';
+import { noteLines, settingAdvice } from '../../../../src/ui/views/shared/error-note.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from '../../../service/hostile-server.ts';
 
@@ -13,9 +13,11 @@ async function errorAfter(behaviour: Behaviour): Promise<Error> {
   return asError(await errorOf(serviceAt(server.url).service.background.call('listBenchmarks')));
 }
 
+const { keyOf } = new Router({ overrides: {}, readOnly: false });
+
 function linesOf(error: Error): string {
   const origins = ['The key comes from apiKeyFile in config.json.'];
-  return noteLines(error, { width: 100, height: 12 }, createTheme(), { ...noConnection, origins }).join('\n');
+  return noteLines(error, { width: 100, height: 12 }, createTheme(), settingAdvice({ origins }, keyOf)).join('\n');
 }
 
 describe('where the settings come from', () => {
@@ -60,7 +62,7 @@ it('the code of the service is next to the request id, and not before the words'
   expect(first).toContain('There is no run evr_1.');
   expect(second).toContain('request req_0123456789  resource_not_found');
   // Without room for both on a line, the id is whole.
-  const narrow = noteLines(error, { width: 30, height: 12 }, createTheme(), noConnection).join('');
+  const narrow = noteLines(error, { width: 30, height: 12 }, createTheme(), []).join('');
   expect(narrow).toContain('request req_0123456789');
   expect(narrow).not.toContain('resource_not_found');
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
+import { Router } from '../../../../src/ui/keys/key-router.ts';
 import { heldBackWords } from '../../../../src/ui/views/shared/asking.ts';
 import {
   ageWords,
@@ -25,6 +26,7 @@ describe('what is said of a list', () => {
     ]);
   });
 
+  const { keyOf } = new Router({ overrides: {}, readOnly: false });
   const whole = {
     reading: undefined,
     hasMore: false,
@@ -35,18 +37,26 @@ describe('what is said of a list', () => {
   } as const;
 
   it('says of how many rows a sort and a filter are', () => {
-    expect(listFacts(whole)).toEqual([]);
+    expect(listFacts(whole, keyOf)).toEqual([]);
     const partial = { ...whole, hasMore: true, sortedAs: 'read', read: 1_200 } as const;
-    expect(listFacts(partial)).toEqual(['sorted among the 1,200 read; G reads the rest']);
-    expect(listFacts({ ...partial, sorted: false })).toEqual(['of the 1,200 read; G reads the rest']);
-    expect(listFacts({ ...partial, sorted: false, filtered: false })).toEqual([]);
-    expect(listFacts({ ...partial, sortedAs: 'asked' })).toEqual(['asking the service for this order…']);
-    expect(listFacts({ ...partial, sortedAs: 'service', filtered: false })).toEqual(["in the service's order"]);
-    expect(listFacts({ ...partial, sortedAs: 'service' })).toEqual([
+    expect(listFacts(partial, keyOf)).toEqual(['sorted among the 1,200 read; G reads the rest']);
+    expect(listFacts({ ...partial, sorted: false }, keyOf)).toEqual(['of the 1,200 read; G reads the rest']);
+    expect(listFacts({ ...partial, sorted: false, filtered: false }, keyOf)).toEqual([]);
+    expect(listFacts({ ...partial, sortedAs: 'asked' }, keyOf)).toEqual(['asking the service for this order…']);
+    expect(listFacts({ ...partial, sortedAs: 'service', filtered: false }, keyOf)).toEqual(["in the service's order"]);
+    expect(listFacts({ ...partial, sortedAs: 'service' }, keyOf)).toEqual([
       "in the service's order",
       'of the 1,200 read; G reads the rest',
     ]);
-    expect(listFacts({ ...partial, reading: 12_400 })).toEqual(['reading the rest… esc stops']);
+    expect(listFacts({ ...partial, reading: 12_400 }, keyOf)).toEqual(['reading the rest… esc stops']);
+  });
+
+  it('names the keys that the user has chosen', () => {
+    const overrides = { 'list.bottom': ['ctrl-e', 'G'], 'list.stop': [] };
+    const chosen = new Router({ overrides, readOnly: false }).keyOf;
+    const partial = { ...whole, hasMore: true, sortedAs: 'read', read: 1_200, sorted: false } as const;
+    expect(listFacts(partial, chosen)).toEqual(['of the 1,200 read; ctrl-e reads the rest']);
+    expect(listFacts({ ...partial, reading: 1 }, chosen)).toEqual(['reading the rest… list.stop stops']);
   });
 
   it('in the place of rows is why there are none', () => {
@@ -54,6 +64,7 @@ describe('what is said of a list', () => {
       emptyListWords(
         { loaded: true, asking: 'Asking the service…', filter: '', read: 0, hasMore: false, ...state },
         'No runs yet',
+        keyOf,
       );
     expect(say({ loaded: false })).toBe('Asking the service…');
     expect(say({})).toBe('No runs yet');
