@@ -10,7 +10,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
-import { type Seen, untilEnded, wordsOf } from './watch.ts';
+import { type Seen, untilEnded, wordsOf } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ActFlags extends RecordFlags {

@@ -10,7 +10,7 @@ import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, nameOf } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { type AwaitedChange, type Seen, untilEnded } from './watch.ts';
+import { type AwaitedChange, type Seen, untilEnded, type WaitOptions } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
 const meansStopped = (status: string): boolean => statusMeaning(status) === 'stopped';
@@ -64,28 +64,26 @@ export interface Outcome {
   readonly hadEnded?: true;
 }
 
-const refOfFound = ({ resource, row, id }: Found): ResourceRef => ({
+export const refOfFound = ({ resource, row, id }: Found): ResourceRef => ({
   kind: resource.kind ?? '',
   id,
   label: resource.label?.(row) || id,
 });
 
-/** Follows a change to its end. Errors are reported, so that the other changes are followed too. */
+/** Follows a resource to its end. Errors are reported, so that others are followed too, and printed. */
 export async function awaited(
-  found: Found,
-  change: AwaitedChange,
-  limits: { readonly timeout: number | undefined; readonly among: number },
+  ref: ResourceRef,
+  options: Omit<WaitOptions, 'onChange'>,
   context: CommandContext,
   io: CommandIo,
 ): Promise<Outcome> {
-  const ref = refOfFound(found);
   const note = noteChange(ref, io);
   let status: string | undefined;
   const onChange = (seen: Seen): Promise<void> => {
     status = seen.status;
     return note(seen);
   };
-  const code = await untilEnded(ref, context, io, { ...limits, onChange, change }).catch(async (error: unknown) => {
+  const code = await untilEnded(ref, context, io, { ...options, onChange }).catch(async (error: unknown) => {
     await io.fail(error);
     return exitCodeOf(error);
   });

@@ -15,7 +15,7 @@ import { counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { type ActFlags, askLine, checkOutcomeFlags, confirm, printOutcome, printRequests } from './act.ts';
-import { awaited, endedBefore, type Outcome, untilCancelled, untilUndeployed } from './awaited-changes.ts';
+import { awaited, endedBefore, type Outcome, refOfFound, untilCancelled, untilUndeployed } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
@@ -23,7 +23,7 @@ import { type CommandIo, readInput } from './io.ts';
 import { checkRecordFlags } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
-import type { AwaitedChange } from './watch.ts';
+import type { AwaitedChange } from './until-ended.ts';
 import { type CommandContext, isRefusal, withService } from './with-service.ts';
 
 /** What a verb does to the rows of a resource. */
@@ -123,8 +123,8 @@ async function changeAll(
     await Promise.all(
       sent.map(async each => {
         const isAwaited = flags.wait && awaits;
-        const outcome = isAwaited ? await awaited(each, awaits(each), limits, context, io) : { code: exitCodes.done };
-        outcomes.set(each, outcome);
+        const waited = isAwaited && (await awaited(refOfFound(each), { ...limits, change: awaits(each) }, context, io));
+        outcomes.set(each, waited || { code: exitCodes.done });
       }),
     );
     for (const each of found) {

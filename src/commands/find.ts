@@ -76,8 +76,8 @@ export const wordsFor = (resource: Resource): string => {
 const oneOf = (words: readonly string[]): string =>
   [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
 
-/** The rows with this id or name. */
-async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
+/** The rows with this id or name. @throws ServiceError */
+export async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
   // Users take what the first column shows for the name, or a title, or what the manifest says.
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');

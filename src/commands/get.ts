@@ -17,7 +17,7 @@ import { rowSchema } from './list.ts';
 import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
 import { readinessFacts } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
-import { progressWords, withoutReward } from './watch.ts';
+import { progressWords, withoutReward } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Line width of a trajectory in a file. */

@@ -26,7 +26,7 @@ import type { CommandIo } from './io.ts';
 import { actionOf, type LinePrompt, verbs } from './line-actions.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
-import { wordsOf } from './watch.ts';
+import { wordsOf } from './until-ended.ts';
 
 /** Resources listed only within another one are left out. */
 const listed = resources.filter(({ needs }) => !needs);

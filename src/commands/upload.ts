@@ -12,9 +12,11 @@ import { handledItems, TrajectoryUpload } from '../queries/uploads/trajectory-up
 import { describeError, ServiceError } from '../service/errors.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
-import { safeJson } from '../text/sanitise.ts';
+import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOfKind } from './failure.ts';
+import { resourceOrThrow, rowsNamed } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { recordText } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
@@ -30,8 +32,13 @@ const phaseWords: Partial<Record<UploadPhase, string>> = {
   building: 'starting the builds',
 };
 
-/** Runs a job to its end; ctrl-c stops it. */
-async function finish(job: Job<JobState>, work: Promise<void>, io: CommandIo, words: () => string): Promise<void> {
+/** Runs a job to its end; ctrl-c stops it, and the end of --timeout. */
+async function finish(
+  job: Job<JobState>,
+  work: Promise<void>,
+  { io, signal }: { readonly io: CommandIo; readonly signal: AbortSignal },
+  words: () => string,
+): Promise<void> {
   let noted = '';
   const note = (): void => {
     const now = words();
@@ -39,13 +46,13 @@ async function finish(job: Job<JobState>, work: Promise<void>, io: CommandIo, wo
     noted = now;
   };
   const stop = (): void => job.cancel();
-  io.signal.addEventListener('abort', stop);
+  signal.addEventListener('abort', stop);
   const timer = setInterval(note, progressEveryMs);
   try {
     await work;
   } finally {
     clearInterval(timer);
-    io.signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -54,7 +61,7 @@ function noteEnd(phase: string, error: Error | undefined, io: CommandIo): ExitCo
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
     io.note('Stopped. The same command continues from here.');
-    return exitCodes.interrupted;
+    return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
   }
   io.note(`benchtop: ${error ? describeError(error) : 'it failed'}`);
   if (!(error instanceof ServiceError)) return exitCodes.failed;
@@ -64,22 +71,45 @@ function noteEnd(phase: string, error: Error | undefined, io: CommandIo): ExitCo
 
 const none: MissingSecrets = { names: [], notes: [] };
 
+interface BenchmarkFlags {
+  readonly json: boolean;
+  readonly startOver: boolean;
+  readonly wait: boolean;
+  /** In seconds. */
+  readonly timeout: number | undefined;
+}
+
+/** A folder that was uploaded before becomes one more benchmark of its name: the service allows that. */
+async function noteNamesakes(name: string, context: CommandContext, io: CommandIo): Promise<void> {
+  const benchmarks = resourceOrThrow('benchmarks');
+  const rows = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
+    if (context.signal.aborted) throw error;
+    // The upload reports what is wrong with the service.
+    return [];
+  });
+  if (rows.length === 0) return;
+  const ids = rows.map(row => benchmarks.list({}).id(row)).join(', ');
+  io.note(`${ids} ${rows.length === 1 ? 'is' : 'are'} named ${sanitiseLine(name)} too: this makes another benchmark.`);
+}
+
 async function uploadBenchmark(
   folder: string,
-  { json, startOver }: { readonly json: boolean; readonly startOver: boolean },
-  { service, memory, signal }: CommandContext,
+  { json, startOver, wait, timeout }: BenchmarkFlags,
+  context: CommandContext,
   io: CommandIo,
 ) {
+  const { service, memory, signal } = context;
   const plan = await planUpload(folder).catch((error: unknown) => {
     // Nothing was sent.
     throw new CommandError(errorMessage(error));
   });
   const job = new BenchmarkUpload(folder, plan, memory);
   if (startOver) job.startOver();
+  if (!job.hasStarted) await noteNamesakes(plan.name, context, io);
   await finish(
     job,
     job.run(async () => service),
-    io,
+    { io, signal },
     () => {
       const { phase, sent, sentFiles, plan } = job.state;
       return (
@@ -97,6 +127,10 @@ async function uploadBenchmark(
   const missing =
     benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, { service, signal }) : none;
   for (const note of missing.notes) io.note(note);
+  const isAwaited = wait && code === exitCodes.done && benchId !== undefined;
+  const ready = isAwaited
+    ? await awaited({ kind: 'benchmark', id: benchId, label: plan.name }, { timeout }, context, io)
+    : undefined;
   if (code === exitCodes.done || json) {
     const result = {
       bench_id: benchId ?? null,
@@ -107,24 +141,26 @@ async function uploadBenchmark(
       failed_tasks: failedTasks,
       missing_secret_names: missing.names,
       notes,
+      ...(ready && { status: ready.status ?? null }),
     };
     await io.print(json ? recordText(result) : `${benchId}\n`);
   }
-  return code === exitCodes.done && failedTasks.length > 0 ? exitCodes.failed : code;
+  if (code !== exitCodes.done || ready?.code) return ready?.code ?? code;
+  return failedTasks.length > 0 ? exitCodes.failed : code;
 }
 
 async function uploadTrajectories(
   path: string,
   dataset: string,
   { json, failures, kept }: { readonly json: boolean; readonly failures: string | undefined; readonly kept: boolean },
-  { service, memory }: CommandContext,
+  { service, memory, signal }: CommandContext,
   io: CommandIo,
 ) {
   const job = new TrajectoryUpload(path, path, dataset, { records: kept ? memory.trajectoryUploads : undefined });
   await finish(
     job,
     job.run(async () => service),
-    io,
+    { io, signal },
     () => {
       const { handled, size } = job.state;
       return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
@@ -187,7 +223,7 @@ async function requireNew(path: string): Promise<void> {
 export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo): Promise<number> {
   const [path = ''] = args;
   const isBenchmark = await isFolder(path);
-  const { dataset, failures, json = false, new: startOver = false } = flags;
+  const { dataset, failures, json = false, new: startOver = false, wait = false, timeout } = flags;
   if (isBenchmark && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
@@ -200,10 +236,11 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
     throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
   if (!isBenchmark && startOver) throw new CommandError('--new is for the folder of a benchmark.');
+  if (!isBenchmark && wait) throw new CommandError('--wait is for the folder of a benchmark.');
   if (failures !== undefined) await requireNew(failures);
   return withService(flags, io, async context => {
     context.service.requireWrites();
-    if (dataset === undefined) return uploadBenchmark(path, { json, startOver }, context, io);
+    if (dataset === undefined) return uploadBenchmark(path, { json, startOver, wait, timeout }, context, io);
     const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
       throw new CommandError(
         `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,

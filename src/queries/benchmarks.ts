@@ -101,12 +101,16 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   };
 }
 
+/** The status of a benchmark that lacks nothing but secrets, which a user has to create. */
+export const secretsMissing = 'secrets missing';
+
 /** Failed once an image has failed and no other is being built: it will not become ready by itself. */
-function statusOf({ ready, unready_task_image_counts }: Readiness): string {
+function statusOf({ ready, missing_secret_names, unready_task_image_counts }: Readiness): string {
   if (ready) return 'ready';
   const meanings = Object.entries(unready_task_image_counts ?? {}).flatMap(([status, images]) =>
     images === 0 ? [] : [statusMeaning(status)],
   );
+  if (meanings.length === 0 && missing_secret_names?.length) return secretsMissing;
   const isBuilding = meanings.includes('running') || meanings.includes('waiting');
   return meanings.includes('failure') && !isBuilding ? 'failed' : 'not ready';
 }

@@ -5,6 +5,7 @@ import {
   type BenchmarkImages,
   type BenchmarkRuntime,
   buildStatuses,
+  type Readiness,
 } from '../contract/benchmarks.ts';
 import { statusMeaning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
@@ -18,6 +19,7 @@ import {
   imagesQuery,
   readinessQuery,
   runtimeList,
+  secretsMissing,
 } from '../queries/benchmarks.ts';
 import { count } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
@@ -132,10 +134,20 @@ export const benchmarks = defineResource<Benchmark>({
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
   watch: {
     status: id => [readOf(readinessQuery(id))],
-    failedParts: { words: 'images', read: async (id, context) => failedImages(await imagesQuery(id).read(context)) },
+    stuckAs: secretsMissing,
+    failedParts: {
+      words: 'images and secrets',
+      read: async (id, context) => [
+        ...failedImages(await imagesQuery(id).read(context)),
+        ...missingSecrets(await readinessQuery(id).read(context)),
+      ],
+    },
   },
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
+
+const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] =>
+  (names ?? []).map(name => `the secret ${name} is missing`);
 
 function failedImages({ images }: BenchmarkImages): string[] {
   return images

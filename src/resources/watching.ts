@@ -32,7 +32,9 @@ export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
   readonly details?: (id: string) => readonly Read[];
   /** Other data of a resource that is looked at alone. */
   readonly alone?: (id: string) => readonly Read[];
-  /** The parts that may have failed, where its status does not say which: each in words. */
+  /** The status in which it waits for a user: it does not change by itself. */
+  readonly stuckAs?: string;
+  /** The parts that failed or are missing, where its status does not say which: each in words. */
   readonly failedParts?: {
     /** In the plural, e.g. `images`. */
     readonly words: string;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
-import { follow } from '../../src/commands/watch.ts';
+import { follow } from '../../src/commands/until-ended.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { defaultIntervals } from '../../src/queries/polling.ts';
 import { resources } from '../../src/resources/catalogue.ts';

@@ -144,12 +144,20 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   upload: [
     ok(['%benchmark%'], /^bench_\w+\n$/),
-    asJson(['%benchmark%'], has({ bench_id: id('bench'), phase: 'done', failed_tasks: [], missing_secret_names: [] })),
+    asJson(['%benchmark%'], has({ bench_id: id('bench'), phase: 'done', failed_tasks: [], missing_secret_names: [] }), {
+      notes: /^\{"note":"bench_\w+ is named sent too: this makes another benchmark\."\}$/,
+    }),
     ok(['%trajectories%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/),
     asJson(['%trajectories%', '--dataset', 'sent'], [has({ line: 1, status: 'skipped' })]),
-    ok(['%capitals%'], /^bench_\w+\n$/, {
-      notes: /^The secret ATLAS_KEY is missing\. Create it: benchtop secret set ATLAS_KEY$/m,
+    asJson(['%capitals%', '--wait'], has({ bench_id: id('bench'), status: 'secrets missing' }), {
+      code: failed,
+      notes:
+        /"The secret ATLAS_KEY is missing\. Create it: benchtop secret set ATLAS_KEY".*"Capitals: secrets missing"/s,
     }),
+    ok(['%benchmark%', '--wait'], /^bench_\w+\n$/, {
+      notes: /^bench_\w+, bench_\w+ are named sent too: this makes another benchmark\.\n.*sent: ready$/s,
+    }),
+    bad(['%trajectories%', '--dataset', 'sent', '--wait'], usage, /--wait is for the folder of a benchmark/),
     bad(['%needing%'], usage, /no files except manifest\.json, where task one names data\/a\.txt/),
     bad(['/no/such/folder'], usage, /There is no file or folder \/no\/such\/folder\./),
     bad(['/dev/null/x'], usage, /cannot be read \(ENOTDIR\)/),

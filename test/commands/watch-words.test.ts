@@ -1,6 +1,6 @@
 /** What `watch`, `--wait` and line mode say of a resource. */
 import { expect, it } from 'vitest';
-import { wordsOf } from '../../src/commands/watch.ts';
+import { wordsOf } from '../../src/commands/until-ended.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { knownResource, type Observation } from '../../src/queries/statuses/store.ts';

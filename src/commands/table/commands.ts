@@ -1,5 +1,13 @@
 /** Every command of the command line: what it takes and what it does. */
-import { agentFlag, exclusiveRecordFlags, jsonFlag, recordFlags, screenFlags, serviceFlags } from './flags.ts';
+import {
+  agentFlag,
+  exclusiveRecordFlags,
+  jsonFlag,
+  recordFlags,
+  screenFlags,
+  serviceFlags,
+  waitFlags,
+} from './flags.ts';
 import { setup } from './setup.ts';
 import { type CommandSpec, type FlagValues, spec } from './spec.ts';
 import { verbs } from './verbs.ts';
@@ -123,7 +131,7 @@ Exit code 0 if all succeed, 1 if one does not.`,
   upload: spec({
     summary: 'upload a benchmark from a folder, or trajectories from a file',
     about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and the build of its images
-starts; benchtop watch ID waits for it. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object.
+starts; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object.
 After a failure the same command continues where it stopped.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
@@ -132,9 +140,14 @@ After a failure the same command continues where it stopped.`,
       dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'dataset to add the trajectories to' },
       ...agentFlag,
       failures: { value: 'FILE', description: 'write the lines that were rejected to this new file' },
+      wait: { short: 'w', description: 'of a folder: wait until the benchmark is ready' },
+      timeout: {
+        ...waitFlags.timeout,
+        description: 'stop after this long; the same command continues',
+      },
       ...jsonFlag,
     },
-    examples: ['benchtop upload ./my-benchmark', 'benchtop upload rollouts.jsonl --dataset production'],
+    examples: ['benchtop upload ./my-benchmark --wait', 'benchtop upload rollouts.jsonl --dataset production'],
   }),
   api: spec({
     summary: 'call any operation of the service',
