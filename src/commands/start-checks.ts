@@ -2,7 +2,7 @@
 import type { Config } from '../config/load.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { canMoveCursor } from '../text/terminal.ts';
-import { generalLayers } from '../ui/keys/general.ts';
+import { keyLayers } from '../ui/app/registry.ts';
 import { overrideErrors } from '../ui/keys/key.ts';
 import { registry } from '../ui/views/registry.ts';
 import { CommandError } from './exit.ts';
@@ -13,8 +13,7 @@ interface CheckedKeys extends Pick<Config, 'settingsPath'> {
 
 /** @throws CommandError naming every invalid key override */
 export function checkKeys({ preferences, settingsPath }: CheckedKeys): void {
-  const layers = [...generalLayers.map(table => Object.values(table)), ...registry.views.map(view => view.commands)];
-  const errors = overrideErrors(layers, preferences.keys);
+  const errors = overrideErrors(keyLayers(registry), preferences.keys);
   if (errors.length > 0)
     throw new CommandError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
 }

@@ -2,6 +2,7 @@
 import type { ComponentType } from 'react';
 import type { Command } from '../../present/command.ts';
 import type { Place, ViewName } from '../../resources/place.ts';
+import { errorCommands, generalLayers, globalCommands, listCommands, recordCommands } from '../keys/general.ts';
 
 /** The props of a view. */
 export interface ViewProps<Name extends ViewName = ViewName> {
@@ -57,6 +58,20 @@ export function viewId(place: Place): string {
 export function findView({ views }: Registry, place: Place): ViewDefinition | undefined {
   const id = viewId(place);
   return views.find(view => view.id === id);
+}
+
+const everywhere = [listCommands, recordCommands, errorCommands, globalCommands].flatMap(table =>
+  Object.values<Command>(table),
+);
+
+/** The commands that may be active at the same time: those of a window, and those of a view with what every view has. */
+export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
+  const ofViews = views.map(({ id, commands }) => {
+    // A record has the commands of its resource, which its list declares.
+    const list = views.find(each => id === each.id.replace(/^list /, 'record '));
+    return [...new Set([...commands, ...(list?.commands ?? []), ...everywhere])];
+  });
+  return [...generalLayers.map(table => Object.values<Command>(table)), ...ofViews];
 }
 
 /** The crumb of a place. Not yet safe for a terminal. */

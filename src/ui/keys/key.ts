@@ -103,25 +103,43 @@ export function isKeyName(name: string): boolean {
 /** Keys by command id, from the config file. */
 export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 
-/** Errors in the overrides: unknown commands, unknown keys, and keys with two commands in one layer. */
+/** A key of two commands that may be active at the same time. */
+export interface KeyClash {
+  readonly key: string;
+  /** The commands, in the order in which they are declared. */
+  readonly commands: readonly [first: Command, second: Command];
+}
+
+/** The keys that several of these commands have. */
+export function keyClashes(commands: readonly Command[], overrides: KeyOverrides = {}): KeyClash[] {
+  const owners = new Map<string, Command>();
+  return commands.flatMap(command =>
+    (own(overrides, command.id) ?? command.keys).flatMap((key): KeyClash[] => {
+      const owner = owners.get(key) ?? command;
+      owners.set(key, owner);
+      return owner.id === command.id ? [] : [{ key, commands: [owner, command] }];
+    }),
+  );
+}
+
+/**
+ * Errors in the overrides: unknown commands, unknown keys, and keys of two commands in one layer. Commands that share a
+ * key by default may keep it: which of them has it then depends on the moment.
+ */
 export function overrideErrors(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
-  const errors: string[] = [];
-  const known = new Map(layers.flat().map(command => [command.id, command]));
+  const errors = new Set<string>();
+  const known = new Set(layers.flat().map(({ id }) => id));
   for (const [id, keys] of Object.entries(overrides)) {
-    if (!known.has(id)) errors.push(`keys.${id}: there is no such command`);
-    for (const key of keys) if (!isKeyName(key)) errors.push(`keys.${id}: “${key}” is not a key`);
+    if (!known.has(id)) errors.add(`keys.${id}: there is no such command`);
+    for (const key of keys) if (!isKeyName(key)) errors.add(`keys.${id}: “${key}” is not a key`);
   }
   for (const layer of layers) {
-    const owners = new Map<string, string>();
-    for (const command of layer) {
-      for (const key of own(overrides, command.id) ?? command.keys) {
-        const owner = owners.get(key);
-        if (owner !== undefined && owner !== command.id && (own(overrides, command.id) || own(overrides, owner))) {
-          errors.push(`keys.${command.id}: “${key}” already means ${owner}`);
-        }
-        owners.set(key, owner ?? command.id);
-      }
+    for (const { key, commands } of keyClashes(layer, overrides)) {
+      if (commands.every(({ keys }) => keys.includes(key))) continue;
+      const [first, second] = commands;
+      const [named, other] = own(overrides, second.id) ? [second, first] : [first, second];
+      errors.add(`keys.${named.id}: “${key}” already means ${other.id}`);
     }
   }
-  return errors;
+  return [...errors];
 }

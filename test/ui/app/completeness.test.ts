@@ -5,9 +5,11 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { resources } from '../../../src/resources/catalogue.ts';
 import { helpSections } from '../../../src/ui/app/help-lines.ts';
-import { generalLayers } from '../../../src/ui/keys/general.ts';
-import { isKeyName, overrideErrors } from '../../../src/ui/keys/key.ts';
+import { keyLayers } from '../../../src/ui/app/registry.ts';
+import { generalLayers, recordCommands, scrollCommands } from '../../../src/ui/keys/general.ts';
+import { isKeyName, type KeyOverrides, keyClashes, overrideErrors } from '../../../src/ui/keys/key.ts';
 import { Router } from '../../../src/ui/keys/key-router.ts';
+import { readerCommands } from '../../../src/ui/views/commands.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
@@ -53,11 +55,52 @@ describe('every command', () => {
 
   it('has keys that there are', () => {
     for (const { id, keys } of all) for (const key of keys) expect([id, key, isKeyName(key)]).toEqual([id, key, true]);
-    const layers = [
-      ...generalLayers.map(table => Object.values<Command>(table)),
-      ...registry.views.map(view => view.commands),
-    ];
-    expect(overrideErrors(layers, {})).toEqual([]);
+  });
+});
+
+/** Never active together, or active in this order: the first is about what was opened last. */
+const sharedKeys = [
+  'esc: list.clear-filter, list.stop',
+  'esc: go.up, list.clear-filter, list.stop',
+  'enter: list.open, upload.open, upload.start',
+  // The input of a chat has the keys of the list to itself, and an answer is stopped before the program.
+  'enter: chat.send, chat.write, list.open',
+  'esc: chat.cancel, chat.leave, go.up, list.clear-filter, list.stop',
+  'ctrl-c: app.quit, chat.cancel',
+  'S: chat.save, list.reverse',
+  'y: chat.copy, item.yank',
+];
+
+/** By key, all commands of a layer that have it, if there are several. */
+function sharedIn(commands: readonly Command[]): string[] {
+  const clashes = Map.groupBy(keyClashes(commands), ({ key }) => key);
+  return [...clashes].map(([key, each]) => {
+    const ids = new Set(each.flatMap(({ commands: both }) => both.map(({ id }) => id)));
+    return `${key}: ${[...ids].sort().join(', ')}`;
+  });
+}
+
+describe('a key', () => {
+  it('belongs to one of the commands that are active at the same time', () => {
+    const reader = [readerCommands, scrollCommands, recordCommands].flatMap(table => Object.values<Command>(table));
+    const shared = new Set([...keyLayers(registry), reader].flatMap(sharedIn));
+    expect([...shared].sort()).toEqual([...sharedKeys].sort());
+  });
+
+  it('that has two commands is found, also across their tables', () => {
+    const [benchmarks = []] = keyLayers(registry).filter(layer => layer.some(({ id }) => id === 'benchmark.evaluate'));
+    const more: Command = { id: 'benchmark.more', title: 'more', keys: ['s'], group: 'Benchmark' };
+    expect(sharedIn([more, ...benchmarks])).toContain('s: benchmark.more, list.sort');
+  });
+
+  it('of the settings may not be that of another command in the same view, but be exchanged or shared as by default', () => {
+    const errors = (keys: KeyOverrides) => overrideErrors(keyLayers(registry), keys);
+    expect(errors({ 'list.columns': ['e'] })).toContain('keys.list.columns: “e” already means benchmark.evaluate');
+    expect(errors({ 'benchmark.evaluate': ['C'] })).toEqual([
+      'keys.benchmark.evaluate: “C” already means list.columns',
+    ]);
+    expect(errors({ 'benchmark.evaluate': ['C'], 'list.columns': ['ctrl-g'] })).toEqual([]);
+    expect(errors({ 'go.up': ['esc', 'ctrl-g'] })).toEqual([]);
   });
 });
 
