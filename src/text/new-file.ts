@@ -1,6 +1,8 @@
 /** Creates files for the user: under safe names, never over existing files, and completely or not at all. */
-import { type FileHandle, open, rm } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
 import { errorCode } from './errors.ts';
 
 /** Characters; below the limit of every file system. */
@@ -49,8 +51,8 @@ async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
 }
 
 /**
- * Writes a new file for this user only (0600), completely or not at all. Keys are handled in the meantime. Returns its
- * absolute path.
+ * Writes a new file for this user only (0600), completely or not at all: under another name in its folder until it is
+ * whole, also if the program ends first. Keys are handled in the meantime. Returns its absolute path.
  *
  * @throws NewFileError if it exists or cannot be written, and whatever the parts throw
  */
@@ -62,14 +64,32 @@ export async function writeNewFile(name: string, parts: Parts): Promise<string> 
       cause: error,
     });
   };
-  const file: FileHandle = await open(path, 'wx', 0o600).catch(failed);
+  if (existsSync(path)) failed({ code: 'EEXIST' });
+  const unfinished = join(dirname(path), `.benchtop-${randomUUID()}.part`);
+  const remove = (): void => rmSync(unfinished, { force: true });
+  process.once('exit', remove);
   try {
-    for await (const batch of batched(parts)) await file.writeFile(batch).catch(failed);
+    const file: FileHandle = await open(unfinished, 'wx', 0o600).catch(failed);
+    try {
+      for await (const batch of batched(parts)) await file.writeFile(batch).catch(failed);
+    } finally {
+      await file.close();
+    }
+    await publish(unfinished, path).catch(failed);
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+  return path;
+}
+
+/** Gives a file its name. A rename alone would replace a file that has come there meanwhile. */
+async function publish(unfinished: string, path: string): Promise<void> {
+  await (await open(path, 'wx', 0o600)).close();
+  try {
+    await rename(unfinished, path);
   } catch (error) {
     await rm(path, { force: true });
     throw error;
-  } finally {
-    await file.close();
   }
-  return path;
 }

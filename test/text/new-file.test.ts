@@ -1,4 +1,5 @@
 /** Files for the user: their names, and what is on disk when writing them fails. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,36 @@ it('half a file is no file', async () => {
   }
   await expect(writeNewFile(join(folder, 'half.jsonl'), parts())).rejects.toThrow('the second page failed');
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('has its name only once it is whole, and takes it from no file that came meanwhile', async () => {
+  const folder = testFolder();
+  const path = join(folder, 'whole.jsonl');
+  async function* parts(): AsyncGenerator<string> {
+    yield 'x'.repeat(1024 * 1024);
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(path, 'mine');
+    yield 'end';
+  }
+  await expect(writeNewFile(path, parts())).rejects.toThrow(`${path} exists already`);
+  expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['whole.jsonl'], 'mine']);
+});
+
+it('leaves nothing if the program ends in the middle', () => {
+  const folder = testFolder();
+  const module = new URL('../../src/text/new-file.ts', import.meta.url).href;
+  const program = `
+    import { writeNewFile } from ${JSON.stringify(module)};
+    function* parts() {
+      yield 'x'.repeat(1024 * 1024);
+      setImmediate(() => process.exit(7));
+      for (;;) yield 'x'.repeat(1024 * 1024);
+    }
+    await writeNewFile('cut.jsonl', parts());
+  `;
+  const args = ['--experimental-strip-types', '--input-type=module', '--eval', program];
+  const { status } = spawnSync(process.execPath, args, { cwd: folder });
+  expect([status, readdirSync(folder)]).toEqual([7, []]);
 });
 
 it('a folder that is not there is named, with the reason', async () => {
