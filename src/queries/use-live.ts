@@ -79,6 +79,7 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
     meta: query.reports ?? { observes: query.observes, about: query.about },
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
       const hash = hashKey(queryKey);
+      workbench.asked.set(hash, performance.now());
       try {
         const { background } = await workbench.service();
         const answer = await query.read({ service: background, signal, memory: workbench.remembered });
@@ -87,9 +88,22 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
       } catch (failure) {
         if (!signal.aborted) workbench.failed.failed(hash, failure);
         throw failure;
+      } finally {
+        // A request that was given up may have a successor already.
+        if (!signal.aborted) workbench.asked.delete(hash);
       }
     },
   };
+}
+
+/** A request without an answer for this long is given up when the user asks again; in milliseconds. */
+const patienceMs = 5_000;
+
+/** Gives up the requests that hang, so that the next ones do not wait for their answers. */
+async function giveUpHanging({ asked, cache }: Workbench): Promise<void> {
+  const since = performance.now() - patienceMs;
+  const isHanging = ({ queryHash }: Query): boolean => (asked.get(queryHash) ?? Number.POSITIVE_INFINITY) <= since;
+  await cache.cancelQueries({ predicate: isHanging });
 }
 
 /** When a query without observers is due; epoch milliseconds, undefined for never. */
@@ -129,7 +143,10 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
   });
   const refresh = useCallback(() => {
     workbench.connection.retry();
-    void workbench.retryMissing().then(() => refetch({ cancelRefetch: false }));
+    void workbench
+      .retryMissing()
+      .then(() => giveUpHanging(workbench))
+      .then(() => refetch({ cancelRefetch: false }));
   }, [workbench, refetch]);
   return { data, freshness, error: error ?? undefined, refresh };
 }

@@ -86,6 +86,8 @@ export class Workbench {
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };
   readonly failed: FailedQueries;
+  /** When the queries were sent whose answers are awaited, by hash; monotonic milliseconds. */
+  readonly asked = new Map<string, number>();
   /** What is known of everything with a status. */
   readonly statuses: StatusStore;
   readonly setBacks = new SetBacks();

@@ -66,6 +66,37 @@ describe('useLive', () => {
     workbench.close();
   });
 
+  it('asks again for the user while an answer does not come', async () => {
+    let hangs = false;
+    let refresh = (): void => {};
+    const now = vi.spyOn(performance, 'now');
+    onTestFinished(() => now.mockRestore());
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const read = vi.fn(({ signal }: { signal: AbortSignal }) => {
+      if (!hangs) return Promise.resolve(`tea ${read.mock.calls.length}`);
+      return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    const { lastFrame, unmount } = render(
+      <WorkbenchProvider workbench={workbench}>
+        <Refreshable of={{ key: ['hanging'], activity: () => 'open', read }} onRefresh={asks => (refresh = asks)} />
+      </WorkbenchProvider>,
+    );
+    await eventually(() => expect(lastFrame()).toContain('tea 1'));
+    hangs = true;
+    refresh();
+    await eventually(() => expect(read).toHaveBeenCalledTimes(2));
+    hangs = false;
+    refresh();
+    await new Promise(setImmediate);
+    expect(read).toHaveBeenCalledTimes(2);
+    const later = performance.now() + 6_000;
+    now.mockImplementation(() => later);
+    refresh();
+    await eventually(() => expect(lastFrame()).toContain('tea 3'));
+    unmount();
+    workbench.close();
+  });
+
   it('says that it waits while the service limits the rate of requests, and shows what comes after', async () => {
     const limit = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '30' });
     const server = await hostileServer(limit, json({ items: [], has_more: false }));

@@ -16,8 +16,11 @@ import type { Layout } from './layout.ts';
 const readWords = (at: number | undefined, now: number): string =>
   at === undefined ? '' : `read ${age(now - at)} ago`;
 
-const againWords = (at: number | undefined, now: number): string =>
-  at === undefined ? '' : `again in ${age(Math.max(0, at - now))}`;
+/** When it will be read; once that is due, its answer is being waited for. */
+function againWords(at: number | undefined, now: number): string {
+  if (at === undefined) return '';
+  return at <= now ? 'trying again' : `again in ${age(at - now)}`;
+}
 
 const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 

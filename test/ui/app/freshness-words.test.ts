@@ -15,6 +15,7 @@ describe('the words', () => {
     [{ kind: 'stale', at: 0 }, 'stale, read 3s ago', 'stale, read 3s ago'],
     [{ kind: 'failing', at: 0, retryAt: 9_000 }, 'failing, read 3s ago, again in 6s', 'failing, again in 6s'],
     [{ kind: 'failing', at: undefined, retryAt: 9_000 }, 'failing, again in 6s', 'failing, again in 6s'],
+    [{ kind: 'failing', at: 0, retryAt: 3_000 }, 'failing, read 3s ago, trying again', 'failing, trying again'],
     [{ kind: 'failing', at: 0, retryAt: undefined }, 'failing, read 3s ago', 'failing, read 3s ago'],
     [
       { kind: 'limited', at: 1_000, until: 15_000 },
