@@ -107,8 +107,19 @@ const authAdvice: Readonly<Record<Auth, string>> = {
 
 const agentAdvice = 'This service requires an agent for uploads: give one with --agent, or set agent in the profile.';
 
-function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, details: ErrorDetails): string {
-  const wait = details.retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(details.retryAfterMs)}.`;
+/** When to try again; a poll does so by itself. */
+function waitAdvice({ retryAfterMs }: ErrorDetails, isPolled: boolean): string | undefined {
+  if (isPolled) return '';
+  return retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(retryAfterMs)}.`;
+}
+
+function advice(
+  Answered: AnsweredClass,
+  { auth, isPolled = false }: CallFacts,
+  isEnvelope: boolean,
+  details: ErrorDetails,
+): string {
+  const wait = waitAdvice(details, isPolled);
   switch (Answered) {
     case AuthenticationError:
       return authAdvice[auth];
@@ -126,7 +137,7 @@ function advice(Answered: AnsweredClass, auth: Auth, isEnvelope: boolean, detail
     case RateLimitError:
       return wait ?? 'Try again later.';
     case ServerError:
-      return wait ?? 'The service failed: try again later.';
+      return isPolled ? 'The service failed.' : (wait ?? 'The service failed: try again later.');
     default:
       return wait ?? '';
   }
@@ -172,7 +183,7 @@ export function errorOfAnswer(
   const words = [
     sentence(said),
     firstFailure(failures),
-    advice(Answered, facts.auth, envelope !== undefined, details),
+    advice(Answered, facts, envelope !== undefined, details),
     outcomeUnknown ? outcomeAdvice : '',
   ];
   return new Answered(words.filter(Boolean).join(' '), details);

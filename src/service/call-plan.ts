@@ -233,6 +233,7 @@ export class CallPlan<Value> {
       redact: redactor([...this.#context.credentials.sent, ...sensitiveValues(endpoint, body)]),
       details: { operation, attempts: this.#made, idempotencyKey },
       mayHaveHappened: this.#mayHaveHappened,
+      isPolled: this.#call.background,
     };
   }
 

@@ -159,7 +159,8 @@ export function heldBack(facts: CallFacts, gate: RateLimitGate, signal: AbortSig
   const state = gate.state();
   const isLimited = state.kind === 'open' || state.reason === 'rate_limit';
   const what = isLimited ? 'limits the rate of requests' : 'has failed several times in a row';
-  const message = `${facts.host} ${what}. ${after(facts)} Try again in ${inSeconds(retryAfterMs)}.`;
+  const advice = facts.isPolled ? '' : ` Try again in ${inSeconds(retryAfterMs)}.`;
+  const message = `${facts.host} ${what}. ${after(facts)}${advice}`;
   const details = { ...facts.details, retryAfterMs, outcomeUnknown: facts.mayHaveHappened };
   return isLimited
     ? new RateLimitError(message, { ...details, code: 'rate_limited' })
@@ -180,6 +181,8 @@ export interface CallFacts {
   readonly redact: Redact;
   /** An earlier attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
+  /** The caller tries again by itself, and says when. */
+  readonly isPolled?: boolean;
   /** Common fields of every error of this attempt. */
   readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
 }

@@ -59,6 +59,15 @@ describe('rate limits and overload', () => {
     });
   });
 
+  it.each([
+    ['rate_limited', 'it says rate_limited.'],
+    ['service_unavailable', 'it says service_unavailable. The service failed.'],
+  ])('says of a poll answered %s what happened, and not when to try again', async (code, message) => {
+    const server = await hostileServer(refusal(503, 'api_error', code, {}, { 'retry-after': '3600' }));
+    const { service } = serviceAt(server.url);
+    await expect(service.background.call('listBenchmarks')).rejects.toMatchObject({ retryAfterMs: 3_600_000, message });
+  });
+
   it('tries three times in all', async () => {
     const server = await hostileServer(refusal(500, 'api_error', 'internal_error'));
     const { service, waits, log } = serviceAt(server.url);
