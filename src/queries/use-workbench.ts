@@ -20,11 +20,16 @@ export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefi
   return useCallback(query => cache.getQueryData(query.key), [cache]);
 }
 
-/** How many rows a list has, with a `+` if the server has more, in `room` cells; four are always enough. */
+/**
+ * How many rows a list has, in `room` cells; four are always enough. A `+` follows if the server has more: what was read
+ * is then rounded down, because there may be no more than that.
+ */
 export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
-  const text = `${rows < 10_000 ? rows : shortCount(rows)}${complete ? '' : '+'}`;
-  // What is not counted to its end may be rounded down.
-  return complete || text.length <= room ? text : `${Math.min(99, Math.floor(rows / 1_000))}k+`;
+  if (complete) return rows < 10_000 ? `${rows}` : shortCount(rows);
+  const inFull = `${rows}+`;
+  if (rows < 10_000 && inFull.length <= room) return inFull;
+  const text = rows < 1_000_000 ? `${Math.floor(rows / 1_000)}k+` : `${Math.floor(rows / 1_000_000)}M+`;
+  return text.length <= room ? text : '99k+';
 }
 
 /**

@@ -9,7 +9,7 @@ import type { ListSource } from '../../../src/queries/lists/list.ts';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { listQuery, useList, usePagedList } from '../../../src/queries/use-list.ts';
 import { useLive } from '../../../src/queries/use-live.ts';
-import { useListCount } from '../../../src/queries/use-workbench.ts';
+import { countText, useListCount } from '../../../src/queries/use-workbench.ts';
 import { useWorkbench, Workbench, WorkbenchProvider } from '../../../src/queries/workbench.tsx';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { eventually } from '../../eventually.ts';
@@ -188,4 +188,22 @@ describe('the count of a list', () => {
     expect(workbench.lists.countOf(key)).toEqual({ rows: 5, complete: true, readAt: expect.any(Number) });
     expect(workbench.lists.countOf(['others'])).toBeUndefined();
   });
+});
+
+describe('the number of rows', () => {
+  it.each([
+    [200, false, '200+'],
+    [9_999, false, '9k+'],
+    [18_600, false, '18k+'],
+    [99_900, false, '99k+'],
+    [250_000, false, '99k+'],
+    [1_900_000, false, '1M+'],
+    [9_999, true, '9999'],
+    [18_600, true, '19k'],
+  ])(
+    '%i, with the end reached: %s, is %s: never more than were read, if there may be no more',
+    (rows, complete, text) => {
+      expect(countText({ rows, complete }, 4)).toBe(text);
+    },
+  );
 });
