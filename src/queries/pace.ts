@@ -70,16 +70,19 @@ export interface RunSituation {
   readonly completed: number | null | undefined;
   readonly total: number | null | undefined;
   /** When the run was last observed; epoch milliseconds. An unobserved run does not count as stalled. */
+  readonly observedAt: number;
+  /** Epoch milliseconds. */
   readonly now: number;
 }
 
 /**
  * Rate and time left while steps arrive, and the length of the silence once they stop. No time left for a run being
- * cancelled, and no estimate before the first steps.
+ * cancelled, no estimate before the first steps, and nothing about a run that has not been observed for as long.
  */
-export function paceWords(pace: Pace, { status, completed, total, now }: RunSituation): string {
+export function paceWords(pace: Pace, { status, completed, total, observedAt, now }: RunSituation): string {
   const { stepMs, changedAt, stallMs } = pace;
-  const silence = changedAt === undefined ? 0 : now - changedAt;
+  if (now - observedAt > stallMs) return '';
+  const silence = changedAt === undefined ? 0 : observedAt - changedAt;
   if (silence > stallMs) return `no new step for ${stepMs === undefined ? 'at least ' : ''}${duration(silence)}`;
   if (stepMs === undefined) return '';
   const rate = stepMs < 1_000 ? `${(1_000 / stepMs).toFixed(1)} steps/s` : `${duration(stepMs)} a step`;

@@ -8,7 +8,7 @@ import { type ListSource, wholePage } from '../queries/lists/list.ts';
 import { paceOf, paceWords } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { RememberedStore, ResourceRef } from '../queries/remembered/store.ts';
+import type { ResourceRef } from '../queries/remembered/store.ts';
 import { type KnownResource, knownResource, runningOf, unknownResource } from '../queries/statuses/store.ts';
 import type { AnyJob } from '../queries/uploads/job.ts';
 import { listQuery } from '../queries/use-list.ts';
@@ -39,9 +39,11 @@ const overdueIntervals = 2.5;
 
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
-function paceOfRun({ kind, id, status, done, total }: KnownResource, memory: RememberedStore, now: number): string {
+function paceOfRun(known: KnownResource, { remembered, statuses }: Workbench, now: number): string {
+  const { kind, id, status, done: completed, total } = known;
   if (!resourceOfKind(kind)?.watch?.recordsProgress || !isRunning(status)) return '';
-  return paceWords(paceOf(memory.progressOf(id)), { status, completed: done, total, now });
+  const observedAt = statuses.lastRead(known)?.at ?? 0;
+  return paceWords(paceOf(remembered.progressOf(id)), { status, completed, total, observedAt, now });
 }
 
 const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.status(id) ?? [];
@@ -96,7 +98,7 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
 
 /** The watched resources: pins in their order, then the rest, latest start first. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
-  const { statuses, remembered } = workbench;
+  const { statuses } = workbench;
   const pins = workbench.pins.list();
   const pinned = pins.map(pin => {
     const known = statuses.get(pin) ?? unknownResource(pin, pin.label);
@@ -106,7 +108,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'),
   );
   const line = (known: KnownResource, isPinned: boolean): WatchedResource => {
-    return { ...known, pinned: isPinned, pace: paceOfRun(known, remembered, now) };
+    return { ...known, pinned: isPinned, pace: paceOfRun(known, workbench, now) };
   };
   return [...pinned.map(known => line(known, true)), ...others.map(known => line(known, false))];
 }

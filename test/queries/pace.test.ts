@@ -17,7 +17,8 @@ function points(...intervals: readonly (readonly [ms: number, steps: number])[])
 
 function words(seen: readonly ProgressPoint[], later = 0, situation: Partial<RunSituation> = {}): string {
   const { at, completed_steps: completed } = seen.at(-1) ?? { at: 0, completed_steps: 0 };
-  return paceWords(paceOf(seen), { status: 'running', completed, total: 400, now: at + later, ...situation });
+  const now = at + later;
+  return paceWords(paceOf(seen), { status: 'running', completed, total: 400, observedAt: now, now, ...situation });
 }
 
 const steady = points(...Array.from({ length: 20 }, () => [2_000, 1] as const));
@@ -29,6 +30,14 @@ describe('the pace', () => {
     expect(words([], 0, { completed: undefined })).toBe('');
     expect(words(steady, 0, { total: null })).toBe('2s a step');
     expect(words(steady, 0, { total: 20 })).toBe('2s a step');
+  });
+
+  it('is not given of a run that has not been observed for a while', () => {
+    const { at } = steady.at(-1) ?? { at: 0 };
+    expect(words(steady, 0, { now: at + 10_000 })).toBe('2s a step  about 12m 40s left');
+    expect(words(steady, 0, { now: at + minute })).toBe('');
+    // Seen to stand still, and then not seen any more.
+    expect(words(steady, minute, { now: at + 3 * minute })).toBe('');
   });
 
   it('counts no step that a number cannot hold', () => {

@@ -75,9 +75,9 @@ export function usePace(
       now => {
         if (ended) return '';
         const seen = freshnessAt(freshness, now);
-        const observed = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
+        const observedAt = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
         const elapsed = started === undefined ? '' : `started ${age(Math.max(0, now - started))} ago`;
-        return [paceWords(pace, { status, completed, total, now: observed }), elapsed].filter(Boolean).join('  ');
+        return [paceWords(pace, { status, completed, total, observedAt, now }), elapsed].filter(Boolean).join('  ');
       },
       [pace, freshness, status, completed, total, started, ended],
     ),
