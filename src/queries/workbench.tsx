@@ -22,6 +22,8 @@ import { type AnyJob, Jobs } from './uploads/job.ts';
 // In Node, react-query assumes server rendering, where it neither polls nor retries.
 environmentManager.setIsServer(() => false);
 
+/** How long an exit that waits for nothing waits for a program that writes to the history, in milliseconds. */
+const exitBusyMs = 50;
 /** Unused cache entries are dropped after this long. */
 const forgetAfterMs = 10 * 60_000;
 
@@ -291,11 +293,11 @@ export class Workbench {
    */
   closeNow(): void {
     this.#closing = true;
-    this.#closeStore();
+    this.#closeStore(exitBusyMs);
   }
 
-  #closeStore(): void {
-    this.#remembered?.close();
+  #closeStore(busyMs?: number): void {
+    this.#remembered?.close(busyMs);
     this.#remembered = undefined;
     this.#setClosed();
   }

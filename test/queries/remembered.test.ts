@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RememberedStore, type SeenResource } from '../../src/queries/remembered/store.ts';
+import { Workbench } from '../../src/queries/workbench.tsx';
+import { kinds } from '../../src/resources/catalogue.ts';
 
 let folder: string;
 let path: string;
@@ -242,6 +244,24 @@ it('says once that nothing can be written any more, and of each pin that it was 
   expect(store.pin({ kind: 'run', id: 'a', label: 'A' })).toBe(true);
   holder.close();
   store.close();
+});
+
+it('is closed at an exit by a signal without waiting for a program that holds it', { timeout: 15_000 }, () => {
+  RememberedStore.open(path, 'prod').close();
+  // As long as no test may take.
+  const store = RememberedStore.open(path, 'prod', 60_000);
+  const workbench = new Workbench({
+    kinds,
+    service: () => new Promise(() => {}),
+    profile: 'prod',
+    remembered: () => store,
+  });
+  const holder = new DatabaseSync(path);
+  holder.exec('begin immediate');
+  workbench.started({ kind: 'run', id: 'a', label: 'A', record: {} });
+  workbench.closeNow();
+  expect(store.problem).toContain('locked');
+  holder.close();
 });
 
 describe('what an older version kept under a name alone', () => {

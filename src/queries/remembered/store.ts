@@ -244,7 +244,9 @@ export class RememberedStore {
     this.#pages.prune(now - keptMs);
   }
 
-  close(): void {
+  /** Writes what is pending; waits at most `busyMs` for other writers, if it is given. */
+  close(busyMs?: number): void {
+    if (busyMs !== undefined) this.#tables.waitAtMost(busyMs);
     this.flush();
     this.#tables.close();
   }

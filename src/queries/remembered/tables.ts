@@ -56,7 +56,7 @@ export class Tables {
   readonly #database: DatabaseSync;
   readonly #problems = new Listeners<string>();
   #problem: string | undefined;
-  readonly #busyMs: number;
+  #busyMs: number;
   /** Another program has held the file for longer than is waited: many writes at the exit wait together, and not one after the other. */
   #isHeld = false;
   /** SQLite's number of what others have written. */
@@ -95,7 +95,17 @@ export class Tables {
   #setHeld(isHeld: boolean): void {
     if (isHeld === this.#isHeld) return;
     this.#isHeld = isHeld;
-    this.#database.exec(`pragma busy_timeout = ${isHeld ? stillBusyMs : this.#busyMs}`);
+    this.#setTimeout();
+  }
+
+  #setTimeout(): void {
+    this.#database.exec(`pragma busy_timeout = ${this.#isHeld ? stillBusyMs : this.#busyMs}`);
+  }
+
+  /** From now on waits at most so many milliseconds for others who write. */
+  waitAtMost(busyMs: number): void {
+    this.#busyMs = Math.min(this.#busyMs, busyMs);
+    this.#setTimeout();
   }
 
   /** False if it could not be written; `problem` says why. */
