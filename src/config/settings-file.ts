@@ -23,7 +23,7 @@ export interface SettingsFile {
 const secret = /^(?:apiKey|inferenceToken|upstreamKey)$/;
 /** Settings that are executed: a file with one may be readable by others, but not writable. */
 const command = /Command$/;
-/** Settings that point to a secret: whoever changes the address next to one receives the secret. */
+/** Settings that point to a secret, which is sent to the address next to it: others must not change that address. */
 const credential = /^(?:apiKey|inferenceToken|upstreamKey)(?:Env|File)$/;
 
 export function settingsPath(paths: Paths): string {

@@ -38,7 +38,7 @@ export function inTurn<Ref extends Named>(
   return [...first, ...inOrder.slice(0, mostSingle)];
 }
 
-/** Stands for the background among the viewers of a list. */
+/** Identifies the background among the viewers of a list. */
 const background = {};
 
 /**

@@ -310,9 +310,14 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['lab'], usage, /--url URL/),
     bad(['lab', '--url', 'no address'], usage, /--url cannot be used: it is not a URL/),
     bad(['', '--url', 'https://lab.example', '--unchecked'], usage, /name/),
-    bad(['lab', '--url', 'http://127.0.0.1:9', '--key-env', 'LAB_KEY'], unreachable, /./, {
-      environment: { LAB_KEY: 'key-0123456789' },
-    }),
+    bad(
+      ['lab', '--url', 'http://127.0.0.1:9', '--key-env', 'LAB_KEY'],
+      unreachable,
+      /127\.0\.0\.1:9 refuses connections/,
+      {
+        environment: { LAB_KEY: 'key-0123456789' },
+      },
+    ),
     bad(['lab', '--url', 'https://lab.example', '--key-command', 'pass "show', '--unchecked'], usage, /quotes/),
     bad(['lab', '--url', 'https://lab.example', '--key-env', 'LAB_KEY', '--unchecked'], done, /lab is in /),
     bad(['lab', '--url', 'https://lab.example', '--unchecked'], usage, /There is a profile lab already/),

@@ -78,7 +78,7 @@ export interface ResourceListProps<Row> {
   readonly bindings?: readonly Binding[];
   /** The name of a row; its id is shown if it is missing. */
   readonly label?: (row: Row) => string;
-  /** The id of a row at the service, if the rows are told apart by something else. */
+  /** The id of a row at the service, if `id` is something else. */
   readonly serviceId?: (row: Row) => string;
   /** The reference for pinning a row to Watch. */
   readonly pin?: (row: Row) => ResourceRef | undefined;
