@@ -11,6 +11,14 @@ import {
 import { type CommandSpec, spec } from './spec.ts';
 
 const nameFlag = { value: 'TEXT', description: 'name of the run (default: from benchmark and model)' } as const;
+const modelFlag = <const What extends string>(what: What) =>
+  ({
+    value: 'MODEL',
+    short: 'm',
+    of: 'seen',
+    kinds: ['model'],
+    description: `${what} (default: that of the checkpoint)`,
+  }) as const;
 const optionFlag = <const Of extends string, const Example extends string>(of: Of, example: Example) =>
   ({
     value: 'NAME=VALUE',
@@ -28,13 +36,7 @@ export const verbs = {
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: {
-        value: 'MODEL',
-        short: 'm',
-        of: 'seen',
-        kinds: ['model'],
-        description: 'slug of the model (default: that of the checkpoint)',
-      },
+      model: modelFlag('slug of the model'),
       checkpoint: { value: 'CHECKPOINT', short: 'c', of: 'checkpoint', description: checkpointWords },
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
@@ -54,13 +56,7 @@ export const verbs = {
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
-      model: {
-        value: 'MODEL',
-        short: 'm',
-        of: 'seen',
-        kinds: ['model'],
-        description: 'slug of the base model (default: that of the checkpoint)',
-      },
+      model: modelFlag('slug of the base model'),
       checkpoint: {
         value: 'CHECKPOINT',
         short: 'c',

@@ -15,18 +15,17 @@ import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { usePane, View } from '../../app/view.tsx';
+import { usePane } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
-import { errorLines, useErrorBindings } from '../shared/error-note.tsx';
+import { errorLines } from '../shared/error-note.tsx';
 import { agentField, useAgents } from '../shared/fields.ts';
 import { PlainFormWindow } from '../shared/form-window.tsx';
-import { Lines } from '../shared/lines.tsx';
 import { UploadPreview } from './preview.tsx';
+import { UploadView } from './upload-view.tsx';
 
 const columns: readonly Column<FileState>[] = [
   { id: 'path', title: 'FILE', width: { min: 16, max: 100, grow: 3 }, value: ({ file }) => file.path },
@@ -49,6 +48,8 @@ const columns: readonly Column<FileState>[] = [
   },
   { id: 'error', title: 'ERROR', width: { min: 8, max: 80, grow: 2 }, wide: true, value: ({ error }) => error },
 ];
+
+const idOf = ({ file }: FileState): string => file.path;
 
 const phaseWords = {
   waiting: 'not sent yet: enter sends it',
@@ -121,7 +122,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
     ? headLines(job, pane.width - 2, theme)
     : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
   const rows = job?.files ?? noFiles;
-  const table = useTable({ rows, columns, id: row => row.file.path, height: Math.max(4, pane.height - head.length) });
+  const table = useTable({ rows, columns, id: idOf, height: Math.max(4, pane.height - head.length) });
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
     const { phase, benchId, plan } = job.state;
@@ -173,22 +174,15 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
     ];
   }, [job, job?.state, agents, shell, workbench]);
   return (
-    <View
-      bindings={[...bindings, ...useErrorBindings(job?.state.error)]}
-      main={
-        <>
-          <Lines lines={head} width={pane.width} height={head.length} />
-          <TableView
-            table={table}
-            columns={columns}
-            id={row => row.file.path}
-            width={pane.width}
-            focused={pane.focused}
-            total={rows.length}
-            emptyWords="The folder has no files except its manifest"
-          />
-        </>
-      }
+    <UploadView
+      head={head}
+      table={table}
+      columns={columns}
+      id={idOf}
+      total={rows.length}
+      emptyWords="The folder has no files except its manifest"
+      bindings={bindings}
+      error={job?.state.error}
     />
   );
 }

@@ -18,16 +18,15 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { usePane, View } from '../../app/view.tsx';
+import { usePane } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
-import { errorLines, useErrorBindings } from '../shared/error-note.tsx';
-import { Lines } from '../shared/lines.tsx';
+import { errorLines } from '../shared/error-note.tsx';
+import { UploadView } from './upload-view.tsx';
 
 const columns: readonly Column<Outcome>[] = [
   { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },
@@ -36,6 +35,8 @@ const columns: readonly Column<Outcome>[] = [
   { id: 'message', title: 'MESSAGE', width: { min: 12, max: 120, grow: 3 }, value: row => row.message },
   { id: 'trace', title: 'TRACE', width: { min: 10, max: 40, grow: 1 }, wide: true, value: row => row.traceId },
 ];
+
+const idOf = ({ line }: Outcome): string => String(line);
 
 const phaseWords = {
   waiting: 'connecting',
@@ -92,7 +93,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
     shell.open(recordPlace(trajectories, trajectoryId));
   };
   const height = Math.max(4, pane.height - head.length);
-  const table = useTable({ rows, columns, id: row => String(row.line), height, onOpen: openRow });
+  const table = useTable({ rows, columns, id: idOf, height, onOpen: openRow });
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
     const save = (): void => {
@@ -120,22 +121,15 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
     ];
   }, [job, job?.state, shell]);
   return (
-    <View
-      bindings={[...bindings, ...useErrorBindings(job?.state.error)]}
-      main={
-        <>
-          <Lines lines={head} width={pane.width} height={head.length} />
-          <TableView
-            table={table}
-            columns={columns}
-            id={row => String(row.line)}
-            width={pane.width}
-            focused={pane.focused}
-            total={rows.length}
-            emptyWords="No outcomes yet"
-          />
-        </>
-      }
+    <UploadView
+      head={head}
+      table={table}
+      columns={columns}
+      id={idOf}
+      total={rows.length}
+      emptyWords="No outcomes yet"
+      bindings={bindings}
+      error={job?.state.error}
     />
   );
 }
