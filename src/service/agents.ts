@@ -4,10 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
+import { isIP } from 'node:net';
 import { type NamedProxy, proxyFor } from '../config/proxy.ts';
 import { errorCode } from '../text/errors.ts';
 import type { Environment } from '../text/terminal.ts';
-import { RequestError } from './errors.ts';
+import { isCertificateError, RequestError } from './errors.ts';
 
 /** A route to an address. */
 export interface Agent {
@@ -161,4 +162,21 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
     `The file ${caFile} holds no certificate in PEM form. Nothing was sent. Check the file, or the setting that names it.`,
     { code: 'ca_file_unreadable', param: 'caFile' },
   );
+}
+
+/** Whether Node trusts the certificate of an https proxy: connects to it as Node does, and sends nothing. */
+export function isTrustedProxy({ hostname, port }: URL, connectMs: number): Promise<boolean> {
+  const { connect } = process.getBuiltinModule('node:tls');
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  return new Promise(resolve => {
+    const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: true, ...name });
+    const end = (trusted: boolean) => {
+      socket.destroy();
+      resolve(trusted);
+    };
+    socket.once('secureConnect', () => end(true));
+    socket.once('error', (error: unknown) => end(!isCertificateError(errorCode(error))));
+    socket.setTimeout(connectMs, () => end(true));
+  });
 }

@@ -7,7 +7,8 @@ import type { TLSSocket } from 'node:tls';
 import type { NamedProxy } from '../config/proxy.ts';
 import type { Method } from '../contract/common.ts';
 import { errorCode } from '../text/errors.ts';
-import type { Agent } from './agents.ts';
+import { type Agent, isTrustedProxy } from './agents.ts';
+import { isCertificateError } from './errors.ts';
 
 export interface WireRequest {
   readonly method: Method;
@@ -47,8 +48,10 @@ export class WireFailure extends Error {
   readonly code: string | undefined;
   /** False if the connection was never made, so that the service cannot have seen the request. */
   readonly sent: boolean;
-  /** The proxy, and the status with which it refused. */
-  readonly proxy: { readonly used: NamedProxy; readonly status: number | undefined } | undefined;
+  /** The proxy, and the status with which it refused; or that its own certificate is the one that is not trusted. */
+  readonly proxy:
+    | { readonly used: NamedProxy; readonly status: number | undefined; readonly isUntrusted?: boolean }
+    | undefined;
 
   constructor(reason: WireFailureReason, code: string | undefined, sent: boolean, proxy?: WireFailure['proxy']) {
     super(code ?? reason);
@@ -87,6 +90,14 @@ const unknownIssuer = new Set([
  * @throws WireFailure
  */
 export async function exchange(request: WireRequest): Promise<WireAnswer> {
+  try {
+    return await exchangeTrusting(request);
+  } catch (error) {
+    throw await namingProxy(error, request);
+  }
+}
+
+async function exchangeTrusting(request: WireRequest): Promise<WireAnswer> {
   const { agent, body } = request;
   // A stream can be read only once.
   if (body && !(body instanceof Uint8Array)) return send({ ...request, agent: (await trusting(agent)) ?? agent });
@@ -101,6 +112,16 @@ export async function exchange(request: WireRequest): Promise<WireAnswer> {
 }
 
 const trusting = ({ trustingSystem }: Agent): Promise<Agent | undefined> | undefined => trustingSystem?.();
+
+/** A refused certificate is that of the service or of an https proxy: Node's error is the same. */
+async function namingProxy(error: unknown, { url, connectMs }: WireRequest): Promise<unknown> {
+  if (!(error instanceof WireFailure) || !isCertificateError(error.code)) return error;
+  const { proxy } = error;
+  if (!proxy || !('url' in proxy.used) || !proxy.used.url.startsWith('https:')) return error;
+  // A request for http has TLS on the way to the proxy only.
+  const isUntrusted = url.protocol === 'http:' || !(await isTrustedProxy(new URL(proxy.used.url), connectMs));
+  return new WireFailure(error.reason, error.code, error.sent, { ...proxy, isUntrusted });
+}
 
 async function send(request: WireRequest): Promise<WireAnswer> {
   const { default: got } = await loadGot();

@@ -86,12 +86,7 @@ export function errorOfFailure(
   if (isRefusedHere(code)) {
     return new RequestError('A header holds characters that cannot be sent. Nothing was sent.', details);
   }
-  if (isCertificateError(code)) {
-    return new NetworkError(
-      `${host} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file as caFile in the profile; if it does not use TLS, the base URL is wrong.${proxy ? ` ${capital(proxy.name)} may have replaced the certificate with its own: name its file then.` : ''}`,
-      details,
-    );
-  }
+  if (isCertificateError(code)) return new NetworkError(certificateMessage(failure, host, code, after), details);
   if (!sent && proxy) return new NetworkError(proxyMessage(proxy, failure, host, code, after), details);
   if (!sent) {
     const what = own(unreached, code) ?? 'cannot be reached';
@@ -114,6 +109,19 @@ function proxyWords({ proxy }: WireFailure): ProxyWords | undefined {
   if (!proxy || !('host' in proxy.used)) return undefined;
   const { host, variable } = proxy.used;
   return { name: `the proxy ${host} (${variable})`, variable };
+}
+
+/** Which host could not prove its identity, and how to trust it. */
+function certificateMessage(failure: WireFailure, host: string, code: string, after: string): string {
+  const proxy = proxyWords(failure);
+  if (proxy && failure.proxy?.isUntrusted) {
+    // Node checks it against its own certificates only.
+    return `${capital(proxy.name)} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file in NODE_EXTRA_CA_CERTS; if it does not use TLS, set ${proxy.variable} to http://HOST:PORT.`;
+  }
+  const replaced = proxy
+    ? ` ${capital(proxy.name)} may have replaced the certificate with its own: name its file then.`
+    : '';
+  return `${host} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file with --ca-file, as caFile in the profile, or in SSL_CERT_FILE (Linux) or NODE_EXTRA_CA_CERTS; if it does not use TLS, the base URL is wrong.${replaced}`;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

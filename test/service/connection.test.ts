@@ -214,6 +214,19 @@ describe('proxies', () => {
     expect((error as Error).message).toContain(`(HTTPS_PROXY) may have replaced the certificate`);
   });
 
+  it.each(['https://service.example', 'http://service.example'])(
+    'are named if their own certificate is not trusted, on the way to %s',
+    async address => {
+      const { port } = await tlsServer();
+      useProxy({ ALL_PROXY: `https://127.0.0.1:${port}` });
+      const error = await errorOf(serviceAt(address, { allowInsecureHttp: true }).service.call('listBenchmarks'));
+      expect(error).toMatchObject({ kind: 'network', attempts: 1, outcomeUnknown: false });
+      expect((error as Error).message).toBe(
+        `The proxy 127.0.0.1:${port} (ALL_PROXY) could not prove its identity (DEPTH_ZERO_SELF_SIGNED_CERT). Nothing was sent. If it uses a certificate of your own, name its file in NODE_EXTRA_CA_CERTS; if it does not use TLS, set ALL_PROXY to http://HOST:PORT.`,
+      );
+    },
+  );
+
   it('that do not answer are given up on', async () => {
     const mute = createHttpServer();
     mute.on('connect', () => {});
