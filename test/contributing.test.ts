@@ -127,6 +127,12 @@ function expectCalled(title: string, files: readonly string[], ...some: readonly
   expect(named(title, files)).toEqual(files.filter(path => way.includes(path)).toReversed());
 }
 
+/** The same of calls that nothing else takes part in: what draws a component is not among them. */
+function expectOnlyCalled(title: string, files: readonly string[], ...some: readonly string[]): void {
+  expectCalled(title, files, ...some);
+  expect(files.filter(path => !wayOf(title).includes(path))).toEqual([]);
+}
+
 describe('what stack traces show', () => {
   const limit = Error.stackTraceLimit;
   beforeAll(() => {
@@ -177,7 +183,7 @@ describe('what stack traces show', () => {
     await askFor(screen, evaluate);
     const [opened] = heard.filter(({ at }) => at === 'window');
     const router = ['ui/keys/router.tsx', 'ui/keys/key-router.ts'];
-    expectCalled(toRequest, opened?.files ?? [], ...router, 'ui/views/benchmarks/use-benchmark-actions.tsx');
+    expectOnlyCalled(toRequest, opened?.files ?? [], ...router, 'ui/views/benchmarks/use-benchmark-actions.tsx');
     const stacks: string[][] = [];
     const { service } = workbench;
     vi.spyOn(workbench, 'service').mockImplementation(() => {
@@ -187,7 +193,7 @@ describe('what stack traces show', () => {
     await sayYes(screen);
     const sent = stacks.find(files => files.includes('queries/use-action.ts'));
     const form = ['ui/widgets/form/form.tsx', 'ui/views/shared/form-window.tsx'];
-    expectCalled(toRequest, sent ?? [], ...router, ...form);
+    expectOnlyCalled(toRequest, sent ?? [], ...router, ...form);
   });
 
   it('of an answer is in its way, in that order', async () => {
@@ -205,7 +211,8 @@ describe('what stack traces show', () => {
     onTestFinished(close);
     await screen.waitFor('The key is unknown.');
     const error = workbench.cache.getQueryState<unknown, Error>(['deployments', 'list'])?.error;
-    const asked = filesIn(error?.stack).filter(path => wayOf(toWords).includes(path));
+    const asked = filesIn(error?.stack);
+    expect(asked.filter(path => !wayOf(toWords).includes(path))).toEqual([]);
     expect(asked).toContain('service/answer-error.ts');
     // The reader of a refused answer calls the function that makes the error.
     const [maker, reader] = ['service/answer-error.ts', 'service/call-plan.ts'];
@@ -264,7 +271,7 @@ describe('what stack traces show', () => {
       expect(direct).toBeDefined();
       return direct?.files ?? [];
     });
-    expectCalled(toCell, found, 'ui/app/painter/painter.ts', stream);
+    expectOnlyCalled(toCell, found, 'ui/app/painter/painter.ts', stream);
     expect(frames).toContain(painted.mock.lastCall?.[0]);
   });
 });

@@ -74,7 +74,7 @@ export class Router {
         this.#guarded(() => field.type(press));
         return true;
       }
-      if (bound.some(binding => this.#guarded(() => binding.run(press)) !== false)) return true;
+      if (bound.some(binding => this.#perform(binding, press) !== false)) return true;
       refused ??= this.#refusedBy(press.name, handlers);
     }
     if (refused) this.#refusals.notify(refused);
@@ -101,6 +101,13 @@ export class Router {
   /** A field keeps all its characters, but for other keys the bindings take precedence. */
   #isTyped(press: KeyPress, field: FieldHandlers | undefined, bound: boolean): boolean {
     return field !== undefined && (press.text !== '' || !bound) && field.takes(press);
+  }
+
+  #perform({ before, run }: Binding, press: KeyPress): unknown {
+    return this.#guarded(() => {
+      before?.();
+      return run(press);
+    });
   }
 
   /** Runs a handler. If it fails, its key counts as handled: no other scope should act on it. */
@@ -255,7 +262,7 @@ export class Router {
 
   /** Runs a binding that was chosen by other means than its key, if it can be used. */
   run(binding: Binding, press: KeyPress): unknown {
-    return this.usable(binding) ? this.#guarded(() => binding.run(press)) : undefined;
+    return this.usable(binding) ? this.#perform(binding, press) : undefined;
   }
 
   readonly subscribe = this.#listeners.subscribe;

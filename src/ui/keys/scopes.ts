@@ -7,6 +7,8 @@ export interface Binding {
   readonly command: Command;
   /** Runs the command; returning `false` leaves the key to the surrounding scopes. */
   readonly run: (press: KeyPress) => unknown;
+  /** Called before the command runs, e.g. to keep the cursor on its row. */
+  readonly before?: () => void;
   /** False if the command is disabled now: its key passes through and nothing offers it. */
   readonly enabled?: boolean;
 }

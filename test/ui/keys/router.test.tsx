@@ -65,6 +65,16 @@ describe('Router', () => {
     expect(ran).toEqual(['pane.x', 'root.y']);
   });
 
+  it('does what comes before a command, by its key or by other means', () => {
+    const { ran, bind } = recorder();
+    const keys = router();
+    const open = bind('open', 'x', { before: () => void ran.push('before') });
+    keys.set('root', undefined, true, false, { bindings: [open] });
+    keys.press(press('x'));
+    keys.run(open, press('enter'));
+    expect(ran).toEqual(['before', 'open', 'before', 'open']);
+  });
+
   it('lets the keys wait while something is on its way, and loses none', () => {
     const { ran, bind } = recorder();
     const keys = router();

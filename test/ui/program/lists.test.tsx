@@ -291,6 +291,19 @@ describe('rows that come and go', () => {
     await screen.waitFor('6/35 ');
   });
 
+  it('leave the cursor on the row that an action was for', async () => {
+    const many = new ManyRows(30);
+    many.rows = many.rows.map(row => ({ ...row, status: 'running' }));
+    const { screen } = await openList(many);
+    await screen.press('R');
+    await screen.waitFor('Log a reward');
+    await screen.press('esc');
+    await screen.waitFor('1/30 ');
+    many.add(5);
+    await screen.press('r');
+    await screen.waitFor('6/35 ');
+  });
+
   it('leave actions nothing to do if all that was marked is gone', async () => {
     const many = new ManyRows(30);
     const { screen } = await openList(many);

@@ -25,7 +25,7 @@ export interface Document {
  */
 export async function openInPager(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
   const command = (environment['PAGER'] ?? 'less').trim();
-  if (command === '') throw new Error('PAGER is empty: no pager is wanted. Unset it, or press O for the editor.');
+  if (command === '') throw new Error('PAGER is empty: no pager is wanted. Unset it, or open the editor instead.');
   await openIn(command, document, terminal);
 }
 

@@ -204,13 +204,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const { current } = table;
   const row = current && { id: source.id(current), json: current };
   // After an action on a row the cursor stays on it, even if newer rows arrive above.
-  const holding = (binding: Binding): Binding => ({
-    ...binding,
-    run: press => {
-      if (row) table.dispatch({ kind: 'select', id: row.id });
-      return binding.run(press);
-    },
-  });
+  const before = (): void => {
+    if (row) table.dispatch({ kind: 'select', id: row.id });
+  };
   const marked = table.targets.length > 1;
   const pinned = current && pin?.(current);
   const exported: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
@@ -223,7 +219,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     refresh: () => {
       for (const part of [live, ...(props.parts ?? [])]) part.refresh();
     },
-    actions: (actions?.(table.targets, list) ?? []).map(holding),
+    actions: (actions?.(table.targets, list) ?? []).map(binding => ({ ...binding, before })),
     pin: whole?.pin ?? pinned,
     siblings: whole?.siblings,
     siblingId: whole?.id,
