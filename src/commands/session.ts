@@ -8,7 +8,7 @@ import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
 import { Workbench } from '../queries/workbench.tsx';
 import { kinds } from '../resources/catalogue.ts';
-import { mayBeMisconfigured } from '../service/errors.ts';
+import { mayBeMisconfigured, ServiceError } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { Listeners } from '../text/listeners.ts';
 import { own } from '../text/own.ts';
@@ -115,7 +115,18 @@ function withoutKeys({ service, warnings: _, ...rest }: Config['profile']): unkn
   return { ...rest, addresses: [baseUrl.value, inferenceUrl.value], caFile: caFile?.value, allowInsecureHttp };
 }
 
-/** How often is looked whether the settings file has changed, in milliseconds. */
+/** The files that the keys of a service come from. */
+function keyFiles({ service }: Config['profile']): readonly string[] {
+  if (service.kind === 'local') return [];
+  return [service.apiKey, service.inferenceToken].flatMap(source => source?.files ?? []);
+}
+
+/** Whether a change of the settings, or of the files that they name, may help. */
+function mayBeSettings(error: unknown): boolean {
+  return mayBeMisconfigured(error) || (error instanceof ServiceError && error.code === 'credential_unavailable');
+}
+
+/** How often is looked whether the settings file has changed, or one with a key, in milliseconds. */
 const lookMs = 1_000;
 
 export class Session {
@@ -127,7 +138,8 @@ export class Session {
   #config: Config;
   #shown: ShownService;
   #connection: Connection;
-  readonly #watched: string;
+  /** Files of which a change is heard, with what it does. */
+  readonly #watched = new Map<string, () => void>();
   readonly #listeners = new Listeners();
 
   /** @throws ConfigError */
@@ -138,8 +150,25 @@ export class Session {
     this.#config = this.#load();
     this.#shown = this.#show(1);
     this.#connection = this.#describe();
-    this.#watched = this.#config.settingsPath;
-    watchFile(this.#watched, { interval: lookMs, persistent: false }, this.#settingsChanged);
+    this.#watch();
+  }
+
+  /** Looks at the settings file, and at those that the keys come from: neither runs a command, nor sends anything. */
+  #watch(): void {
+    const { settingsPath, profile } = this.#config;
+    const wanted = new Map(keyFiles(profile).map(path => [path, this.#keyChanged]));
+    wanted.set(settingsPath, this.#settingsChanged);
+    for (const [path, listener] of this.#watched) if (!wanted.has(path)) this.#unwatch(path, listener);
+    for (const [path, listener] of wanted) {
+      if (this.#watched.has(path)) continue;
+      this.#watched.set(path, listener);
+      watchFile(path, { interval: lookMs, persistent: false }, listener);
+    }
+  }
+
+  #unwatch(path: string, listener: () => void): void {
+    this.#watched.delete(path);
+    unwatchFile(path, listener);
   }
 
   get shown(): ShownService {
@@ -209,7 +238,7 @@ export class Session {
       // Half written, or wrong: the next change is looked at again.
       return;
     }
-    const fails = workbench.fails(mayBeMisconfigured);
+    const fails = workbench.fails(mayBeSettings);
     if (sameService(config, this.#config)) {
       this.#config = { ...config, preferences: this.#config.preferences };
       if (fails) workbench.readAgain();
@@ -220,7 +249,14 @@ export class Session {
     this.#changed();
   };
 
+  /** A refused key is read again with the next request. */
+  readonly #keyChanged = (): void => {
+    const { workbench } = this.#shown;
+    if (workbench.fails(mayBeSettings)) workbench.readAgain();
+  };
+
   #changed(): void {
+    this.#watch();
     this.#connection = this.#describe();
     this.#listeners.notify();
   }
@@ -249,7 +285,7 @@ export class Session {
   };
 
   close(): Promise<void> {
-    unwatchFile(this.#watched, this.#settingsChanged);
+    for (const [path, listener] of this.#watched) this.#unwatch(path, listener);
     return this.release(this.#shown);
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import type { Environment } from '../text/terminal.ts';
@@ -17,6 +18,8 @@ export type Credential = () => Promise<string>;
 export interface CredentialSource {
   readonly origin: Origin;
   readonly get: Credential;
+  /** Absolute paths of the files it may come from: once one of them changes, so may the secret. */
+  readonly files: readonly string[];
 }
 
 /** The three secrets of a profile, each in four forms: `apiKey`, `apiKeyEnv`, `apiKeyFile`, `apiKeyCommand`. */
@@ -77,7 +80,8 @@ export function credentialAt(
     context.secrets.add(read);
     return read;
   };
-  return { origin, get };
+  const files = path === undefined ? (command ?? []).slice(1).filter(isAbsolute) : [settingPath(path, place.base)];
+  return { origin, get, files };
 }
 
 /** What a header can carry: visible ASCII on one line. */

@@ -288,6 +288,20 @@ describe('the settings file, changed by another program', () => {
     expect(session.config.redact('with sk-new-0123456789')).not.toContain('sk-new');
   });
 
+  it.each([
+    ['a file', 'sk-old-0123456789', (path: string) => ({ apiKeyFile: path })],
+    ['a file that was missing', undefined, (path: string) => ({ apiKeyFile: path })],
+    ['the file of a command', 'sk-old-0123456789', (path: string) => ({ apiKeyCommand: ['cat', path] })],
+  ])('is not needed for a new key in %s', async (_, before, settings) => {
+    const path = join(testFolder(), 'key');
+    const write = (key: string): void => writeFileSync(path, key, { mode: 0o600 });
+    if (before !== undefined) write(before);
+    const { session, status } = await failing(takes('sk-new-0123456789'), settings(path));
+    write('sk-new-0123456789');
+    await eventually(() => expect([status('one'), status('two')]).toEqual(['success', 'success']));
+    expect(session.shown.id).toBe(1);
+  });
+
   it('has a new address shown where the old one does not work', async () => {
     const { session, write } = await failing(takes('sk-none'), { apiKey: 'sk-old-0123456789' });
     const { url } = await hostileServer(page);
