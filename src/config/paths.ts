@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../text/terminal.ts';
 
@@ -22,10 +22,25 @@ const folders = {
 } as const;
 
 /**
+ * The user's home: HOME, or what the system knows if that is not an absolute path. A user that the system does not know
+ * has the root folder, as in most containers.
+ */
+export function homeFolder({ HOME }: Environment = process.env): string {
+  if (HOME && isAbsolute(HOME)) return HOME;
+  try {
+    // On Windows HOME is not what names it.
+    const home = process.platform === 'win32' ? homedir() : userInfo().homedir;
+    return isAbsolute(home) ? home : '/';
+  } catch {
+    return '/';
+  }
+}
+
+/**
  * Folders by the XDG Base Directory Specification 0.8 (`$XDG_CONFIG_HOME/benchtop`; relative paths are ignored, as it
  * demands). `BENCHTOP_CONFIG_DIR` and similar variables name a folder directly.
  */
-export function findPaths(environment: Environment, home: string = environment['HOME'] || homedir()): Paths {
+export function findPaths(environment: Environment, home: string = homeFolder(environment)): Paths {
   const find = ({ own, xdg, fallback }: (typeof folders)[keyof typeof folders]): string => {
     const named = environment[own];
     if (named) return resolve(named);
@@ -48,6 +63,6 @@ export async function makePrivateFolder(path: string): Promise<void> {
 }
 
 /** A path from a setting: `~/` is the home folder, relative paths are resolved against `base`. */
-export function settingPath(path: string, base: string, home: string = homedir()): string {
+export function settingPath(path: string, base: string, home: string = homeFolder()): string {
   return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : resolve(base, path);
 }

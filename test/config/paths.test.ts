@@ -1,5 +1,5 @@
 import { chmod, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findPaths, makePrivateFolder, settingPath } from '../../src/config/paths.ts';
 import { temporaryFolder } from './folder.ts';
@@ -13,6 +13,13 @@ describe('findPaths', () => {
       data: '/home/u/.local/share/benchtop',
     });
     expect(findPaths({ HOME: '/home/v' }).config).toBe('/home/v/.config/benchtop');
+  });
+
+  it('are in the home that the system knows if HOME names none', () => {
+    const { config } = findPaths({});
+    expect(isAbsolute(config)).toBe(true);
+    for (const HOME of ['', 'relative', './here']) expect(findPaths({ HOME }).config).toBe(config);
+    expect(findPaths({ HOME: '/home/v' }).config).not.toBe(config);
   });
 
   it('takes XDG folders, unless relative, and its own variables above them', () => {

@@ -1,7 +1,7 @@
 /** Local files to choose for an upload. */
 import { readdirSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
+import { settingPath } from '../../config/paths.ts';
 import { errorMessage } from '../../text/errors.ts';
 
 export interface Entry {
@@ -20,9 +20,7 @@ export interface Listing {
 }
 
 /** `~` is the user's home. */
-export function wholePath(path: string): string {
-  return resolve(path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path);
-}
+export const wholePath = (path: string): string => settingPath(path, process.cwd());
 
 /** The fingerprint of a file; undefined if it does not exist. */
 export function fingerprintAt(path: string): string | undefined {
