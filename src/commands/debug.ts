@@ -42,7 +42,7 @@ function noteRetry({ operation, retry, retryInMs = 0, error, status, ms }: LogLi
   const what =
     error === 'timeout'
       ? `No answer in ${seconds(ms)}.`
-      : status === undefined
+      : status === undefined || error === 'network'
         ? 'The connection failed.'
         : status === 429
           ? 'The service limits the rate of requests.'

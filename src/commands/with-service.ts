@@ -21,7 +21,7 @@ export interface CommandContext {
   readonly service: Service;
   /** Resources seen on this service; the screen uses the same store. */
   readonly memory: RememberedStore;
-  /** Aborts when the user interrupts, and at the end of --timeout. */
+  /** Aborts when the user interrupts, at the end of --timeout, and when the work has ended. */
   readonly signal: AbortSignal;
 }
 
@@ -112,7 +112,9 @@ export async function withService<Result>(
   await noteCertificates(config.profile, io);
   const memory = openRemembered(config);
   const limit = limitOf(flags.timeout);
-  const signal = AbortSignal.any([io.signal, limit]);
+  // What the work no longer waits for is not sent again.
+  const ended = new AbortController();
+  const signal = AbortSignal.any([io.signal, limit, ended.signal]);
   const connection = connectTo(config, 'command', { remembered: () => memory, debug: requestNotes(flags, io) });
   try {
     return await work({ config, service: await connection.service(), memory, signal });
@@ -121,6 +123,7 @@ export async function withService<Result>(
       throw lateError(error, flags.timeout, flags, past);
     throw namingSettings(error, config.profile);
   } finally {
+    ended.abort();
     memory.close();
     await connection.close();
   }
