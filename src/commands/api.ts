@@ -27,13 +27,20 @@ function shapeOf(schema: z.ZodMiniType | undefined): Readonly<Record<string, z.Z
 
 const pathNames = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
-/** Every operation, one per line. */
-function listing(): string {
-  const lines = all.map(({ operation, method, path, query, body }) => {
-    const names = [...pathNames(path), ...Object.keys(shapeOf(query)), ...Object.keys(shapeOf(body))];
-    return `${operation.padEnd(28)}${method.padEnd(7)}${path}\n${names.length > 0 ? `    ${names.join(' ')}\n` : ''}`;
+/** Every operation with the names of its fields: as JSON, or one per line. */
+async function listing({ field, jq, json }: Flags, io: CommandIo): Promise<string> {
+  const operations = all.map(({ operation, method, path, query, body }) => {
+    const fields = [...pathNames(path), ...Object.keys(shapeOf(query)), ...Object.keys(shapeOf(body))];
+    return { operation, method, path, fields };
   });
-  return lines.join('');
+  if (jq !== undefined) return filtered(operations, jq, io);
+  if (json || field !== undefined) return recordText(operations, field);
+  return operations
+    .map(({ operation, method, path, fields }) => {
+      const names = fields.length > 0 ? `    ${fields.join(' ')}\n` : '';
+      return `${operation.padEnd(28)}${method.padEnd(7)}${path}\n${names}`;
+    })
+    .join('');
 }
 
 /** An operation of the contract, with the parameters found in its path. */
@@ -228,7 +235,7 @@ async function printAnswer(
 
 export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): Promise<number> {
   if (args.length === 0) {
-    await io.print(listing());
+    await io.print(await listing(flags, io));
     return exitCodes.done;
   }
   const { target, rest } = targetOf(await withPath(args, flags, io), flags);

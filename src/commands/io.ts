@@ -39,11 +39,11 @@ function note(text: string): void {
 }
 
 /** Ends the process when standard output fails. */
-export function stopWriting(error: NodeJS.ErrnoException): never {
+export function stopWriting({ code, name, message }: NodeJS.ErrnoException, asJson = false): never {
   // The reader has enough (`| head`): not an error.
-  if (error.code === 'EPIPE') process.exit(exitCodes.done);
-  const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
-  note(`benchtop: The output is incomplete: ${reason} (${error.code}).`);
+  if (code === 'EPIPE') process.exit(exitCodes.done);
+  const words = `The output is incomplete: ${code === 'ENOSPC' ? 'the disk is full' : message} (${code}).`;
+  note(asJson ? JSON.stringify({ error: { name, message: words, code } }) : `benchtop: ${words}`);
   process.exit(exitCodes.failed);
 }
 
@@ -91,8 +91,13 @@ export async function readInput({ input, signal }: Input, waitMs?: number): Prom
   }
 }
 
-/** The streams of the process. Each is opened on first use, which takes Node some milliseconds. */
-export function processIo(): CommandIo {
+/**
+ * The streams of the process. Each is opened on first use, which takes Node some milliseconds.
+ *
+ * @param asJson whether a failure of standard output is reported as JSON
+ */
+export function processIo(asJson: boolean): CommandIo {
+  const stop = (error: Error): never => stopWriting(error, asJson);
   const interrupt = new AbortController();
   const stopOn = (name: NodeJS.Signals, code: ExitCode) =>
     process.once(name, () => interrupt.abort(new Interruption(code)));
@@ -108,7 +113,7 @@ export function processIo(): CommandIo {
       new Promise(resolve => {
         const { stdout } = process;
         // The screen prints nothing, and has its own way to end.
-        if (stdout.listenerCount('error', stopWriting) === 0) stdout.on('error', stopWriting);
+        if (stdout.listenerCount('error', stop) === 0) stdout.on('error', stop);
         // Output to a file or a pipe is data and stays unchanged.
         if (stdout.write(stdout.isTTY ? shown(text) : text)) resolve();
         else stdout.once('drain', resolve);

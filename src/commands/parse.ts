@@ -136,7 +136,8 @@ function textBehindFlags(words: readonly string[], { flags, args = [] }: Command
 export function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return words.slice(0, end < 0 ? undefined : end).some((word, index) => {
-    return word === '--json' || word === '--format=json' || (word === 'json' && words[index - 1] === '--format');
+    if (word === 'json') return words[index - 1] === '--format' || words[index - 1] === '-f';
+    return word === '--json' || word === '--format=json' || word === '-fjson';
   });
 }
 

@@ -58,8 +58,10 @@ function inJson(io: CommandIo): CommandIo {
  *
  * @param words the arguments, without Node and the program
  */
-export async function runCommandLine(words: readonly string[], given: CommandIo = processIo()): Promise<number> {
-  const io = wantsJson(words) ? inJson(given) : given;
+export async function runCommandLine(words: readonly string[], given?: CommandIo): Promise<number> {
+  const asJson = wantsJson(words);
+  const plain = given ?? processIo(asJson);
+  const io = asJson ? inJson(plain) : plain;
   try {
     // Called by the scripts of `benchtop completion`.
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);

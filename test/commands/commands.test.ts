@@ -478,6 +478,14 @@ describe('api', () => {
   it('lists every operation of the contract', async () => {
     const { out } = await cli('api', []);
     for (const operation of Object.keys(endpoints)) expect(out).toMatch(new RegExp(`^${operation} `, 'm'));
+    const asJson: { operation: string }[] = JSON.parse((await cli('api', ['--json'])).out);
+    expect(asJson.map(({ operation }) => operation).sort()).toEqual(Object.keys(endpoints).sort());
+    expect(asJson).toContainEqual({
+      operation: 'getEvalRun',
+      method: 'GET',
+      path: endpoints.getEvalRun.path,
+      fields: ['eval_run_id'],
+    });
   });
 
   it('takes operations by name and by path, and values as the contract wants them', async () => {

@@ -184,9 +184,10 @@ describe('streams', () => {
       expect(wrong.out).toBe('');
       expect(JSON.parse(wrong.notes).error.message).toMatch(words);
     }
-    expect(JSON.parse((await cli('list', ['runs', '--format', 'json', '--sort', 'x y'])).notes).error.name).toBe(
-      'CommandError',
-    );
+    for (const flags of [['--format', 'json'], ['--format=json'], ['-f', 'json'], ['-fjson']]) {
+      const { notes: wrong } = await cli('list', ['runs', ...flags, '--sort', 'x y']);
+      expect(JSON.parse(wrong).error.name).toBe('CommandError');
+    }
     expect(JSON.parse((await cli('watch', ['--json'])).notes)).toEqual({ note: 'Nothing is running.' });
   });
 });

@@ -4,7 +4,7 @@ import { processIo } from '../../src/commands/io.ts';
 it('listens to each signal once, however many resources are followed', () => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const before = signals.map(name => process.listenerCount(name));
-  const { stopOnSignals } = processIo();
+  const { stopOnSignals } = processIo(false);
   for (let followed = 0; followed < 12; followed += 1) stopOnSignals?.();
   expect(signals.map((name, index) => process.listenerCount(name) - (before[index] ?? 0))).toEqual([1, 1, 1]);
   for (const name of signals) {

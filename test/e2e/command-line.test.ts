@@ -82,6 +82,14 @@ describe('the command line', () => {
       (error: { code: number; stderr: string }) => error,
     );
     expect(full).toMatchObject({ code: 1, stderr: 'benchtop: The output is incomplete: the disk is full (ENOSPC).\n' });
+    const asJson = await shell(`${programLine} version --json > /dev/full`).catch(
+      (error: { code: number; stderr: string }) => error,
+    );
+    expect(asJson).toMatchObject({ code: 1 });
+    expect(JSON.parse(asJson.stderr).error).toMatchObject({
+      code: 'ENOSPC',
+      message: expect.stringContaining('the disk is full'),
+    });
     // The same without a readable error.
     await expect(shell(`${programLine} list nope 2> /dev/full`)).rejects.toMatchObject({ code: 2 });
     for (const words of ['--help', 'serve --status', 'serve --help', 'list runs']) {
