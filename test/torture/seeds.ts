@@ -27,6 +27,7 @@ export interface DepthSeed {
 export const depthSeeds: readonly DepthSeed[] = [
   { seed: 'd230', was: 'a paste whose end never came took every key for its text, ctrl-c as well' },
   { seed: 'd13', was: 'the screen stayed cut where the size had changed and changed back' },
+  { seed: 'b8-3', was: 'what looks like an answer of the terminal was typed, and the screen waited for the next one' },
   { seed: 's1-1', was: 'a key that was typed where a command belongs was shown in the error', purpose: 'secrets' },
 ];
 

@@ -24,6 +24,12 @@ const probeAfter = 150;
 const mostUnderWay = 350;
 /** A terminal that has not answered the first request by then never will. */
 const patienceMs = 1_000;
+/**
+ * A terminal that answered before, and is silent for this long, has lost an answer, or did not answer at all: what it
+ * was taken for was typed. A line is given several times of what it needs for the bytes.
+ */
+const lostAfterMs = 4_000;
+const lostAfterTimes = 3;
 /** Larger frames are shown atomically, if the terminal supports it (DEC mode 2026). */
 const synchronizeFrom = 1_024;
 
@@ -105,8 +111,9 @@ export class Painter {
 
   /** Sends the wanted frame, if it is not shown yet and the line is free. */
   resume(): void {
-    if (!this.#open || this.#line.isBlocked() || this.#underWay() > mostUnderWay) return;
+    if (!this.#open || this.#line.isBlocked()) return;
     if (this.#shown === this.#wanted || this.#wanted.length === 0) return;
+    if (this.#underWay() > mostUnderWay && !this.#hasLostAnswer()) return;
     const whole = this.#shown === undefined;
     if (!whole && this.#isTooSoon()) return;
     const bytes = diffFrame(this.#shown ?? [], this.#wanted, this.#size.columns);
@@ -148,6 +155,20 @@ export class Painter {
   #underWay(): number {
     if (this.#answers !== 'come' || this.#questions.length === 0) return 0;
     return this.#ahead();
+  }
+
+  /** Whether the terminal is asked again because its answer is overdue; schedules another check if it is not. */
+  #hasLostAnswer(): boolean {
+    const [{ at = 0, ahead = 0 } = {}] = this.#questions;
+    const left = at + Math.max(lostAfterMs, lostAfterTimes * this.#speed.timeFor(ahead)) - performance.now();
+    if (left > 0) {
+      this.#later(left);
+      return false;
+    }
+    this.#questions = [];
+    this.#answers = 'untried';
+    this.#patience = undefined;
+    return true;
   }
 
   /** Bytes sent and not confirmed. */

@@ -175,6 +175,30 @@ describe('Painter', () => {
     painter.close();
   });
 
+  it('waits for no lost answer forever, and for none at all of a terminal that gives no more', () => {
+    fakeTime();
+    const { painter, sent } = open();
+    const frame = (letter: string) => Array.from({ length: 8 }, () => letter.repeat(70)).join('\n');
+    painter.frame(frame('a'));
+    painter.answered();
+    for (const letter of 'bcd') {
+      vi.advanceTimersByTime(aMoment);
+      painter.frame(frame(letter));
+    }
+    const before = sent.length;
+    vi.advanceTimersByTime(3_000);
+    expect(sent).toHaveLength(before);
+    vi.advanceTimersByTime(1_500);
+    expect(sent.at(-1)).toContain('dddd');
+    vi.advanceTimersByTime(1_500);
+    for (const letter of 'efgh') {
+      vi.advanceTimersByTime(aMoment);
+      painter.frame(frame(letter));
+      expect(sent.at(-1)).toContain(letter.repeat(4));
+    }
+    painter.close();
+  });
+
   it('sends a few frames at once, then no more than eyes see, and the last one in the end', () => {
     fakeTime();
     const { painter, sent } = open();
