@@ -6,12 +6,15 @@ import { resourceNamed } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
+import { globalCommands } from '../keys/general.ts';
+import { keyLabel } from '../keys/key.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { bottomLine, footerLine, hintsFor, ruleLine } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
 import { crumbOf, type Registry } from './registry.ts';
 import { type Toast, toastMarks } from './shell-context.tsx';
+import { isKept } from './toasts.ts';
 
 export interface FooterProps {
   readonly columns: number;
@@ -58,22 +61,23 @@ export function Footer({ columns, layout, registry, trail, toast }: FooterProps)
 /** Columns of the main keys. */
 const roomForHints = 24;
 
-/** A message; the hints stay next to it if there is room. */
-function toastLine(
-  columns: number,
-  { kind, text: long, tail = '', short = long }: Toast,
-  offered: readonly Offer[],
-  { styles, glyphs }: Theme,
-): string {
+/** A message; the hints stay next to it if there is room, and the key to the whole of it if there is not. */
+export function toastLine(columns: number, toast: Toast, offered: readonly Offer[], { styles, glyphs }: Theme): string {
+  const { kind, text: long, tail = '', short = long } = toast;
   const room = columns - 6;
   const text = displayWidth(long) + roomForHints <= room ? long : short;
-  const end = truncate(tail, room - 2, { position: 'start' });
-  const shown = `${truncate(text, room - displayWidth(end))}${end}`;
+  const isCut = displayWidth(text) + displayWidth(tail) > room;
+  const again = isCut && isKept(toast) ? offered.find(isNotices)?.keys[0] : undefined;
+  const wordRoom = room - (again === undefined ? 0 : displayWidth(`  <${keyLabel(again)}> more`));
+  const end = truncate(tail, wordRoom - 2, { position: 'start' });
+  const shown = `${truncate(text, wordRoom - displayWidth(end))}${end}`;
   const free = room - displayWidth(shown);
-  const hints = hintsFor(offered, free - 2).map(({ key, word }) => ({ plain: `<${key}> ${word}`, key, word }));
-  const hintWidth = hints.reduce((sum, { plain }) => sum + displayWidth(plain) + 2, 0);
+  const hints = again === undefined ? hintsFor(offered, free - 2) : [{ key: keyLabel(again), word: 'more' }];
+  const hintWidth = hints.reduce((sum, { key, word }) => sum + displayWidth(`  <${key}> ${word}`), 0);
   const keys = hints.map(({ key, word }) => `  ${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('');
   const border = styles.border(glyphs.vertical);
   const gap = ' '.repeat(Math.max(0, free - hintWidth));
   return `${border} ${styles[kind](`${glyphs[toastMarks[kind]]} ${shown}`)}${gap}${keys} ${border}`;
 }
+
+const isNotices = ({ binding }: Offer): boolean => binding.command.id === globalCommands.notices.id;

@@ -106,23 +106,26 @@ export function freshnessMark(freshness: Freshness, now: number, { styles, glyph
 
 /**
  * A border line as wide as the terminal, with a title at the left and words at the right: the first of the words,
- * longest first, that leaves room for the whole title, or else the last.
+ * longest first, that leaves room for the longest title, or else the last, with the first title that fits.
  */
 export function titleLine(
   columns: number,
-  title: string,
+  titles: readonly string[],
   words: readonly string[],
   rightMark: string,
   theme: Theme,
 ): string {
   const { styles, glyphs } = theme;
   const room = columns - 4;
-  const right = words.find(each => width(title) + width(each) + 7 <= room) ?? words.at(-1) ?? '';
+  const [longest = ''] = titles;
+  const right = words.find(each => width(longest) + width(each) + 7 <= room) ?? words.at(-1) ?? '';
   // A view that reports no freshness has no mark.
   const rightText = right === '' ? '' : ` ${rightMark === '' ? '' : `${rightMark} `}${right} `;
   const rightWidth = right === '' ? 0 : width(right) + (rightMark === '' ? 2 : 4);
   const shownRight = rightWidth < room - 12 ? rightText : '';
-  const shownTitle = truncate(title, room - (shownRight === '' ? 0 : rightWidth) - 3);
+  const titleRoom = room - (shownRight === '' ? 0 : rightWidth) - 3;
+  const title = titles.find(each => width(each) <= titleRoom) ?? titles.at(-1) ?? '';
+  const shownTitle = truncate(title, titleRoom);
   const fill = room - width(shownTitle) - 2 - (shownRight === '' ? 0 : rightWidth);
   return (
     styles.border(`${glyphs.topLeft}${glyphs.horizontal}`) +

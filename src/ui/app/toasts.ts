@@ -28,8 +28,8 @@ const mostSaid = 100;
 
 export const noToasts: Toasts = { shown: undefined, said: [] };
 
-/** What only answers a key is not worth reading again. */
-const isKept = ({ kind, news = false }: Toast): boolean => news || kind !== 'info';
+/** Whether it can be read again: what only answers a key is not worth it. */
+export const isKept = ({ kind, news = false }: Toast): boolean => news || kind !== 'info';
 
 export function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
   if (action.kind === 'end') return toasts.shown === action.toast ? { ...toasts, shown: undefined } : toasts;

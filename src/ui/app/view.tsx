@@ -138,10 +138,9 @@ function FrameTitle({ columns, freshness }: { columns: number; freshness: Freshn
     [long, counted, exporting, uploading],
     [short, counted, exporting, shortUploading],
   ].map(each => each.filter(Boolean).join(` ${theme.glyphs.bullet} `));
-  const title = `benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${sanitiseLine(profile)}`;
-  return (
-    <Text wrap="truncate">{titleLine(columns, readOnly ? `${title} (read-only)` : title, words, mark, theme)}</Text>
-  );
+  const name = `${sanitiseLine(profile)}${readOnly ? ' (read-only)' : ''}`;
+  const titles = [`benchtop ${theme.glyphs.horizontal}${theme.glyphs.horizontal} ${name}`, name];
+  return <Text wrap="truncate">{titleLine(columns, titles, words, mark, theme)}</Text>;
 }
 
 /** The value that `words` derives from the freshness; redrawn only when it changes. */

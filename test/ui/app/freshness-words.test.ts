@@ -46,9 +46,9 @@ describe('the title line', () => {
   const words = ['live, read every 10s • 3 running', 'live, every 10s • 3 running'];
 
   it('has the long words if there is room for them next to the title', () => {
-    expect(titleLine(80, 'benchtop ── prod', words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
-    expect(titleLine(60, 'benchtop ── prod', words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
-    const narrow = titleLine(60, 'benchtop ── production (read-only)', words, '●', theme);
+    expect(titleLine(80, ['benchtop ── prod'], words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
+    expect(titleLine(60, ['benchtop ── prod'], words, '●', theme)).toContain('● live, read every 10s • 3 running ─┐');
+    const narrow = titleLine(60, ['benchtop ── production (read-only)'], words, '●', theme);
     expect(narrow).toContain('● live, every 10s • 3 running ─┐');
     expect(stripVTControlCharacters(narrow)).toHaveLength(60);
   });

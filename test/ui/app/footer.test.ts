@@ -1,0 +1,37 @@
+/** A message in the last line: as wide as the terminal, with the key to the whole of it where it is cut. */
+import { stripVTControlCharacters } from 'node:util';
+import { expect, it } from 'vitest';
+import { displayWidth } from '../../../src/text/width.ts';
+import { toastLine } from '../../../src/ui/app/footer.tsx';
+import type { Toast } from '../../../src/ui/app/shell-context.tsx';
+import { globalCommands } from '../../../src/ui/keys/general.ts';
+import type { Offer } from '../../../src/ui/keys/router.tsx';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+
+const theme = createTheme('plain');
+const offers: readonly Offer[] = [globalCommands.help, globalCommands.notices].map(command => ({
+  binding: { command, run: () => undefined },
+  keys: command.keys,
+}));
+const long = 'The local service has other settings than this program asks for. Stop it with `benchtop serve --stop`.';
+
+function line(columns: number, toast: Toast, offered = offers): string {
+  const shown = stripVTControlCharacters(toastLine(columns, toast, offered, theme));
+  expect(displayWidth(shown)).toBe(columns);
+  return shown;
+}
+
+it('names the key that shows the whole of a message that is cut', () => {
+  expect(line(80, { kind: 'warning', text: long })).toMatch(/The local service has other settings.*… {2}<!> more │$/);
+  expect(line(160, { kind: 'warning', text: long })).toMatch(/--stop`\. +<\?> help │$/);
+});
+
+it('names no key that would not show it', () => {
+  expect(line(80, { kind: 'info', text: long })).not.toContain('more');
+  expect(line(80, { kind: 'warning', text: long }, [])).not.toContain('more');
+});
+
+it('keeps the end that matters', () => {
+  const line80 = line(80, { kind: 'success', text: long, tail: '/home/me/runs.json' });
+  expect(line80).toMatch(/…\/home\/me\/runs\.json {2}<!> more │$/);
+});
