@@ -6,7 +6,8 @@ import { profileNameProblem } from '../../config/schema.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
-import { KeyScope } from '../keys/router.tsx';
+import { formCommands } from '../keys/general.ts';
+import { KeyScope, useKeyOf } from '../keys/router.tsx';
 import { Form, formHeight, leastFormLines } from '../widgets/form/form.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -76,6 +77,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const test = useRef<AbortController>(undefined);
   useEffect(() => () => test.current?.abort(), []);
   const { styles } = useTheme();
+  const keyOf = useKeyOf();
   const [fields] = useState(() => fieldsOf(connection));
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
@@ -135,7 +137,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
             {styles.danger(line)}
           </Text>
         ))}
-        {busy ? <Text>Asking the service… esc cancels</Text> : null}
+        {busy ? <Text>{`Asking the service… ${keyOf(formCommands.cancel)} cancels`}</Text> : null}
       </Window>
     </KeyScope>
   );

@@ -13,7 +13,7 @@ import { safeJson } from '../../../text/sanitise.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
-import { recordCommands } from '../../keys/general.ts';
+import { listCommands, recordCommands } from '../../keys/general.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { rowCount } from './list-words.ts';
@@ -77,6 +77,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   } = options;
   const shell = useShell();
   const { toast, terminal, showOverlay } = shell;
+  const router = useRouter();
   const togglePin = usePin(pin);
   const copy = useCopy();
   const asDocument = (): Document =>
@@ -131,7 +132,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     if (next === undefined) {
       const partial = siblingsOf !== undefined && siblings.isPartial(siblingsOf);
       const last = partial
-        ? 'This is the last one of those read: G in the list reads the rest'
+        ? `This is the last one of those read: ${router.keyOf(listCommands.bottom)} in the list reads the rest`
         : 'This is the last one';
       toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
       return;
@@ -143,7 +144,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     if (marked.length > 1) copy(marked.join('\n'), `${marked.length} ids`);
     else if (record) copy(record.id, record.id);
   };
-  const usable = actions.filter(useRouter().usable);
+  const usable = actions.filter(router.usable);
   return [
     ...actions,
     {
