@@ -1,13 +1,9 @@
 /** `benchtop get`: prints everything about one resource. */
-import type { EvalRun } from '../contract/evaluations.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
-import type { Trajectory } from '../contract/trajectories.ts';
 import type { Fact } from '../present/fact.ts';
-import { transcriptText } from '../present/transcript-lines.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
-import { outcomeOf, type RunOutcome, runFacts, summariseRewards } from '../resources/runs.ts';
 import { lookAt } from '../resources/watch.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -15,7 +11,6 @@ import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow,
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
-import { readinessFacts } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
 import { progressWords, withoutReward } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -34,34 +29,14 @@ async function progressFacts(
   const { service, memory, signal } = context;
   const id = list({}).id(row);
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
-  // The record of a finished run may already hold its mean.
-  const known = hasMean || ('reward_mean' in row && row.reward_mean != null);
   const label = watch.recordsProgress ? 'trainer reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   const without = withoutReward(seen);
   return [
     { label: 'progress', value: progressWords(seen) },
-    { label, value: seen.mean === undefined || known ? undefined : reward(seen.mean) },
+    { label, value: seen.mean === undefined || hasMean ? undefined : reward(seen.mean) },
     { label: 'no reward', value: without > 0 ? counted(without, 'rollout') : undefined },
     { label: 'held-out reward', value: seen.heldOut },
   ];
-}
-
-/** The mean of a run, and of how many rewards it is; undefined if they cannot be read, or there is none. */
-async function outcomeByRewards(
-  row: object,
-  { service, signal }: CommandContext,
-  io: CommandIo,
-): Promise<RunOutcome | undefined> {
-  const run = row as EvalRun;
-  try {
-    const answer = await service.call('getTrajectoryRewards', { params: { eval_run_id: run.eval_run_id } }, { signal });
-    noteUnreadable(answer, io);
-    const outcome = outcomeOf(run, undefined, summariseRewards(answer.trajectory_rewards));
-    return outcome.mean === undefined ? undefined : outcome;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return undefined;
-  }
 }
 
 /** A checkpoint is given by run and step, or by its id. */
@@ -101,14 +76,12 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
       noteUnreadable(row, io);
       return exitCodes.done;
     }
-    const outcome = resource.kind === 'run' ? await outcomeByRewards(row, context, io) : undefined;
-    const own = outcome ? runFacts(row as EvalRun, outcome) : resource.facts(row);
-    const ready = resource.kind === 'benchmark' ? await readinessFacts(id, context) : [];
-    const facts = [...own, ...ready, ...(await progressFacts(resource, row, outcome !== undefined, context))];
-    await io.print(factText(facts, io.columns));
-    if (resource.kind === 'trajectory') {
-      await io.print(`\n${transcriptText(row as Trajectory, io.columns ?? defaultWidth)}`);
-    }
+    const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
+    noteUnreadable(whole.answer, io);
+    const progress = await progressFacts(resource, row, whole.hasMean ?? false, context);
+    await io.print(factText([...whole.facts, ...progress], io.columns));
+    const text = await resource.text?.(row, io.columns ?? defaultWidth);
+    if (text !== undefined) await io.print(`\n${text}`);
     return exitCodes.done;
   });
 }

@@ -1,8 +1,6 @@
 /** What keeps a benchmark from being launched, in words, and how to lift it. */
-import { type Fact, warningFacts } from '../present/fact.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
-import { asReceived } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -36,25 +34,5 @@ export async function missingSecrets(
   } catch (error) {
     if (signal.aborted || isNotOffered(error)) return { names: [], notes: [] };
     return { names: [], notes: [`Its readiness could not be read. ${errorMessage(error)}`] };
-  }
-}
-
-/** Whether a benchmark can be launched, what it lacks, and what cannot be graded; nothing if the service does not say. */
-export async function readinessFacts(
-  benchId: string,
-  { service, signal }: Pick<CommandContext, 'service' | 'signal'>,
-): Promise<readonly Fact[]> {
-  try {
-    const readiness = await service.call('getBenchmarkReadiness', { params: { bench_id: benchId } }, { signal });
-    const images = Object.entries(readiness.unready_task_image_counts ?? {}).filter(([, count]) => count !== 0);
-    return [
-      { label: 'ready', value: readiness.ready ? 'yes' : 'no' },
-      { label: 'secrets missing', value: readiness.missing_secret_names?.join(', ') },
-      { label: 'images', value: images.map(([status, count]) => `${asReceived(count)} ${status}`).join(', ') },
-      ...warningFacts(readiness),
-    ];
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return isNotOffered(error) ? [] : [{ label: 'ready', value: `could not be read. ${errorMessage(error)}` }];
   }
 }

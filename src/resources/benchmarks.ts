@@ -10,7 +10,7 @@ import {
 import { statusMeaning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, statusFact } from '../present/fact.ts';
+import { type Fact, statusFact, warningFacts } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
 import {
   benchmarkList,
@@ -21,7 +21,10 @@ import {
   runtimeList,
   secretsMissing,
 } from '../queries/benchmarks.ts';
-import { count } from '../text/numbers.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { isNotOffered } from '../service/errors.ts';
+import { errorMessage } from '../text/errors.ts';
+import { asReceived, count } from '../text/numbers.ts';
 import { defineResource } from './define.ts';
 import { readOf } from './watching.ts';
 
@@ -129,6 +132,7 @@ export const benchmarks = defineResource<Benchmark>({
   get: benchmarkQuery,
   columns: benchmarkColumns,
   facts: benchmarkFacts,
+  wholeFacts: async (row, context) => ({ facts: await factsWithReadiness(row, context) }),
   label: row => row.label,
   commands: benchmarkCommands,
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
@@ -148,6 +152,26 @@ export const benchmarks = defineResource<Benchmark>({
 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] =>
   (names ?? []).map(name => `the secret ${name} is missing`);
+
+/** With whether it can be launched, what it lacks, and what cannot be graded; nothing of it if the service does not say. */
+async function factsWithReadiness(row: Benchmark, context: QueryContext): Promise<readonly Fact[]> {
+  const facts = benchmarkFacts(row);
+  try {
+    const readiness = await readinessQuery(row.bench_id).read(context);
+    const images = Object.entries(readiness.unready_task_image_counts ?? {}).filter(([, count]) => count !== 0);
+    return [
+      ...facts,
+      { label: 'ready', value: readiness.ready ? 'yes' : 'no' },
+      { label: 'secrets missing', value: readiness.missing_secret_names?.join(', ') },
+      { label: 'images', value: images.map(([status, count]) => `${asReceived(count)} ${status}`).join(', ') },
+      ...warningFacts(readiness),
+    ];
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    if (isNotOffered(error)) return facts;
+    return [...facts, { label: 'ready', value: `could not be read. ${errorMessage(error)}` }];
+  }
+}
 
 function failedImages({ images }: BenchmarkImages): string[] {
   return images

@@ -5,6 +5,7 @@ import type { Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import type { ListSource } from '../queries/lists/list.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
@@ -14,6 +15,15 @@ import { readOf, type Watching } from './watching.ts';
 export interface Advice {
   readonly command: Command;
   readonly words: string;
+}
+
+/** The facts of a record, and what they were made of. */
+export interface WholeFacts {
+  readonly facts: readonly Fact[];
+  /** The mean of its rewards is among them. */
+  readonly hasMean?: boolean;
+  /** A further answer that was read for them, which may have unreadable rows. */
+  readonly answer?: unknown;
 }
 
 /** The declaration of a resource with rows of type `Row`. */
@@ -44,6 +54,10 @@ export interface ResourceOf<Row> {
   readonly columns: readonly Column<Row>[];
   /** All facts of a row. */
   readonly facts: (row: Row) => readonly Fact[];
+  /** All facts of a record that is read alone on the command line, if more requests tell more of them. */
+  readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;
+  /** The long part of a record, below its facts on the command line. `width` is in columns. */
+  readonly text?: (row: Row, width: number) => Promise<string>;
   /** The name of a row, besides its id. */
   readonly label?: (row: Row) => string | null | undefined;
   /**

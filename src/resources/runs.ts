@@ -6,12 +6,13 @@ import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { agoOf, timeColumn, timeFact } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { benchmarkCommands } from './benchmarks.ts';
-import { defineResource } from './define.ts';
+import { defineResource, type WholeFacts } from './define.ts';
 import { modelColumn } from './models.ts';
 import { readOf } from './watching.ts';
 
@@ -136,6 +137,17 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
   ];
 }
 
+/** With the mean, and of how many rewards it is, if these can be read and there are any. */
+async function wholeFacts(run: EvalRun, { service, signal }: QueryContext): Promise<WholeFacts> {
+  const params = { eval_run_id: run.eval_run_id };
+  const answer = await service.call('getTrajectoryRewards', { params }, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+  });
+  const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.trajectory_rewards));
+  const known = outcome?.mean === undefined ? undefined : outcome;
+  return { facts: runFacts(run, known), hasMean: known !== undefined || run.reward_mean != null, answer };
+}
+
 export const runCommands = {
   compare: { id: 'run.compare', title: 'compare two runs, task by task', keys: ['='], group: 'Run', hint: 'compare' },
   cancel: { id: 'run.cancel', title: 'cancel the run', keys: ['c'], group: 'Run', writes: true },
@@ -153,6 +165,7 @@ export const runs = defineResource<EvalRun>({
   get: evalRunQuery,
   columns: runColumns,
   facts: row => runFacts(row),
+  wholeFacts,
   label: row => row.display_name,
   parent: row => row.bench_id,
   commands: runCommands,

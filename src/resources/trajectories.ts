@@ -109,6 +109,7 @@ export const trajectories = defineResource<Trajectory>({
   get: trajectoryQuery,
   columns: trajectoryColumns,
   facts: trajectoryFacts,
+  text: async (row, width) => (await import('../present/transcript-lines.ts')).transcriptText(row, width),
   label: row => row.task_id,
   // A task has many, and there are too many to search them all.
   findsLabel: 'qualified',
