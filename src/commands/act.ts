@@ -118,6 +118,14 @@ export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo)
   };
 }
 
+/** Notes what the service warns of in a record, such as tasks that no grader can rate. */
+function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'label'>, io: CommandIo): void {
+  const { warnings } = record as { readonly warnings?: unknown };
+  for (const warning of Array.isArray(warnings) ? warnings : []) {
+    io.note(sanitiseLine(`${label}: warning: ${warning}`), { id, warning });
+  }
+}
+
 /** How long the record may take after the end of --timeout, in milliseconds. */
 const lateMs = 1_000;
 
@@ -149,6 +157,7 @@ export async function finish(
     const until = isLate ? AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]) : context.signal;
     try {
       record = { ...started, ...(await again(until)) };
+      noteWarnings(record, ref, io);
     } catch (error) {
       if (code === exitCodes.timeout) return code;
       await io.fail(error);

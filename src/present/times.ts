@@ -25,6 +25,11 @@ export function timeFact(label: string, time: string | null | undefined): Fact {
   return { label, value: ageOf(time), exported: time ?? undefined };
 }
 
+/** Shows the age of an instant in epoch milliseconds, and exports it as a time in UTC. */
+export function instantFact(label: string, at: number | undefined): Fact {
+  return { label, value: agoOf(at), exported: at === undefined ? undefined : new Date(at).toISOString() };
+}
+
 /** Shows the age, sorts by the instant, and exports the time as the service wrote it. */
 export function timeColumn<Row>(
   id: string,

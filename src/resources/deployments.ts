@@ -3,7 +3,7 @@ import { type Deployment, knownDeploymentStatuses, modelSlug } from '../contract
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, statusFact } from '../present/fact.ts';
-import { agoOf, timeColumn, timeFact } from '../present/times.ts';
+import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { deploymentKeys, deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { defineResource } from './define.ts';
@@ -48,7 +48,7 @@ export function deploymentFacts(deployment: Deployment): readonly Fact[] {
     { label: 'slug', value: deployment.model_slug },
     { label: 'id', value: deployment.deployment_id },
     statusFact('status', deployment.status ?? 'unknown'),
-    { label: 'seen', value: agoOf(rememberedAt(deployment)) },
+    instantFact('seen', rememberedAt(deployment)),
     ...failureFacts(deployment.failure),
     { label: 'role', value: deployment.role },
     { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, answers for its slug' : 'no' },

@@ -4,7 +4,7 @@ import { endedStatus, hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
-import { agoOf, timeColumn, timeFact } from '../present/times.ts';
+import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
@@ -131,7 +131,7 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
     { label: 'options', value: optionLines(run.options) },
     timeFact('started', run.created_at),
     timeFact('ended', run.completed_at),
-    { label: 'seen', value: agoOf(rememberedAt(run)) },
+    instantFact('seen', rememberedAt(run)),
     ...warningFacts(run),
     ...failureFacts(run.failure),
   ];

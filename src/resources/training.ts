@@ -4,7 +4,7 @@ import { type Checkpoint, type HeldOutReward, type TrainingRun, trainingStatuses
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
-import { agoOf, timeColumn, timeFact } from '../present/times.ts';
+import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
   checkpointList,
@@ -105,7 +105,7 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
     statusFact('status', run.status ?? 'unknown'),
-    { label: 'seen', value: agoOf(rememberedAt(run)) },
+    instantFact('seen', rememberedAt(run)),
     ...warningFacts(run),
     ...failureFacts(run.failure),
     { label: 'model', value: run.base_model_slug },

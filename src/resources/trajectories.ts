@@ -3,7 +3,7 @@ import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact } from '../present/fact.ts';
-import { agoOf, timeColumn, timeFact } from '../present/times.ts';
+import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { reward } from '../text/numbers.ts';
@@ -81,7 +81,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'source', value: trajectory.source },
     { label: 'trace', value: trajectory.trace_id },
     timeFact('created', trajectory.created_at),
-    { label: 'seen', value: agoOf(rememberedAt(trajectory)) },
+    instantFact('seen', rememberedAt(trajectory)),
     { label: 'stored', value: trajectory.gcs_blob_uri },
   ];
 }

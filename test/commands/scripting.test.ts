@@ -170,6 +170,26 @@ describe('streams', () => {
     expect(forced.out).toContain('\u001b[32mcompleted');
   });
 
+  it('a pipe gets the whole time at which a record was seen, if the service does not give it again', async () => {
+    const home = testFolder();
+    let isServed = true;
+    const { url } = await hostileServer((response, request) => {
+      const answers: Record<string, object> = {
+        '/api/v1/benchmarks': { items: [], has_more: false },
+        '/api/v1/eval/evr_1/trajectory-rewards': { eval_run_id: 'evr_1', trajectory_rewards: [] },
+        ...(isServed && { '/api/v1/eval/evr_1': { eval_run_id: 'evr_1', display_name: 'first', status: 'completed' } }),
+      };
+      const answer = answers[request.url.replace(/\?.*/, '')];
+      return json(answer ?? {}, answer ? 200 : 405)(response, request);
+    });
+    const get = (columns?: number) =>
+      cliOn({ baseUrl: url, apiKey: 'key', home })('get', ['evr_1'], columns === undefined ? {} : { columns });
+    expect((await get()).out).not.toMatch(/^seen/m);
+    isServed = false;
+    expect((await get()).out).toMatch(/^seen +\d{4}-\d\d-\d\dT[\d:.]+Z$/m);
+    expect((await get(80)).out).toMatch(/^seen .* ago$/m);
+  });
+
   it('with --json notes and errors are JSON too, a line each', async () => {
     const { out, notes } = await cli('list', ['benchmarks', '--limit', '1', '--json']);
     expect(JSON.parse(out)).toHaveLength(1);

@@ -55,6 +55,22 @@ describe('evaluate', () => {
     expect(started.notes).toContain('The service does not list its options: --option is sent unchecked.');
   });
 
+  it('says what the service warns of in the run that has ended', async () => {
+    const warning = 'Task odd has no grader that can rate it.';
+    const run = { eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'completed', warnings: [warning] };
+    const benchmark = { bench_id: 'bench_1', label: 'words', rollout_ready: true };
+    const { url } = await hostileServer((response, request) =>
+      json(request.url.startsWith('/api/v1/benchmarks') ? benchmark : run)(response, request),
+    );
+    const words = ['bench_1', '-m', 'acme/m', '--name', 'x', '--wait'];
+    const waited = await cliOn({ baseUrl: url, apiKey: 'key' })('evaluate', words);
+    expect(waited).toMatchObject({ code: exitCodes.done, out: 'evr_1\n' });
+    expect(waited.notes).toContain(`\nx: warning: ${warning}`);
+    const inJson = await cliOn({ baseUrl: url, apiKey: 'key' })('evaluate', [...words, '--json']);
+    expect(JSON.parse(inJson.out).warnings).toEqual([warning]);
+    expect(JSON.parse(inJson.notes.split('\n').at(-1) ?? '')).toMatchObject({ id: 'evr_1', warning });
+  });
+
   it('says which options the service ignores', async () => {
     const { code, notes } = await cli('evaluate', ['t-words', '-m', model, '-o', 'max_output_tokens_per_step=5000']);
     expect([code, notes]).toEqual([exitCodes.done, 'Ignored by the service: max_output_tokens_per_step.']);
