@@ -13,14 +13,31 @@ import { serviceFlags } from './table/flags.ts';
 import { type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
 
 const scripts = {
+  // bash splits words at : = and @, and replaces only what follows the last of them; an @ is replaced too.
   bash: `_benchtop() {
-  local value description typed=\${COMP_WORDS[COMP_CWORD]}
+  local value description word gap i last=-1 before= breaks= line=$COMP_LINE
+  local -a words=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    gap=\${line%%"$word"*}
+    [ -n "$word" ] || gap=$line
+    line=\${line:\${#gap}+\${#word}}
+    if [ -n "$gap" ] || ((last < 0)); then
+      before= words[++last]=$word
+    else
+      before=\${words[last]} words[last]+=$word
+    fi
+  done
+  case $word in [:=@]*) before=\${words[last]} ;; esac
+  breaks=\${before//[^:=@]/}
   COMPREPLY=()
   while IFS=$'\\t' read -r value description; do
     if [ "$value" = '${files}' ]; then compopt -o default; COMPREPLY=(); return; fi
-    case $typed in [\\"\\']*) ;; *) value=$(printf %q "$value") ;; esac
-    COMPREPLY+=("$value")
-  done < <(benchtop __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    case \${words[last]} in [\\"\\']*) ;; *) value=$(printf %q "$value") ;; esac
+    for ((i = 0; i < \${#breaks}; i++)); do value=\${value#*[:=@]}; done
+    case $before in *@) value=@$value ;; esac
+    [ -z "$value" ] || COMPREPLY+=("$value")
+  done < <(benchtop __complete "\${words[@]:1}" 2>/dev/null)
   case \${COMPREPLY[0]} in *=) compopt -o nospace ;; esac
 }
 complete -F _benchtop benchtop

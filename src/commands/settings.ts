@@ -1,6 +1,7 @@
 /** `benchtop profile …` and `benchtop config …`: edit the settings file from the command line. */
 import { resolve } from 'node:path';
 import { addressProblem } from '../config/address.ts';
+import { environmentLayer } from '../config/layers.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import {
@@ -13,6 +14,7 @@ import { changeSettings, explain, readSettings, settingsPath } from '../config/s
 import { errorMessage } from '../text/errors.ts';
 import { isRecord, own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
+import type { Environment } from '../text/terminal.ts';
 import { confirm } from './act.ts';
 import { testService } from './connect.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -249,7 +251,12 @@ function namesOf(key: string): string[] {
 }
 
 /** @throws CommandError for a key of no command, or for an address that its key must not be sent to */
-async function checkSetting(path: string, names: readonly string[], settings: Settings): Promise<void> {
+async function checkSetting(
+  path: string,
+  names: readonly string[],
+  settings: Settings,
+  environment: Environment,
+): Promise<void> {
   const [area, profile = '', field = ''] = names;
   if (area === 'keys') {
     const { checkKeys } = await import('./start-checks.ts');
@@ -258,7 +265,9 @@ async function checkSetting(path: string, names: readonly string[], settings: Se
   const settled: Readonly<Record<string, unknown>> = own(settings.profiles, profile) ?? {};
   const value = own(settled, field);
   if (area !== 'profiles' || !addressFields.includes(field) || typeof value !== 'string') return;
-  const problem = addressProblem(value, settled['allowInsecureHttp'] === true);
+  // The variable overrides the file, as it does when the profile is used.
+  const isAllowed = environmentLayer(environment).settings.allowInsecureHttp ?? settled['allowInsecureHttp'] === true;
+  const problem = addressProblem(value, isAllowed);
   if (problem) throw new CommandError(`${names.join('.')} cannot be this address: ${problem.reason}`);
 }
 
@@ -295,7 +304,7 @@ export async function setSetting(
   const path = pathIn(io);
   const changed = structuredClone(readSettings(path).settings);
   put(changed, names, value);
-  await checkSetting(path, names, changed);
+  await checkSetting(path, names, changed, io.environment);
   await changeSettings(path, settings => put(settings, names, value));
   const [name = ''] = names.slice(-1);
   if (flags.json) await io.print(recordText({ key, value: fieldOf(withoutSecrets({ [name]: value }), [name]) }));

@@ -357,6 +357,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     { args: ['keys.list.up', '["up"]'], code: done },
     bad(['keys.list.nope', '["k"]'], usage, /keys\.list\.nope: there is no such command/),
     bad(['profiles.x.baseUrl', 'http://x.example'], usage, /would send the key to x\.example in the clear/),
+    {
+      args: ['profiles.plain.baseUrl', 'http://x.example'],
+      code: done,
+      environment: { BENCHTOP_ALLOW_INSECURE_HTTP: '1' },
+    },
     bad(['profiles.x.baseUrl', 'nope'], usage, /profiles\.x\.baseUrl cannot be this address: it is not a URL/),
     bad(['them', 'dark'], usage, /There is no setting them/),
     bad(['', 'dark'], usage, /There is no setting/),

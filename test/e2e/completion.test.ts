@@ -22,6 +22,7 @@ beforeAll(() => {
   const store = RememberedStore.open(join(home.home, '.local/state/benchtop/remembered.db'), 'local');
   store.see([
     { kind: 'run', id: 'evr_1', label: 'my first run: 50% "best"' },
+    { kind: 'training', id: 'trn_1', label: 'trained' },
     { kind: 'run', id: 'evr_2', label: 'evil\u001b[31m\nrun' },
   ]);
   store.close();
@@ -69,6 +70,10 @@ it.each(Object.entries(shells))('%s completes commands, flags, names with spaces
     ['benchtop config set theme li\t', 'config|set|theme|light|'],
     ['benchtop list runs --format mark\t', 'list|runs|--format|markdown|'],
     ['benchtop get run my\t', 'get|run|my first run: 50% "best"|'],
+    ['benchtop get run my\\ first\\ run:\\ 5\t', 'get|run|my first run: 50% "best"|'],
+    ['benchtop get run my\\ first\\ run:\t', 'get|run|my first run: 50% "best"|'],
+    ['benchtop deploy trained@la\t', 'deploy|trained@latest|'],
+    ['benchtop list runs --format=mark\t', 'list|runs|--format=markdown|'],
     ['benchtop upload rollo\t', 'upload|rollouts.jsonl|'],
   ] as const;
   for (const [typed] of lines) await type(typed);
