@@ -92,6 +92,10 @@ interface Entry {
 
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
+function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
+  return { known, readAt, readBy: undefined, statusAt: readAt, seen, announced: false };
+}
+
 /** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
 function sameCurve(old: readonly number[], next: readonly number[] | undefined): readonly number[] {
   if (!next || (old.length === next.length && old.every((value, index) => value === next[index]))) return old;
@@ -189,7 +193,7 @@ export class StatusStore {
     const transitions: Transition[] = [];
     let changed = false;
     for (const said of observations) {
-      const entry = this.#entries.get(keyOf(said)) ?? this.#add(said, at);
+      const entry = this.#entries.get(keyOf(said)) ?? newEntry(unknownResource(said, said.id), at);
       const before = entry.known;
       const next = merged(before, this.#keepingEnd(entry, said, askedAt));
       const wasSeen = entry.seen;
@@ -237,14 +241,7 @@ export class StatusStore {
     for (const { status, seenAt, ...resource } of resources) {
       if (this.#entries.has(keyOf(resource))) continue;
       const known = { ...unknownResource(resource, resource.label), status };
-      this.#entries.set(keyOf(resource), {
-        known,
-        readAt: seenAt,
-        readBy: undefined,
-        statusAt: seenAt,
-        seen: isRunning(status),
-        announced: false,
-      });
+      this.#entries.set(keyOf(resource), newEntry(known, seenAt, isRunning(status)));
       changed = true;
     }
     this.#announce(changed, []);
@@ -278,31 +275,12 @@ export class StatusStore {
     this.#announce(this.#entries.delete(keyOf(resource)), []);
   }
 
-  #add({ kind, id }: Named, at: number): Entry {
-    return {
-      known: unknownResource({ kind, id }, id),
-      readAt: at,
-      readBy: undefined,
-      statusAt: at,
-      seen: false,
-      announced: false,
-    };
-  }
-
   #change(resource: ResourceRef, change: (known: KnownResource) => KnownResource): void {
     const entry = this.#entries.get(keyOf(resource));
     const before = entry?.known ?? unknownResource(resource, resource.label);
     const known = change(before);
     if (entry && isSame(before, known)) return;
-    this.#entries.set(keyOf(resource), {
-      readAt: 0,
-      readBy: undefined,
-      statusAt: 0,
-      seen: false,
-      announced: false,
-      ...entry,
-      known,
-    });
+    this.#entries.set(keyOf(resource), { ...(entry ?? newEntry(known, 0)), known });
     this.#announce(true, []);
   }
 
