@@ -195,10 +195,10 @@ export class StatusStore {
     for (const said of observations) {
       const entry = this.#entries.get(keyOf(said)) ?? newEntry(unknownResource(said, said.id), at);
       const before = entry.known;
-      const next = merged(before, this.#keepingEnd(entry, said, askedAt));
+      const next = merged(before, this.#keepingEnd(entry, said, { askedAt, at }));
       const wasSeen = entry.seen;
       if (said.status != null) entry.seen = true;
-      if (at >= entry.readAt) [entry.readAt, entry.readBy] = [at, by];
+      [entry.readAt, entry.readBy] = [at, by];
       if (next.status !== before.status) entry.statusAt = at;
       const moved = wasSeen && before.status !== undefined && next.status !== before.status;
       const ended = moved && !hasEnded(before.status) && hasEnded(next.status);
@@ -285,9 +285,11 @@ export class StatusStore {
   }
 
   /** An answer requested before the end was seen describes the earlier state: it does not undo the end. */
-  #keepingEnd({ known, statusAt }: Entry, said: Observation, askedAt: number): Observation {
+  #keepingEnd({ known, statusAt }: Entry, said: Observation, { askedAt, at }: ReadTimes): Observation {
     const takesBack = hasEnded(known.status) && said.status != null && !hasEnded(said.status);
-    if (!takesBack || (!this.#kinds.get(said.kind)?.endsForGood && askedAt > statusAt)) return said;
+    // It cannot arrive before the end was seen, unless the clock was set back.
+    const isLater = askedAt > statusAt || at < statusAt;
+    if (!takesBack || (!this.#kinds.get(said.kind)?.endsForGood && isLater)) return said;
     const { kind, id, label, startedAt } = said;
     return { kind, id, label, startedAt };
   }

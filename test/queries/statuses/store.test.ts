@@ -129,6 +129,10 @@ describe('a transition', () => {
     expect(statuses.get({ kind: 'deployment', id: 'd' })?.status).toBe('DEPLOYED');
     statuses.report([deployment('CANCELLING')], times(13, 12));
     expect(transitions.map(({ to }) => to)).toEqual(['DEPLOYED', 'CANCELLING']);
+    statuses.report([deployment('DEPLOYED')], times(15, 14));
+    // The clock was set back.
+    statuses.report([deployment('DEPLOYING')], times(6, 5));
+    expect(statuses.get({ kind: 'deployment', id: 'd' })?.status).toBe('DEPLOYING');
   });
 });
 
