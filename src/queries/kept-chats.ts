@@ -76,7 +76,13 @@ export function useKeptChat(
       const { turns, answering } = session.conversation;
       if (!workbench.keepsChats || answering || second?.conversation.answering || turns.length === 0) return;
       const secondTurns = second?.conversation.turns;
-      workbench.remembered.keepChat({ id, title: titleOf(turns), talk: { settings, turns, secondTurns } });
+      const chat = { id, title: titleOf(turns), talk: { settings, turns, secondTurns } };
+      const save = (): boolean => workbench.remembered.keepChat(chat);
+      const key = `chat ${id}`;
+      // Tried once more before the program ends.
+      const unsaved = { words: `The conversation "${chat.title}", which could not be saved`, stop: () => void save() };
+      if (save()) workbench.unfinished.delete(key);
+      else workbench.unfinished.set(key, unsaved);
     };
     session.onSettled = keep;
     if (second) second.onSettled = keep;

@@ -1,7 +1,7 @@
 /** Chat sessions: streaming, interruptions, saving, and continuing off screen. */
 
 import { render } from 'ink-testing-library';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ChatSession, useChatSession } from '../../src/queries/chat-session.ts';
 import { useKeptChat } from '../../src/queries/kept-chats.ts';
 import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
@@ -121,6 +121,22 @@ describe('an answer', () => {
     await eventually(() => expect(talk.conversation.answering).toBe(false));
     expect(kept()).toEqual([]);
   });
+});
+
+it('a conversation that cannot be saved would be lost, until an answer of it can be', async () => {
+  const { workbench, talk, says, ends, kept } = opened();
+  const full = vi.spyOn(workbench.remembered, 'keepChat').mockReturnValue(false);
+  const answered = async (): Promise<void> => {
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+  };
+  await answered();
+  expect(workbench.unfinishedWork()).toEqual(['The conversation "what is tea?", which could not be saved']);
+  full.mockRestore();
+  await answered();
+  expect([workbench.unfinishedWork(), kept().length]).toEqual([[], 1]);
 });
 
 describe('a second model that is sent away while it answers', () => {

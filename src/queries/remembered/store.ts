@@ -202,12 +202,16 @@ export class RememberedStore {
     this.#tables.keepNewest('commands', 'command', 'used_at', keptCommands);
   }
 
-  /** Saves a conversation, replacing its previous version; an unchanged one keeps its time. */
-  keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): void {
+  /**
+   * Saves a conversation, replacing its previous version; an unchanged one keeps its time. False if it could not be
+   * saved.
+   */
+  keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): boolean {
     const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
       set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
-    this.#tables.run(sql, this.#scope, id, title, now, JSON.stringify(talk));
+    const isKept = this.#tables.run(sql, this.#scope, id, title, now, JSON.stringify(talk));
     this.#tables.keepNewest('chats', 'id', 'at', keptChats);
+    return isKept;
   }
 
   forgetChat(id: string): void {
