@@ -79,10 +79,15 @@ function requestWords(requestId: string, code: string | undefined, width: number
 const noDetails: ErrorDetails = {};
 
 /** Where the address and the key come from, and what to press, as sentences; none if nothing is known of that. */
-export function settingAdvice({ origins }: Pick<Connection, 'origins'>, keyOf: KeyOf): readonly string[] {
+export function settingAdvice(
+  { origins, isLocal }: Pick<Connection, 'origins' | 'isLocal'>,
+  keyOf: KeyOf,
+): readonly string[] {
   if (origins.length === 0) return [];
   const [connect, refresh] = [keyOf(globalCommands.connect), keyOf(recordCommands.refresh)];
-  return [...origins, `Press ${connect} to change them, or ${refresh} to try again.`];
+  // The address and the key of the local service are not settings.
+  const change = isLocal ? '' : `${connect} to change them, or `;
+  return [...origins, `Press ${change}${refresh} to try again.`];
 }
 
 export function useSettingAdvice(): readonly string[] {

@@ -15,9 +15,10 @@ async function errorAfter(behaviour: Behaviour): Promise<Error> {
 
 const { keyOf } = new Router({ overrides: {}, readOnly: false });
 
-function linesOf(error: Error): string {
+function linesOf(error: Error, isLocal = false): string {
   const origins = ['The key comes from apiKeyFile in config.json.'];
-  return noteLines(error, { width: 100, height: 12 }, createTheme(), settingAdvice({ origins }, keyOf)).join('\n');
+  const advice = settingAdvice({ origins, isLocal }, keyOf);
+  return noteLines(error, { width: 100, height: 12 }, createTheme(), advice).join('\n');
 }
 
 describe('where the settings come from', () => {
@@ -30,6 +31,12 @@ describe('where the settings come from', () => {
     const shown = linesOf(await errorAfter(behaviour));
     expect(shown).toContain('The key comes from apiKeyFile in config.json.');
     expect(shown).toContain('Press ctrl-k to change them, or r to try again.');
+  });
+
+  it('offers no change of the settings of the local service', async () => {
+    const shown = linesOf(await errorAfter(text('', 403)), true);
+    expect(shown).toContain('Press r to try again.');
+    expect(shown).not.toContain('ctrl-k');
   });
 
   it.each<[string, Behaviour]>([
