@@ -11,6 +11,7 @@ import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
+import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
@@ -62,11 +63,16 @@ interface Following {
   readonly signal: AbortSignal;
   /** Sleeps for this many milliseconds; rejects once the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** In milliseconds. */
+  readonly now?: () => number;
   /** Whether this status is the last; by default that of work that has ended. */
   readonly isLast?: (status: string | undefined) => boolean;
 }
 
 const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
+
+/** How often a failure that lasts is noted, in milliseconds: a log shows then that the program still waits. */
+const notedEveryMs = 60_000;
 
 /** After this many answers without a status there will be none. */
 const mostWithout = 3;
@@ -77,9 +83,12 @@ const mostWithout = 3;
  * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
-  const { label, look, onChange, note, intervals, signal, sleep = defaultSleep, isLast = hasEnded } = following;
+  const { label, look, onChange, note, intervals, signal } = following;
+  const { sleep = defaultSleep, now = Date.now, isLast = hasEnded } = following;
   let reported = '';
   let failures = 0;
+  let failingSince = 0;
+  let notedAt = 0;
   let without = 0;
   for (;;) {
     try {
@@ -101,7 +110,14 @@ export async function follow(following: Following): Promise<string> {
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
       failures += 1;
-      if (failures === 1) note(`${label}: ${error.message} Retrying.`);
+      const at = now();
+      if (failures === 1) failingSince = at;
+      if (failures === 1 || at - notedAt >= notedEveryMs) {
+        notedAt = at;
+        note(
+          `${label}: ${failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `}${error.message} Retrying.`,
+        );
+      }
     }
     const situation = { activity: 'running', attention: 'focused', failures } as const;
     await sleep(pollDelay({ ...situation, jitter: Math.random(), intervals }) ?? 0, signal);

@@ -267,6 +267,30 @@ describe('watch', () => {
     expect(slept[2]).toBeGreaterThan(slept[1] ?? 0);
   });
 
+  it('says once a minute that the service still does not answer', async () => {
+    const notes: string[] = [];
+    let now = 0;
+    let left = 8;
+    const look = () => {
+      left -= 1;
+      if (left > 0) return Promise.reject(new NetworkError('The line is cut.', {}));
+      return Promise.resolve({ id: 'trn_1', label: 'first', status: 'failed', done: 1, total: 2, mean: undefined });
+    };
+    const sleep = async (): Promise<void> => {
+      now += 30_000;
+    };
+    const { signal } = new AbortController();
+    const note = (text: string): void => void notes.push(text);
+    const onChange = async (): Promise<void> => {};
+    await follow({ label: 'first', look, onChange, note, intervals: defaultIntervals, signal, sleep, now: () => now });
+    expect(notes).toEqual([
+      'first: The line is cut. Retrying.',
+      'first: still failing after 1m. The line is cut. Retrying.',
+      'first: still failing after 2m. The line is cut. Retrying.',
+      'first: still failing after 3m. The line is cut. Retrying.',
+    ]);
+  });
+
   it.each([
     [['nothing-here'], exitCodes.notFound, /There is no .* nothing-here/],
     [['evr_nothing'], exitCodes.notFound, /evr_nothing/],
