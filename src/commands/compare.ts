@@ -2,9 +2,10 @@
  * `benchtop compare`: compares two evaluation runs task by task. The exit code says whether the new one is good enough.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { type ComparedRuns, comparison, type RewardMean, summariseComparison, verdictOf } from '../queries/compare.ts';
+import { rememberedAt } from '../queries/remembered/seen.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
@@ -45,6 +46,22 @@ function textOf(
     .join('');
 }
 
+/**
+ * Notes what the status of a run means for its rewards.
+ *
+ * @throws CommandError if it still runs
+ */
+function checkStatus({ id, row }: Found, { note }: CommandIo): void {
+  const { status } = row as EvalRun;
+  if (!status) return;
+  const isOwn = rememberedAt(row) === undefined;
+  if (hasEnded(status)) {
+    if (statusMeaning(status) !== 'success') note(`${id} ended as ${status}: rewards may be missing.`);
+  } else if (isOwn) throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
+  // Its status will not change: it is what benchtop noted when it started or saw the run.
+  else note(`The service reports no status for ${id}: comparing the rewards that it has now.`);
+}
+
 const rewardFields = ({ mean, rewards }: RewardMean) => ({ reward_mean: mean ?? null, rewards });
 
 export async function run(
@@ -58,11 +75,7 @@ export async function run(
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('runs')];
     const [base, fresh] = [await findAmong(among, baseWord, context), await findAmong(among, newWord, context)];
-    for (const { id, row } of [base, fresh]) {
-      const { status } = row as EvalRun;
-      if (status && !hasEnded(status))
-        throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
-    }
+    for (const found of [base, fresh]) checkStatus(found, io);
     const [one, other] = [base, fresh].map(({ row }) => (row as EvalRun).bench_id);
     if (one && other && one !== other) {
       throw new CommandError(

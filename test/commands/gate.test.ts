@@ -68,11 +68,23 @@ it('export writes the trajectories of a run with their steps, which upload takes
   const [first] = lines.map(line => JSON.parse(line));
   expect(first.steps[0].messages.length).toBeGreaterThan(1);
   expect((await cli('export', ['base', '-o', file])).notes).toContain('exists already: nothing was written');
-  const one = await cli('export', [first.trajectory_id]);
+  const one = await cli('export', [first.trajectory_id, '--output', '-']);
   expect(JSON.parse(one.out)).toEqual(first);
   const uploaded = await cli('upload', [file, '--dataset', 'again', '--json']);
   expect(JSON.parse(uploaded.out)).toHaveLength(28);
   expect(uploaded.code).toBe(exitCodes.done);
+});
+
+it('compares runs that failed, and says so', async () => {
+  const time = '2026-01-01T00:00:00Z';
+  const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'failed', created_at: time };
+  const trajectory_rewards = [0, 1].map(reward => ({ reward, task_id: `t${reward}`, trajectory_id: `j${reward}` }));
+  const server = await hostileServer((response, request) =>
+    json(request.url.endsWith('rewards') ? { eval_run_id: 'evr_1', trajectory_rewards } : run)(response, request),
+  );
+  const { code, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('compare', ['evr_1', 'evr_1']);
+  expect(code).toBe(exitCodes.done);
+  expect(notes).toContain('evr_1 ended as failed: rewards may be missing.');
 });
 
 it('export leaves no file if a trajectory of it cannot be read', async () => {

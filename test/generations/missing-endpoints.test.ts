@@ -121,6 +121,14 @@ describe('a service with the paths of the document only', () => {
     expect([code, notes]).toEqual([1, expect.stringContaining('its end could not be seen')]);
   });
 
+  it('compares a run that it has started, whose status the service does not report', async () => {
+    const { cli } = await world();
+    await cli('evaluate', ['alpha', '--model', 'm', '--name', 'ev']);
+    const { code, out, notes } = await cli('compare', ['ev', 'r2', '--json']);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { n: 6, ties: 6 }]);
+    expect(JSON.parse(notes).note).toBe('The service reports no status for r1: comparing the rewards that it has now.');
+  });
+
   it('deletes a run though secrets are not listed', async () => {
     const { cli, requests } = await world();
     await cli('evaluate', ['alpha', '--model', 'm', '--name', 'ev']);
