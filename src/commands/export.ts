@@ -46,6 +46,7 @@ async function* readAll(ids: readonly string[], context: CommandContext): AsyncG
 
 export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
+  const output = flags.output === '-' ? undefined : flags.output;
   const known = [...owners, trajectories];
   const among = second === undefined ? known.filter(isFoundByLabel) : [resourceOrThrow(first)];
   const word = second ?? first;
@@ -66,11 +67,9 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
         }
       }
     };
-    if (flags.output === undefined) for await (const line of lines()) await io.print(line);
-    else await writeLines(flags.output, lines());
-    io.note(
-      `${counted(count, 'trajectory', 'trajectories')}${flags.output === undefined ? '' : ` in ${flags.output}`}`,
-    );
+    if (output === undefined) for await (const line of lines()) await io.print(line);
+    else await writeLines(output, lines());
+    io.note(`${counted(count, 'trajectory', 'trajectories')}${output === undefined ? '' : ` in ${output}`}`);
     return exitCodes.done;
   });
 }

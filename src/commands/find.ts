@@ -249,6 +249,7 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const at = word.lastIndexOf('@');
   if (isCheckpointId(word)) return { id: word };
   const [name, which] = at < 0 ? [word, 'latest'] : [word.slice(0, at), word.slice(at + 1)];
+  if (which === '') throw new CommandError(`${word} names no step: add one after @, or latest.`);
   const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
     // A service may use checkpoint ids of another form.
     const isNone =

@@ -219,7 +219,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
     if (shown.length === 0)
       io.note(narrowed ? `No ${wordsFor(resource)} match.` : `There are no ${wordsFor(resource)}.`);
-    if (more) io.note(`There are more than these ${limit} rows: use --limit N or --all.`);
+    const these = limit === 1 ? 'is more than this row' : `are more than these ${limit} rows`;
+    if (more) io.note(`There ${these}: use --limit N or --all.`);
     return exitCodes.done;
   });
 }

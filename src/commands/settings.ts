@@ -1,6 +1,7 @@
 /** `benchtop profile …` and `benchtop config …`: edit the settings file from the command line. */
 import { resolve } from 'node:path';
 import { addressProblem } from '../config/address.ts';
+import type { CredentialName } from '../config/credentials.ts';
 import { environmentLayer } from '../config/layers.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
@@ -197,7 +198,7 @@ const hidden = '********';
 function withoutSecrets(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const fields = Object.entries(value).map(([name, inner]) => {
-    return [name, /^(?:apiKey|inferenceToken|upstreamKey)$/.test(name) ? hidden : withoutSecrets(inner)];
+    return [name, secretNames.some(secret => secret === name) ? hidden : withoutSecrets(inner)];
   });
   return Object.fromEntries(fields);
 }
@@ -250,7 +251,10 @@ function namesOf(key: string): string[] {
   return first === 'keys' && rest.length > 0 ? [first, rest.join('.')] : [first, ...rest];
 }
 
-/** @throws CommandError for a key of no command, or for an address that its key must not be sent to */
+/**
+ * @throws CommandError for what would stop every later command: a key of no command, a default profile that does not
+ * exist, a second form of a secret, or an address that its key must not be sent to
+ */
 async function checkSetting(
   path: string,
   names: readonly string[],
@@ -262,7 +266,11 @@ async function checkSetting(
     const { checkKeys } = await import('./start-checks.ts');
     checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath: path });
   }
+  if (area === 'defaultProfile' && settings.defaultProfile !== undefined)
+    requireProfile(settings, settings.defaultProfile);
   const settled: Readonly<Record<string, unknown>> = own(settings.profiles, profile) ?? {};
+  const other = area === 'profiles' && otherForms(field).find(form => own(settled, form) !== undefined);
+  if (other) throw new CommandError(`profiles.${profile} has ${other} already. Remove it from ${path} first.`);
   const value = own(settled, field);
   if (area !== 'profiles' || !addressFields.includes(field) || typeof value !== 'string') return;
   // The variable overrides the file, as it does when the profile is used.
@@ -270,6 +278,14 @@ async function checkSetting(
   const problem = addressProblem(value, isAllowed);
   if (problem) throw new CommandError(`${names.join('.')} cannot be this address: ${problem.reason}`);
 }
+
+/** The other settings that give the same secret as this one. */
+function otherForms(field: string): string[] {
+  const forms = secretNames.map(name => ['', 'Env', 'File', 'Command'].map(form => `${name}${form}`));
+  return (forms.find(each => each.includes(field)) ?? []).filter(form => form !== field);
+}
+
+const secretNames: readonly CredentialName[] = ['apiKey', 'inferenceToken', 'upstreamKey'];
 
 /** The settings of a profile that hold an address. */
 const addressFields: readonly string[] = ['baseUrl', 'inferenceUrl', 'upstream'];

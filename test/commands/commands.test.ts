@@ -68,7 +68,7 @@ describe('list', () => {
       'label',
     ]);
     expect(lines(reverse.out)).toEqual(['BENCHMARK', 'what-is-it']);
-    expect(reverse.notes).toContain('There are more than these 1');
+    expect(reverse.notes).toContain('There is more than this row');
     const all = await cli('list', ['images', '--benchmark', 't-words', '--ids', '--all']);
     expect(lines(all.out)).toHaveLength(96);
     expect(all.notes).toBe('');

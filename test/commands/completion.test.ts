@@ -172,4 +172,19 @@ describe('profile and config', () => {
     expect((await cli('config set', ['nonsense', '1'])).code).toBe(exitCodes.usage);
     expect((await cli('config set', ['__proto__.x', '1'])).code).toBe(exitCodes.usage);
   });
+
+  it('do not set what would stop every later command', async () => {
+    const cli = cliIn(testFolder());
+    expect((await cli('config set', ['profiles.lab.apiKeyEnv', 'LAB_KEY'])).code).toBe(exitCodes.done);
+    const unknown = await cli('config set', ['defaultProfile', 'lob']);
+    expect(unknown).toMatchObject({ code: exitCodes.notFound, notes: expect.stringContaining('no profile lob') });
+    expect((await cli('config set', ['defaultProfile', 'lab'])).code).toBe(exitCodes.done);
+    const second = await cli('config set', ['profiles.lab.apiKeyFile', 'lab.key']);
+    expect(second).toMatchObject({ code: exitCodes.usage, notes: expect.stringContaining('has apiKeyEnv already') });
+    expect((await cli('config set', ['profiles.lab.apiKeyEnv', 'OTHER'])).code).toBe(exitCodes.done);
+    expect(JSON.parse((await cli('config get', [])).out)).toEqual({
+      defaultProfile: 'lab',
+      profiles: { lab: { apiKeyEnv: 'OTHER' } },
+    });
+  });
 });

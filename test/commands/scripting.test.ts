@@ -193,7 +193,7 @@ describe('streams', () => {
   it('with --json notes and errors are JSON too, a line each', async () => {
     const { out, notes } = await cli('list', ['benchmarks', '--limit', '1', '--json']);
     expect(JSON.parse(out)).toHaveLength(1);
-    expect(JSON.parse(notes)).toEqual({ note: expect.stringContaining('more than these 1') });
+    expect(JSON.parse(notes)).toEqual({ note: 'There is more than this row: use --limit N or --all.' });
     for (const [words, name, args] of [
       [/argument is missing/, 'list', ['--json']],
       [/evr_none/, 'get', ['evr_none', '--json']],

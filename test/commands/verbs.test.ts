@@ -93,6 +93,7 @@ describe('evaluate', () => {
     [['', '-m', model], exitCodes.usage, /it was empty/],
     [['evr_1', '-m', model], exitCodes.usage, /evr_1 is a run, not a benchmark/],
     [['t-words', '-c', 'first@9'], exitCodes.notFound, /first has no checkpoint 9: it has those of steps .*2\./],
+    [['t-words', '-c', 'first@'], exitCodes.usage, /first@ names no step/],
     [['t-words', '-c', 'nothing@latest'], exitCodes.notFound, /no training run nothing/],
     [['t-words', '-m', model, '--read-only'], exitCodes.usage, /read-only/],
     [['t-words', '-m', 'no/model'], exitCodes.notFound, /no\/model/],
