@@ -222,12 +222,15 @@ function parse(text: string | undefined): unknown {
 /** An address without its cursor, which is the same for all pages of a list. */
 const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/g, '');
 
-/** The last answer for each address; of a list requested in several orders, only the last one. */
+/**
+ * The last answer for each address; of a list requested in several orders, only the last one. What a busy machine did
+ * not answer in time says nothing.
+ */
 function evidenceOf(screen: string, proxy: FaultyProxy): Evidence {
   const newest = new Map<string, string>();
   const lists = new Map<string, string>();
   for (const { method, url, sent } of proxy.exchanges) {
-    if (method !== 'GET') continue;
+    if (method !== 'GET' || sent === '') continue;
     newest.set(url, sent);
     lists.set(url.replace(/\?.*/, ''), listOf(url));
   }
@@ -240,7 +243,9 @@ function evidenceOf(screen: string, proxy: FaultyProxy): Evidence {
 }
 
 const haste = 25;
+/** The screen has settled once it was the same for this long, and at as many looks: a busy machine skips some time. */
 const settledMs = 250;
+const settledLooks = 6;
 const limitMs = 20_000;
 
 export interface NumbersResult {
@@ -298,15 +303,18 @@ export async function numbersSession({ world, seed }: { world: World; seed: stri
     const deadline = performance.now() + limitMs;
     let before = body();
     let since = performance.now();
+    let looks = 0;
     const asked = (): boolean =>
       check.asks.every(path => proxy.exchanges.some(({ url, sent }) => sent !== '' && path.test(url)));
     while (performance.now() < deadline) {
       await screen.type('');
       await wait(20);
-      if (body() !== before || !asked() || proxy.open() > 0) {
+      looks += 1;
+      if (body() !== before || !asked() || proxy.open() > 0 || program.isReading()) {
         before = body();
         since = performance.now();
-      } else if (performance.now() - since > settledMs) break;
+        looks = 0;
+      } else if (performance.now() - since > settledMs && looks >= settledLooks) break;
     }
     const found = [...unmeant, ...check.failures(evidenceOf(screen.text(), proxy))];
     const done = proxy.exchanges.flatMap(({ url, done: what }) =>

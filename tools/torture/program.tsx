@@ -34,6 +34,8 @@ export interface RunningProgram {
   readonly screen: Screen;
   readonly size: () => { readonly columns: number; readonly rows: number };
   readonly give: (input: Input) => Promise<void>;
+  /** Whether something is being read from the service. */
+  readonly isReading: () => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -120,6 +122,7 @@ export function openProgram(options: ProgramOptions): RunningProgram {
     screen,
     size: () => ({ columns, rows }),
     give,
+    isReading: () => workbench.cache.isFetching() > 0,
     close: async () => {
       screen.close();
       workbench.close();
