@@ -5,24 +5,23 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints } from '../../contract/endpoints.ts';
 import { errorStack, sqliteCode } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
-import { organizationOfKey } from '../store/organizations.ts';
+import { type Authenticate, Authenticator, inferenceRoute, localRoute } from './authentication.ts';
 import { parseJson, readBytes, readText } from './body.ts';
 import { ApiError, apiError, notFound } from './errors.ts';
 import { type Area, type BaseCall, foreignOperations, type Route, type ServiceContext } from './handlers.ts';
 import { answerChat } from './inference.ts';
-import { type RateLimit, RateLimiter } from './rate-limit.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { readBody } from './requests.ts';
 import { playgroundPath } from './routes/deployments.ts';
 import * as areas from './routes/index.ts';
 import { storagePath } from './signed-uploads.ts';
-import { isTrajectoryToken } from './trajectory-tokens.ts';
 import { readQuery } from './validate.ts';
 
 export interface AppOptions {
@@ -67,28 +66,8 @@ const routes: readonly Route[] = [
     .flatMap(endpoint => [endpoint, ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : [])]),
 ].sort(byGenerality);
 
-/** The credential of a call: an organization's key, or a token of one trajectory. */
-function credentialOf(context: Context, { auth }: Pick<Endpoint, 'auth'>): string | undefined {
-  const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
-  const key = context.req.header('x-api-key');
-  return auth === 'apiKey' ? key : (bearer ?? key);
-}
-
-const inference = { auth: 'inferenceToken', path: '/v1/' } as const;
-const local = { auth: 'apiKey', path: '/local/' } as const;
-
 export function createApp({ service, rateLimit, control }: AppOptions): Hono {
-  const handlers: Readonly<Record<string, AnyHandler>> = Object.assign(
-    {},
-    ...Object.values<Area>(areas).map(({ name, routes, migrations = [] }) => {
-      service.database.migrateArea(name, migrations);
-      return routes(service);
-    }),
-  );
-  const limiter = new RateLimiter(rateLimit);
-  // Separate from valid keys, so that unknown ones push none of them out; shared by all unknown keys, so that they
-  // cannot be guessed without limit.
-  const unknownKeys = new RateLimiter(rateLimit);
+  const { authenticate } = new Authenticator(service, rateLimit);
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -113,49 +92,44 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     return context.json(body, failure.status as 400);
   });
 
-  /** @throws ApiError if `key` has exceeded its rate limit */
-  const requireRoom = (buckets: RateLimiter, key: string): void => {
-    const wait = buckets.take(key);
-    if (wait === 0) return;
-    throw apiError('rate_limited', `Too many requests: the limit of a key is ${rateLimit.perSecond} per second.`, {
-      headers: { 'Retry-After': String(wait) },
-    });
-  };
+  addContract(app, service, authenticate);
+  // Storage at signed addresses.
+  app.all(storagePath, context =>
+    service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),
+  );
+  addLocal(app, service, control, authenticate);
 
-  /** The calling organization. @throws ApiError if the key is refused or the rate limit is exceeded */
-  const authenticate = (context: Context, endpoint: Pick<Endpoint, 'auth' | 'path'>): string => {
-    const credential = credentialOf(context, endpoint);
-    if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');
-    if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) {
-      const organizationId = byToken(context, credential);
-      requireRoom(limiter, organizationId);
-      return organizationId;
+  app.notFound(context => {
+    const allowed = allowedMethods(app, context.req.path);
+    if (allowed.length > 0) {
+      throw new ApiError(
+        405,
+        'invalid_request_error',
+        'method_not_allowed',
+        `${context.req.path} takes ${allowed.join(', ')}.`,
+        {
+          headers: { Allow: allowed.join(', ') },
+        },
+      );
     }
-    const organizationId = organizationOfKey(service.database, credential);
-    if (!organizationId) {
-      requireRoom(unknownKeys, 'keys');
-      throw apiError('authentication_required', 'This API key is not known.');
-    }
-    if (endpoint.path !== local.path) requireRoom(limiter, organizationId);
-    return organizationId;
-  };
+    throw new ApiError(404, 'invalid_request_error', 'unknown_route', `There is no ${context.req.path}.`);
+  });
+  return app;
+}
 
-  const byToken = (context: Context, token: string): string => {
-    const scope = service.tokens.read(token);
-    if (!scope) {
-      requireRoom(unknownKeys, 'tokens');
-      throw apiError('authentication_required', 'The token is not known, or has expired.');
-    }
-    if (scope.trajectoryId !== context.req.param('trajectory_id')) {
-      throw apiError('permission_denied', 'The token is for another trajectory.');
-    }
-    return scope.organizationId;
-  };
-
+/** Every operation of the contract, by the handlers of its areas; and chat at the addresses of single models. */
+function addContract(app: Hono, service: ServiceContext, authenticate: Authenticate): void {
+  const handlers: Readonly<Record<string, AnyHandler>> = Object.assign(
+    {},
+    ...Object.values<Area>(areas).map(({ name, routes, migrations = [] }) => {
+      service.database.migrateArea(name, migrations);
+      return routes(service);
+    }),
+  );
   // A model by its own address, as used by deployment records and later generations.
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
     app.post(path, async context => {
-      const organizationId = authenticate(context, inference);
+      const organizationId = authenticate(context, inferenceRoute);
       return answerChat(context, service, organizationId, await readBytes(context), context.req.param('model'));
     });
   }
@@ -184,51 +158,31 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
       return context.json(answer);
     });
   }
+}
 
-  // Storage at signed addresses.
-  app.all(storagePath, context =>
-    service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),
-  );
-
+/** The endpoints of this service only, most of which control its process. */
+function addLocal(app: Hono, service: ServiceContext, control: Control, authenticate: Authenticate): void {
   app.get('/local/health', context => {
-    authenticate(context, local);
+    authenticate(context, localRoute);
     return context.json(control.health());
   });
   app.get('/local/lease', context => {
-    authenticate(context, local);
+    authenticate(context, localRoute);
     return context.body(control.lease(), 200, { 'Content-Type': 'text/event-stream' });
   });
   app.post('/local/stop', context => {
-    authenticate(context, local);
+    authenticate(context, localRoute);
     const successor = context.req.query('successor') !== undefined;
     setTimeout(() => control.stop(successor), 10);
     return context.json({ stopping: true });
   });
-
-  // Not part of the contract either: the document does not show how to get a trajectory token.
+  // The document does not show how to get a trajectory token.
   app.post('/local/trajectories/:trajectory_id/token', context => {
-    const organizationId = authenticate(context, local);
+    const organizationId = authenticate(context, localRoute);
     const trajectoryId = context.req.param('trajectory_id');
     if (!service.trajectories.row(organizationId, trajectoryId)) throw notFound('trajectory', trajectoryId);
     return context.json(service.tokens.create({ organizationId, trajectoryId }));
   });
-
-  app.notFound(context => {
-    const allowed = allowedMethods(app, context.req.path);
-    if (allowed.length > 0) {
-      throw new ApiError(
-        405,
-        'invalid_request_error',
-        'method_not_allowed',
-        `${context.req.path} takes ${allowed.join(', ')}.`,
-        {
-          headers: { Allow: allowed.join(', ') },
-        },
-      );
-    }
-    throw new ApiError(404, 'invalid_request_error', 'unknown_route', `There is no ${context.req.path}.`);
-  });
-  return app;
 }
 
 /** Methods that a path supports. */

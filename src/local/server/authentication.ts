@@ -1,0 +1,81 @@
+/** Who calls: the organization of a key or of a trajectory token, within its rate limit. */
+import type { Context } from 'hono';
+import type { Endpoint } from '../../contract/common.ts';
+import { organizationOfKey } from '../store/organizations.ts';
+import { apiError } from './errors.ts';
+import type { ServiceContext } from './handlers.ts';
+import { type RateLimit, RateLimiter } from './rate-limit.ts';
+import { isTrajectoryToken } from './trajectory-tokens.ts';
+
+/** What authentication needs to know of an endpoint. */
+type Guarded = Pick<Endpoint, 'auth' | 'path'>;
+
+/** Endpoints outside of the contract's list: chat with a single model, and the control of the process. */
+export const inferenceRoute: Guarded = { auth: 'inferenceToken', path: '/v1/' };
+export const localRoute: Guarded = { auth: 'apiKey', path: '/local/' };
+
+/** Returns the calling organization. @throws ApiError if the key is refused or the rate limit is exceeded */
+export type Authenticate = (context: Context, endpoint: Guarded) => string;
+
+/** The credential of a call: an organization's key, or a token of one trajectory. */
+function credentialOf(context: Context, { auth }: Guarded): string | undefined {
+  const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  const key = context.req.header('x-api-key');
+  return auth === 'apiKey' ? key : (bearer ?? key);
+}
+
+export class Authenticator {
+  readonly #service: Pick<ServiceContext, 'database' | 'tokens'>;
+  readonly #limit: RateLimit;
+  readonly #known: RateLimiter;
+  /**
+   * Separate from valid keys, so that unknown ones push none of them out; shared by all unknown keys, so that they
+   * cannot be guessed without limit.
+   */
+  readonly #unknown: RateLimiter;
+
+  constructor(service: Pick<ServiceContext, 'database' | 'tokens'>, limit: RateLimit) {
+    this.#service = service;
+    this.#limit = limit;
+    this.#known = new RateLimiter(limit);
+    this.#unknown = new RateLimiter(limit);
+  }
+
+  readonly authenticate: Authenticate = (context, endpoint) => {
+    const credential = credentialOf(context, endpoint);
+    if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');
+    if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) {
+      const organizationId = this.#organizationOfToken(context, credential);
+      this.#requireRoom(this.#known, organizationId);
+      return organizationId;
+    }
+    const organizationId = organizationOfKey(this.#service.database, credential);
+    if (!organizationId) {
+      this.#requireRoom(this.#unknown, 'keys');
+      throw apiError('authentication_required', 'This API key is not known.');
+    }
+    if (endpoint.path !== localRoute.path) this.#requireRoom(this.#known, organizationId);
+    return organizationId;
+  };
+
+  #organizationOfToken(context: Context, token: string): string {
+    const scope = this.#service.tokens.read(token);
+    if (!scope) {
+      this.#requireRoom(this.#unknown, 'tokens');
+      throw apiError('authentication_required', 'The token is not known, or has expired.');
+    }
+    if (scope.trajectoryId !== context.req.param('trajectory_id')) {
+      throw apiError('permission_denied', 'The token is for another trajectory.');
+    }
+    return scope.organizationId;
+  }
+
+  /** @throws ApiError if `key` has exceeded its rate limit */
+  #requireRoom(buckets: RateLimiter, key: string): void {
+    const wait = buckets.take(key);
+    if (wait === 0) return;
+    throw apiError('rate_limited', `Too many requests: the limit of a key is ${this.#limit.perSecond} per second.`, {
+      headers: { 'Retry-After': String(wait) },
+    });
+  }
+}
