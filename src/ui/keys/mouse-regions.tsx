@@ -3,7 +3,16 @@
  * Parts of the screen register with their layout position; a window above the screen disables the mouse for it.
  */
 import { type DOMElement, measureElement } from 'ink';
-import { createContext, type ReactNode, type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react';
 import { createClicks, type MouseEvent } from './mouse.ts';
 
 /** The source of mouse events. */
@@ -89,7 +98,9 @@ export function useMouseRegion(handlers: RegionHandlers): RefObject<DOMElement |
   const regions = useContext(RegionsContext);
   const element = useRef<DOMElement>(null);
   const latest = useRef(handlers);
-  latest.current = handlers;
+  useLayoutEffect(() => {
+    latest.current = handlers;
+  });
   useEffect(() => regions?.add({ element, handlers: latest }), [regions]);
   return element;
 }

@@ -94,10 +94,8 @@ export function KeyScope({ active = true, modal = false, bindings, field, onPast
     ...(field && { field }),
     ...(onPaste && { onPaste }),
   };
-  const latest = useRef(handlers);
-  latest.current = handlers;
   // In an effect rather than during rendering: a failed render must leave no scope behind.
-  useLayoutEffect(() => router.set(id, parent, active, modal, latest.current));
+  useLayoutEffect(() => router.set(id, parent, active, modal, handlers));
   // A layout effect: the next key must not go to what has just been closed.
   useLayoutEffect(() => () => router.remove(id), [router, id]);
   return <ParentContext value={id}>{children}</ParentContext>;
