@@ -38,10 +38,13 @@ function sourceOf({ catalog }: ServiceContext, organizationId: string, model: st
     if (error.reason === 'unknown') {
       throw new ApiError(404, 'invalid_request_error', 'model_not_found', error.message, { param: 'model' });
     }
-    const waiting = error.status !== 'FAILED' && error.status !== 'DEPLOYED';
+    // Only a user can make one answer that failed or is not active.
+    if (error.status === 'FAILED' || error.status === 'DEPLOYED') {
+      throw new ApiError(409, 'conflict_error', 'model_not_ready', error.message, { param: 'model' });
+    }
     throw new ApiError(503, 'dependency_error', 'model_not_ready', error.message, {
       param: 'model',
-      headers: waiting ? { 'Retry-After': notReadyRetryAfter } : {},
+      headers: { 'Retry-After': notReadyRetryAfter },
     });
   }
 }

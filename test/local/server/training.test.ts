@@ -240,13 +240,14 @@ describe('a deployment', () => {
     const { body: idle } = await service.call('POST', `/api/v1/deploy/${first.deployment_id}/unpromote`);
     expect(idle).toMatchObject({ is_active: false, role: 'test', completed_at: first.completed_at });
     const refused = await ask('shared');
-    expect([refused.status, refused.body.error.code]).toEqual([503, 'model_not_ready']);
+    // Waiting does not help: no client is to ask again.
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'model_not_ready']);
   });
 
   it('for test answers by its id only', async () => {
     const { deployment_id, is_active } = await deployed(checkpointId, 'trial', 'test');
     expect(is_active).toBe(false);
-    expect((await ask('trial')).status).toBe(503);
+    expect((await ask('trial')).status).toBe(409);
     expect((await ask(deployment_id)).status).toBe(200);
   });
 
