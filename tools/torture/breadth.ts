@@ -65,8 +65,8 @@ function listen(onFailure: (what: string) => void): () => void {
   };
 }
 
-/** Esc closes what is open; then help opens and closes. This must work in every state. */
-async function answersKeys({ screen, give, size }: RunningProgram): Promise<boolean> {
+/** Esc closes what is open; then help opens and closes. This must work in every state. Ends once something has failed. */
+async function answersKeys({ screen, give, size }: RunningProgram, hasFailed: () => boolean): Promise<boolean> {
   const { columns, rows } = size();
   await give({ kind: 'resize', columns: 120, rows: 40 });
   const deadline = Date.now() + hangMs;
@@ -80,7 +80,7 @@ async function answersKeys({ screen, give, size }: RunningProgram): Promise<bool
       }
       await wait(10);
     }
-  } while (Date.now() < deadline);
+  } while (Date.now() < deadline && !hasFailed());
   return false;
 }
 
@@ -132,7 +132,8 @@ export async function breadthSession(options: BreadthOptions): Promise<SessionCo
       await judge(program, proxy, fail);
       onProgress?.();
     }
-    if (failures.length === 0 && !(await answersKeys(program))) fail('esc and ? do not show the help');
+    if (failures.length === 0 && !(await answersKeys(program, () => failures.length > 0)))
+      fail('esc and ? do not show the help');
     for (const leak of [...leaks(proxy), ...traces.inFiles(local.folder)]) fail(leak);
     if (readOnly) for (const write of writesIn(proxy)) fail(`read-only, and yet ${write}`);
   } catch (error) {
