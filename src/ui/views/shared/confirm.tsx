@@ -14,6 +14,7 @@ import { confirmCommands, formCommands, overlayCommands } from '../../keys/gener
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
+import { useHeldBackWords } from './asking.ts';
 import { ErrorNote } from './error-note.tsx';
 import { Lines, requestLines } from './lines.tsx';
 import { listOf } from './list-words.ts';
@@ -129,8 +130,10 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   };
   const rest = left.length < given.length ? `${verb} the other ${left.length}` : verb;
   const progress = given.length > 1 ? ` ${done} of ${given.length}` : '';
+  const heldBack = useHeldBackWords();
+  const doing = state.kind === 'running' && state.stopping ? 'Stopping…' : (heldBack ?? `${verb}…`);
   const buttons = busy
-    ? `${state.stopping ? 'Stopping' : verb}…${progress}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
+    ? `${doing}${progress}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
     : `${styles.key(`<${keyOf(confirmCommands.no)}>`)} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(rest)}`;
   return (
     <KeyScope

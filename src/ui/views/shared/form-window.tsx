@@ -12,6 +12,7 @@ import { Form, formHeight, leastFormLines } from '../../widgets/form/form.tsx';
 import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
+import { useHeldBackWords } from './asking.ts';
 import { ErrorNote } from './error-note.tsx';
 import { Lines, requestLines } from './lines.tsx';
 
@@ -76,6 +77,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const keyOf = useKeyOf();
   const { state, start, stop } = useAction(action);
   const busy = state.kind === 'running';
+  const heldBack = useHeldBackWords();
   const [values, setValues] = useState(() => formValues(initialFormState(fields), fields));
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(values)) : undefined);
@@ -109,7 +111,9 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
         {state.kind === 'failed' ? <ErrorNote error={state.error} width={inner} height={errorHeight} /> : null}
         {busy ? (
           <Text>
-            {state.stopping ? 'Stopping…' : `Sending…   ${styles.key(`<${keyOf(formCommands.cancel)}>`)} stop`}
+            {state.stopping
+              ? 'Stopping…'
+              : `${heldBack ?? 'Sending…'}   ${styles.key(`<${keyOf(formCommands.cancel)}>`)} stop`}
           </Text>
         ) : null}
         <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />

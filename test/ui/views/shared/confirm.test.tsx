@@ -1,5 +1,5 @@
 /** A confirmation of several writes: each outcome is said, and a second try sends only the rest. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deleteRun } from '../../../../src/queries/evaluations.ts';
 import { CancelledError, ConflictError, NotFoundError } from '../../../../src/service/errors.ts';
 import { Confirm } from '../../../../src/ui/views/shared/confirm.tsx';
@@ -41,6 +41,16 @@ const requestId = `req_${'0123456789'.repeat(5)}`;
 const conflict = new ConflictError('It is still running.', { status: 409, requestId });
 
 describe('a confirmation', () => {
+  it('says that its requests wait for the rate limit, and until when', async () => {
+    const { screen } = openConfirm(() => new Promise(() => {}));
+    const limited = { kind: 'limited', reason: 'rate_limit', until: Date.now() + 60_000 } as const;
+    const gate = vi.spyOn(screen.workbench.gate, 'state').mockReturnValue(limited);
+    onTestFinished(() => gate.mockRestore());
+    await screen.waitFor('Delete 5 runs?');
+    await screen.type('y');
+    await screen.waitFor(text => /Rate limited, again in \d+[ms].* 0 of 5 {3}<esc> stop/.test(text));
+  });
+
   it('says what was done and what failed, and tries only the rest again', async () => {
     const sent: string[] = [];
     let broken = true;

@@ -1,5 +1,5 @@
 /** The window of a form: sent once, stopped by esc, and what was typed stays. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { action } from '../../../../src/queries/action.ts';
 import { CancelledError, NetworkError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
@@ -50,6 +50,18 @@ describe('a form', () => {
     resolve('started');
     await screen.waitFor(text => !text.includes('Start something'));
     expect(onDone).toHaveBeenCalledExactlyOnceWith('started');
+  });
+
+  it('says that its request waits for the rate limit, and until when', async () => {
+    const { screen } = openForm(untilAborted);
+    const limited = { kind: 'limited', reason: 'rate_limit', until: Date.now() + 60_000 } as const;
+    const gate = vi.spyOn(screen.workbench.gate, 'state').mockReturnValue(limited);
+    onTestFinished(() => gate.mockRestore());
+    await screen.waitFor('Start something');
+    await screen.press('enter');
+    await screen.waitFor(text => /Rate limited, again in \d+[ms].* {3}<esc> stop/.test(text));
+    await screen.press('esc');
+    await screen.waitFor('It may have happened');
   });
 
   it('stops with esc while it is being sent, says that it may have happened, and keeps what was typed', async () => {
