@@ -3,14 +3,14 @@ import { hasEnded, isRunning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import { refOf, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
+import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { findAmong, pagesOf } from './find.ts';
+import { findAmong, pagesOf, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type Seen, untilEnded, wordsOf } from './until-ended.ts';
@@ -53,7 +53,11 @@ async function runningOf(resource: Resource, context: CommandContext): Promise<R
   return refs;
 }
 
-/** Finds the watchable resources that the words name. The first word may restrict the kind, or be all there is. */
+/**
+ * Finds the watchable resources that the words name. The first word may restrict the kind, or be all there is.
+ *
+ * @throws CommandError if a word names none, or a kind that cannot be watched
+ */
 async function refsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
   const watchable = resources.filter(({ watch }) => watch);
   const [first = '', ...rest] = words;
@@ -61,7 +65,8 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
   if (said && rest.length === 0) return runningOf(said, context);
   const among = said ? [said] : watchable;
   const named = said ? [said] : watchable.filter(isFoundByLabel);
-  return Promise.all(
+  const other = said ? undefined : resourceNamed(first.toLowerCase());
+  const found = Promise.all(
     (said ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
       const looksLike = among.find(resource => resource === resourceOfId(word));
@@ -74,6 +79,11 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
       throw new CommandError(`${word} cannot be watched.`);
     }),
   );
+  return found.catch((error: unknown) => {
+    const isNone = error instanceof CommandError && error.exitCode === exitCodes.notFound;
+    if (!isNone || !other) throw error;
+    throw new CommandError(`${wordsFor(other)} cannot be watched: ${watchable.map(wordsFor).join(', ')} can.`);
+  });
 }
 
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {

@@ -215,6 +215,8 @@ describe('streams', () => {
 it.each([
   ['watch', [''], exitCodes.usage, /One of the ids is empty/],
   ['watch', ['first'], exitCodes.done, /^$/],
+  ['watch', ['model', 'benchtop/tutor-base'], exitCodes.usage, /models cannot be watched: benchmarks, runs, /],
+  ['watch', ['secrets'], exitCodes.usage, /secrets cannot be watched/],
   ['get', [''], exitCodes.usage, /it was empty/],
   ['get', ['evals', 'first'], exitCodes.done, /^$/],
   ['get', ['Run', 'first'], exitCodes.done, /^$/],
