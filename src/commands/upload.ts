@@ -238,7 +238,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (!isBenchmark && startOver) throw new CommandError('--new is for the folder of a benchmark.');
   if (!isBenchmark && wait) throw new CommandError('--wait is for the folder of a benchmark.');
   if (failures !== undefined) await requireNew(failures);
-  return withService(flags, io, async context => {
+  const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, { json, startOver, wait, timeout }, context, io);
     const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
@@ -252,5 +252,6 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-  });
+  };
+  return withService(flags, io, work, 'uploaded');
 }

@@ -1,11 +1,13 @@
 /** `--timeout` holds from the start of a command to its end, and what was started is always named. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { missingSecrets } from '../../src/commands/readiness.ts';
 import { NetworkError } from '../../src/service/errors.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
-import { cliOn } from './cli.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 const silent: Behaviour = () => {};
 const time = '2026-01-01T00:00:00Z';
@@ -66,6 +68,18 @@ it('gives the reason of a refusal, also if the secrets behind it cannot be read 
   expect({ code, out }).toEqual({ code: exitCodes.failed, out: '' });
   expect(notes).toContain('The benchmark is not ready.');
   expect(notes).not.toContain('did not answer');
+});
+
+it('uploads nothing if the service does not answer in time', async () => {
+  const { cli } = await cliTo({});
+  const folder = testFolder();
+  writeFileSync(
+    join(folder, 'manifest.json'),
+    JSON.stringify({ name: 'words', tasks: [{ name: 'a', run_command: 'x' }] }),
+  );
+  const { code, out, notes } = await cli('upload', [folder, '--wait', '--timeout', '0.5']);
+  expect({ code, out }).toEqual({ code: exitCodes.timeout, out: '' });
+  expect(notes).toContain('The service did not answer within 0.5 seconds. Nothing was uploaded.');
 });
 
 it('what is only read to explain a result does not replace it once the command is stopped', async () => {
