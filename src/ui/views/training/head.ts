@@ -1,5 +1,5 @@
 /** The first lines of a training run: its status, progress and pace. */
-import { useCallback, useMemo, useRef } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { freshnessAt } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
@@ -38,12 +38,13 @@ export function useStepsDone(
   curve: Pick<LiveCurves, 'trainer' | 'freshness'>,
   ended: boolean,
 ): number | undefined {
-  const shown = useRef(counted);
+  const [shown, setShown] = useState(counted);
   const left = progress.freshness;
   const right = freshnessAt(curve.freshness, Date.now());
   const waits = left.kind === 'fresh' && right.kind === 'fresh' && right.at < left.at && curve.trainer.length > 0;
-  if (ended || !waits || shown.current === undefined) shown.current = counted;
-  return shown.current;
+  if (waits && !ended && shown !== undefined) return shown;
+  if (shown !== counted) setShown(counted);
+  return counted;
 }
 
 /** Reports that the run was reset to a checkpoint while it was followed, until it has come as far again. */
