@@ -20,10 +20,13 @@ export interface Agent {
   readonly trustingSystem?: () => Promise<Agent | undefined>;
 }
 
-/** Calls share a few connections; long-lived streams and uploads have their own, so that they never block a call. */
-export type AgentUse = 'call' | 'long';
+/**
+ * Reads share a few connections. Long-lived streams and uploads have their own, so that they never block a read, and
+ * so have writes: no poll that hangs keeps an action waiting.
+ */
+export type AgentUse = 'read' | 'write' | 'long';
 
-const callSockets = 8;
+const readSockets = 8;
 
 export class Agents {
   readonly #caFile: string | undefined;
@@ -56,7 +59,7 @@ export class Agents {
   async #create(url: URL, use: AgentUse, proxy: NamedProxy | undefined): Promise<Agent> {
     const shared = {
       keepAlive: true,
-      maxSockets: use === 'call' ? callSockets : Number.POSITIVE_INFINITY,
+      maxSockets: use === 'read' ? readSockets : Number.POSITIVE_INFINITY,
       // The proxy variables have been evaluated; Node only needs the resulting proxy.
       proxyEnv: proxyVariables(proxy, url.hostname),
     };

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite } from '../contract/common.ts';
 import { own } from '../text/own.ts';
-import type { Agents } from './agents.ts';
+import type { Agents, AgentUse } from './agents.ts';
 import { type ErrorAnswer, errorOfAnswer, readEnvelope, redirected, requestIdOf } from './answer-error.ts';
 import type { Assumptions } from './assumptions.ts';
 import { type AttemptResult, Attempts, type Destination, type TimeLimit } from './attempts.ts';
@@ -180,7 +180,7 @@ export class CallPlan<Value> {
       url,
       headers: this.#headers(this.#credential),
       body: request.body,
-      agent: await agents.get(url, auth === 'inferenceToken' ? 'long' : 'call'),
+      agent: await agents.get(url, agentUse(endpoint)),
       ...timeouts,
       uncompressed: this.#uncompressed,
       signal,
@@ -323,4 +323,9 @@ export class CallPlan<Value> {
 function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
   const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
   return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');
+}
+
+function agentUse(endpoint: Endpoint): AgentUse {
+  if (endpoint.auth === 'inferenceToken') return 'long';
+  return isWrite(endpoint) ? 'write' : 'read';
 }

@@ -222,10 +222,11 @@ describe('lost connections', () => {
     expect(server.connections()).toBe(2);
   });
 
-  it('makes at most eight connections for calls, and streams do not wait for them', async () => {
+  it('makes at most eight connections for reads, and neither streams nor writes wait for them', async () => {
     const held = Promise.withResolvers<void>();
     const wait: Behaviour = async (response, request) => {
       if (request.url.startsWith('/v1/')) return open(['data: [DONE]\n\n'])(response, request);
+      if (request.method === 'DELETE') return void response.writeHead(204).end();
       await held.promise;
       return emptyPage(response, request);
     };
@@ -236,9 +237,11 @@ describe('lost connections', () => {
     const chat = service.chat.stream({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
     expect((await chat.next()).done).toBe(true);
     expect(server.connections()).toBe(9);
+    await service.call('deleteSecret', { params: { secret_id: 's1' } });
+    expect(server.connections()).toBe(10);
     held.resolve();
     await Promise.all(calls);
-    expect(server.requests).toHaveLength(13);
+    expect(server.requests).toHaveLength(14);
   });
 });
 
