@@ -10,7 +10,7 @@ import type { KnownResource } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
-import { isGone, isNotOffered } from '../service/errors.ts';
+import { affectsAllRequests, isGone, isNotOffered } from '../service/errors.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import type { Resource } from './define.ts';
 import { Outcome, readOf } from './watching.ts';
@@ -27,8 +27,13 @@ const countedLists: readonly CountedList[] = resources
   .filter(({ needs }) => needs === undefined)
   .map(resource => ({ resource, source: resource.list({}), runs: resource.watch?.running !== undefined }));
 
-/** A count is read again after so many intervals of what is visible; a list that takes many requests more seldom. */
-const intervalsOf = ({ source }: CountedList): number => (source.costly ? 6 : 3);
+/**
+ * A count is read again after so many intervals of what is visible; more seldom where nothing runs, and a list that takes
+ * many requests.
+ */
+const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? 6 : 3);
+/** How many lists that were never read are read for their count in one round. */
+const firstReadsAtOnce = 2;
 /** A list that is longer is not kept in memory for its count: it is counted again when it is shown. */
 const mostRows = 5_000;
 /** A count is old once it has not been read for so many of its intervals. */
@@ -42,6 +47,8 @@ export class Counts {
   readonly #soughtInList = new Set<string>();
   /** Resources that were asked about because their list lacked them: they may be there all the same. */
   readonly #askedAbout = new Set<string>();
+  /** Lists that could not be read for a first count, which stays empty until they are shown. */
+  readonly #uncountable = new Set<CountedList>();
   /** How many of a kind the rows of another list said that they have, by their ids. */
   readonly #tallies = new Map<string, ReadonlyMap<string, number | null | undefined>>();
 
@@ -62,9 +69,29 @@ export class Counts {
         for (const { source } of due)
           await outcome.of(readOf(listQuery(this.#workbench, source)).fetch(this.#workbench));
         outcome.check();
+        if (shown) await this.#readFirst();
         return due.length;
       },
     };
+  }
+
+  /** Counts lists that were never read, a few at a time: nothing waits for them. */
+  async #readFirst(): Promise<void> {
+    const unread = countedLists.filter(list => !list.runs && !list.source.costly && this.#isUnread(list));
+    for (const list of unread.slice(0, firstReadsAtOnce)) {
+      try {
+        await readOf(listQuery(this.#workbench, list.source)).fetch(this.#workbench);
+      } catch (error) {
+        // It may be listed once the host answers or takes the key; anything else would be refused again.
+        if (!affectsAllRequests(error)) this.#uncountable.add(list);
+      }
+    }
+  }
+
+  #isUnread(list: CountedList): boolean {
+    const { lists, poll, openedAt } = this.#workbench;
+    if (this.#uncountable.has(list) || lists.countOf(list.source.key) !== undefined) return false;
+    return Date.now() - openedAt >= poll.visibleMs / 2;
   }
 
   /** Follows what is read of the resources until the returned function is called. */

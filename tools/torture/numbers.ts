@@ -55,6 +55,8 @@ const runPath = /^\/api\/v1\/eval\/[^/]+$/;
 const runProgressPath = /^\/api\/v1\/eval\/[^/]+\/progress$/;
 const rewardsPath = /^\/api\/v1\/eval\/[^/]+\/trajectory-rewards$/;
 const trajectoriesPath = /^\/api\/v1\/trajectories(?:\?|$)/;
+/** The trajectories of a run; all of them are listed for the count of their section. */
+const rolloutsPath = /^\/api\/v1\/trajectories\?(?:.*&)?eval_run_id=/;
 const trainingProgressPath = /^\/api\/v1\/train\/[^/]+\/progress$/;
 const checkpointsPath = /^\/api\/v1\/train\/[^/]+\/checkpoints$/;
 const trainerPath = /trainer-reward-by-step$/;
@@ -103,7 +105,7 @@ function runFailures({ text, sent }: Evidence): string[] {
   }
   // A rollout in only one of the two lists is still a row.
   const ids = new Set([
-    ...(sentRows(sent(trajectoriesPath), 'trajectory_id')?.ids ?? []),
+    ...(sentRows(sent(rolloutsPath), 'trajectory_id')?.ids ?? []),
     ...(rows ?? []).flatMap(row => idIn(row, 'trajectory_id')),
   ]);
   const shown = shownRows(text);
@@ -199,7 +201,7 @@ const checks: readonly Check[] = [
     name: 'run',
     place: ({ run }) => ({ view: 'record', resource: 'runs', id: run }),
     wrong: /^\/api\/v1\/(?:eval\/[^/]+(?:\/progress|\/trajectory-rewards)?|trajectories.*)$/,
-    asks: [runPath, runProgressPath, rewardsPath, trajectoriesPath],
+    asks: [runPath, runProgressPath, rewardsPath, rolloutsPath],
     failures: runFailures,
   },
   {
@@ -222,6 +224,9 @@ function parse(text: string | undefined): unknown {
 /** An address without its cursor, which is the same for all pages of a list. */
 const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/g, '');
 
+/** What a list is of: its path, and the run whose rows it has. */
+const ownerOf = (url: string): string => url.replace(/\?.*/, '') + (/[?&]eval_run_id=[^&]*/.exec(url)?.[0] ?? '');
+
 /**
  * The last answer for each address; of a list requested in several orders, only the last one. What a busy machine did
  * not answer in time says nothing.
@@ -232,9 +237,9 @@ function evidenceOf(screen: string, proxy: FaultyProxy): Evidence {
   for (const { method, url, sent } of proxy.exchanges) {
     if (method !== 'GET' || sent === '') continue;
     newest.set(url, sent);
-    lists.set(url.replace(/\?.*/, ''), listOf(url));
+    lists.set(ownerOf(url), listOf(url));
   }
-  const isShown = (url: string): boolean => lists.get(url.replace(/\?.*/, '')) === listOf(url);
+  const isShown = (url: string): boolean => lists.get(ownerOf(url)) === listOf(url);
   return {
     text: mainPane(screen),
     screen,

@@ -48,6 +48,37 @@ describe('the count of a section', () => {
   });
 });
 
+describe('the count of a section that was never opened', () => {
+  const dataset = { dataset_id: 'ds_1', dataset_name: 'walks' };
+
+  it('is read in the background, and not asked for again where it is refused', async () => {
+    const service = world();
+    const refused = { secrets: 0 };
+    service.answers.listDatasets = () => pageOf([dataset]);
+    service.answers.listSecrets = () => {
+      refused.secrets += 1;
+      throw new ServiceError('permission', 'Secrets are for owners.', { status: 403 });
+    };
+    const screen = openWorld(service, { view: 'list', resource: 'benchmarks' });
+    await screen.waitFor(text => sectionCount(text, 'Datasets') === '1' && sectionCount(text, 'Models') === '1');
+    await eventually(() => expect(refused.secrets).toBe(1));
+    await morePolls(service, 40);
+    expect(refused.secrets).toBe(1);
+    expect(sectionCount(screen.text(), 'Secrets')).not.toMatch(/\d/);
+  });
+
+  it('is not read while no count is on screen', async () => {
+    const service = world();
+    service.answers.listDatasets = () => pageOf([dataset]);
+    const screen = openWorld(service, { view: 'list', resource: 'benchmarks' }, { columns: 70 });
+    await screen.waitFor('▸ t-words');
+    await morePolls(service, 40);
+    expect(service.asked('listDatasets')).toBe(0);
+    await screen.resize(130, 30);
+    await screen.waitFor(text => sectionCount(text, 'Datasets') === '1');
+  });
+});
+
 describe('what another program does', () => {
   const benchmarks = { view: 'list', resource: 'benchmarks' } as const;
   const training = {
@@ -202,7 +233,12 @@ describe('the frame', () => {
     await screen.waitFor('▸ baseline');
     await screen.waitFor('1 running');
     // Each count is drawn when it is first known.
-    await screen.waitFor(text => ['Training', 'Deployments'].every(section => sectionCount(text, section) === '0'));
+    await screen.waitFor(text =>
+      ['Training 0', 'Deployments 0', 'Trajectories 0', 'Models 1'].every(each => {
+        const [section = '', count] = each.split(' ');
+        return sectionCount(text, section) === count;
+      }),
+    );
     await morePolls(service, 4);
     screen.bytes();
     await morePolls(service, 8);

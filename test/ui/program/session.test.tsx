@@ -207,6 +207,9 @@ describe('the screen', () => {
     // Models have no ages, which would change by themselves.
     await screen.type(':models\r');
     await screen.waitFor('▸ benchtop/aesop-small');
+    // Each count is drawn when it is first known.
+    for (const section of ['Trajectories', 'Datasets', 'Runtimes', 'Secrets'])
+      await screen.waitFor(text => new RegExp(`${section} +\\d`).test(text));
     const answers = (count: number): Promise<void> => {
       let left = count;
       return new Promise(resolve => {
