@@ -31,8 +31,8 @@ export interface PagedList<Row> {
   readonly readRest: () => Promise<RestOutcome>;
   /** Reads rows that are missing or older than half a minute; continues if the view is left or sorted. */
   readonly readForFile: (background: Background) => Promise<RestOutcome>;
-  /** Stops reading the rest for the view; rows already read stay. */
-  readonly stop: () => void;
+  /** Stops reading the rest for the view, if it is being read for it; rows already read stay. */
+  readonly stop: (() => void) | undefined;
   /** Sets the rows on screen: their pages are read with every poll. */
   readonly see: (rows: readonly Row[]) => void;
   /** The age of the oldest of these rows. */
@@ -151,7 +151,7 @@ export function usePagedList<Row>(
 ): PagedList<Row> {
   const workbench = useWorkbench();
   const reader = useReader(source);
-  const { reading, error } = useSyncExternalStore(reader.subscribe, reader.state);
+  const { reading, stoppable, error } = useSyncExternalStore(reader.subscribe, reader.state);
   const viewer = useRef({}).current;
   const timer = useRef<NodeJS.Timeout>(undefined);
   const see = useCallback(
@@ -190,7 +190,7 @@ export function usePagedList<Row>(
     loadMore: useCallback(() => void reader.readOn(), [reader]),
     readRest: useCallback(() => reader.readRest(), [reader]),
     readForFile: useCallback(background => reader.readRest(oldestWanted(reader, freshMs), background), [reader]),
-    stop: reader.stop,
+    stop: stoppable ? reader.stop : undefined,
     see,
     oldest: useCallback((rows: readonly Row[]) => reader.oldest(rows), [reader]),
     latest: useCallback(() => reader.data, [reader]),

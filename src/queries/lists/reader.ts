@@ -22,8 +22,10 @@ export interface ReaderPorts<Row> {
 
 /** What a reader does in addition to polling. */
 export interface ReaderState {
-  /** Rows read so far, while the view waits for the rest. */
+  /** Rows read so far, while the rest is being read for the view or for a file. */
   readonly reading: number | undefined;
+  /** The view waits for the rest, and may give it up. */
+  readonly stoppable: boolean;
   /** Why the last requested page could not be read. */
   readonly error: Error | undefined;
 }
@@ -63,7 +65,7 @@ export class ListReader<Row> {
   #round = 0;
   #asked = 0;
   #polledAt = 0;
-  #state: ReaderState = { reading: undefined, error: undefined };
+  #state: ReaderState = { reading: undefined, stoppable: false, error: undefined };
   #readingOn = false;
   readonly #rest: RestReader<Row>;
   #viewStop = new AbortController();
@@ -79,6 +81,7 @@ export class ListReader<Row> {
       read: (place, context) => this.#read(place, context, this.#round),
       mostFruitless: () => maxPagesWithoutNewRows(this.source),
       publish: () => this.#publish(),
+      onProgress: reading => this.#say({ ...this.#state, reading }),
       onError: error => this.#say({ ...this.#state, error }),
     });
   }
@@ -207,11 +210,13 @@ export class ListReader<Row> {
   /** Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for `background`. */
   readonly readRest = async (notBefore = 0, background?: Background): Promise<RestOutcome> => {
     if (background) return this.#rest.read(notBefore, background);
-    const onProgress = (reading: number): void => this.#say({ ...this.#state, reading });
+    const { signal } = this.#viewStop;
+    this.#say({ ...this.#state, stoppable: true });
     try {
-      return await this.#rest.read(notBefore, { signal: this.#viewStop.signal, onProgress });
+      return await this.#rest.read(notBefore, { signal, onProgress: () => {} });
     } finally {
-      this.#say({ ...this.#state, reading: undefined });
+      // A newer wait of the view may have begun after this one was given up.
+      if (signal === this.#viewStop.signal) this.#say({ ...this.#state, stoppable: false });
     }
   };
 
@@ -219,6 +224,7 @@ export class ListReader<Row> {
   readonly stop = (): void => {
     this.#viewStop.abort();
     this.#viewStop = new AbortController();
+    this.#say({ ...this.#state, stoppable: false });
   };
 
   /** Removes rows that are known to be gone. */
@@ -318,7 +324,8 @@ export class ListReader<Row> {
   }
 
   #say(state: ReaderState): void {
-    if (state.reading === this.#state.reading && state.error === this.#state.error) return;
+    const { reading, stoppable, error } = this.#state;
+    if (state.reading === reading && state.stoppable === stoppable && state.error === error) return;
     this.#state = state;
     this.#listeners.notify();
   }

@@ -29,6 +29,8 @@ export interface RestPorts<Row> {
   /** After how many pages in a row without a new row reading fails. */
   readonly mostFruitless: () => number;
   readonly publish: () => void;
+  /** Called with the number of rows read so far, and with undefined once it has ended. */
+  readonly onProgress: (rows: number | undefined) => void;
   /** Called with why reading failed, and with undefined when it begins. */
   readonly onError: (error: Error | undefined) => void;
 }
@@ -58,12 +60,13 @@ export class RestReader<Row> {
    * stopped or fails.
    */
   async read(notBefore: number, waiter: Background): Promise<RestOutcome> {
-    const { signal, onProgress } = waiter;
+    const { signal } = waiter;
     const giveUp = (): void => {
       this.#waiting.delete(waiter);
       if (this.#waiting.size > 0) return;
       this.#rest?.stop.abort();
       this.#ports.publish();
+      this.#ports.onProgress(undefined);
     };
     signal.addEventListener('abort', giveUp);
     this.#waiting.add(waiter);
@@ -71,7 +74,7 @@ export class RestReader<Row> {
       for (;;) {
         if (signal.aborted) return 'stopped';
         if (!this.#rest && !this.#ports.following(notBefore)) return 'complete';
-        onProgress(this.#ports.size());
+        this.#report();
         const begun = this.#rest === undefined;
         this.#rest ??= this.#begin(notBefore);
         const outcome = await unlessAborted(this.#rest.outcome, signal).catch((): RestOutcome => 'stopped');
@@ -90,17 +93,24 @@ export class RestReader<Row> {
     const outcome = this.#readAll(stop.signal, notBefore).finally(() => {
       this.#rest = undefined;
       this.#ports.publish();
+      this.#ports.onProgress(undefined);
     });
     return { stop, outcome };
+  }
+
+  /** Reports one number to the list and to all who wait. */
+  #report(): void {
+    if (this.#waiting.size === 0) return;
+    const rows = this.#ports.size();
+    this.#ports.onProgress(rows);
+    for (const { onProgress } of this.#waiting) onProgress(rows);
   }
 
   async #readAll(signal: AbortSignal, notBefore: number): Promise<RestOutcome> {
     const { mostFruitless, context: contextFor, size, following, read, onError } = this.#ports;
     let fruitless = 0;
     let missed = 0;
-    const progress = setInterval(() => {
-      for (const { onProgress } of this.#waiting) onProgress(size());
-    }, progressMs);
+    const progress = setInterval(() => this.#report(), progressMs);
     try {
       const context = await contextFor(signal);
       for (let place = following(notBefore); place; place = following(notBefore)) {

@@ -349,7 +349,7 @@ describe('reading the rest', () => {
     reader.subscribe(() => seen.push(reader.state().reading));
     const both = await Promise.all([reader.readRest(), reader.readRest()]);
     expect(both).toEqual(['stopped', 'stopped']);
-    expect(seen[0]).toBe(10);
+    expect(seen.find(rows => rows !== undefined)).toBe(10);
     expect(seen.at(-1)).toBeUndefined();
     // The page that was on its way still comes in.
     await vi.waitFor(() => expect(reader.data.rows.length).toBe(60));
@@ -367,7 +367,7 @@ describe('the rest, read for the view and for a file', () => {
     const file = new AbortController();
     const { reader } = readerOf(query => {
       if (server.asked === 5) reader.stop();
-      if (server.asked === 9) expect(reader.state().reading).toBeUndefined();
+      if (server.asked === 9) expect(reader.state()).toMatchObject({ reading: expect.any(Number), stoppable: false });
       return server.answer(query);
     });
     await reader.poll(context);
@@ -377,6 +377,7 @@ describe('the rest, read for the view and for a file', () => {
     expect(both).toEqual(['stopped', 'complete']);
     expect(counts[0]).toBe(10);
     expect(names(reader.data)).toBe(range(300, 1));
+    expect(reader.state().reading).toBeUndefined();
   });
 
   it('is not read on once both are stopped, and begins again when it is wanted', async () => {

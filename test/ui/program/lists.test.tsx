@@ -227,6 +227,7 @@ describe('an export', () => {
     many.before = ({ cursor }) => (cursor === '400' ? held.promise : Promise.resolve());
     await exportAsJson(opened);
     await screen.waitFor('exporting, 400 read');
+    expect(screen.text()).toMatch(/ 1\/400\+ /);
     await screen.press('x');
     await screen.waitFor('Stop the export of trajectories (400 rows so far)');
     await screen.press('up', 'enter');

@@ -33,7 +33,7 @@ export function listNotes({
 }
 
 /** How the rows are filtered and sorted. */
-export interface ListArrangement extends Pick<Listed, 'reading' | 'hasMore' | 'sortedAs'> {
+export interface ListArrangement extends Pick<Listed, 'reading' | 'stop' | 'hasMore' | 'sortedAs'> {
   /** Rows read so far. */
   readonly read: number;
   readonly filtered: boolean;
@@ -42,8 +42,8 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'hasMore' | 's
 }
 
 export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] {
-  const { reading, hasMore, sortedAs, read, filtered, sorted } = arrangement;
-  if (reading !== undefined) return [`reading the rest… ${keyOf(listCommands.stop)} stops`];
+  const { reading, stop, hasMore, sortedAs, read, filtered, sorted } = arrangement;
+  if (reading !== undefined) return [`reading the rest…${stop ? ` ${keyOf(listCommands.stop)} stops` : ''}`];
   if (sorted && sortedAs === 'asked') return ['asking the service for this order…'];
   const byService = sorted && sortedAs === 'service';
   const isPartial = hasMore && (filtered || (sorted && !byService));

@@ -185,7 +185,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     initial,
     sorted: ordered || list.sortedAs === 'asked',
     readRest: list.hasMore ? list.readRest : undefined,
-    stop: list.reading === undefined ? undefined : list.stop,
+    stop: list.stop,
     onOpen: open ? openRow : undefined,
     canOpen: each => open?.(each) !== undefined,
   });

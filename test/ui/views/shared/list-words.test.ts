@@ -29,6 +29,7 @@ describe('what is said of a list', () => {
   const { keyOf } = new Router({ overrides: {}, readOnly: false });
   const whole = {
     reading: undefined,
+    stop: undefined,
     hasMore: false,
     sortedAs: 'all',
     read: 250,
@@ -48,7 +49,9 @@ describe('what is said of a list', () => {
       "in the service's order",
       'of the 1,200 read; G reads the rest',
     ]);
-    expect(listFacts({ ...partial, reading: 12_400 }, keyOf)).toEqual(['reading the rest… esc stops']);
+    const stop = () => {};
+    expect(listFacts({ ...partial, reading: 12_400, stop }, keyOf)).toEqual(['reading the rest… esc stops']);
+    expect(listFacts({ ...partial, reading: 12_400 }, keyOf)).toEqual(['reading the rest…']);
   });
 
   it('names the keys that the user has chosen', () => {
@@ -56,7 +59,9 @@ describe('what is said of a list', () => {
     const chosen = new Router({ overrides, readOnly: false }).keyOf;
     const partial = { ...whole, hasMore: true, sortedAs: 'read', read: 1_200, sorted: false } as const;
     expect(listFacts(partial, chosen)).toEqual(['of the 1,200 read; ctrl-e reads the rest']);
-    expect(listFacts({ ...partial, reading: 1 }, chosen)).toEqual(['reading the rest… list.stop stops']);
+    expect(listFacts({ ...partial, reading: 1, stop: () => {} }, chosen)).toEqual([
+      'reading the rest… list.stop stops',
+    ]);
   });
 
   it('in the place of rows is why there are none', () => {
