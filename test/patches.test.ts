@@ -34,22 +34,22 @@ describe('an install', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** The exit code of the script that `npm ci` runs, and what it printed. */
-  function prepare(): string {
-    const [program = '', ...flags] = manifest.scripts.prepare.split(' ');
+  function applyPatches(): string {
+    const [program = '', ...flags] = manifest.scripts.dependencies.split(' ');
     const path = join(root, 'node_modules', program, 'index.js');
     const { status, stdout } = spawnSync(process.execPath, [path, ...flags], { cwd: folder, encoding: 'utf8' });
     return `${status}: ${stdout}`;
   }
 
   it('succeeds with the version that a patch was made for', () => {
-    expect(prepare()).toMatch(/^0: /);
+    expect(applyPatches()).toMatch(/^0: /);
   });
 
   it('fails with another version, even if the patch still fits', () => {
     const path = join(folder, 'node_modules', name, 'package.json');
     const installed = JSON.parse(readFileSync(path, 'utf8')) as object;
     writeFileSync(path, JSON.stringify({ ...installed, version: '99.0.0' }));
-    expect(prepare()).toMatch(/^1: .*version mismatch/s);
+    expect(applyPatches()).toMatch(/^1: .*version mismatch/s);
   });
 });
 
