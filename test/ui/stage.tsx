@@ -70,7 +70,7 @@ export function registryOf(
   return {
     home,
     sections: [{ title: 'Stage', names: ['stage'], place: home }],
-    views: [{ id: viewId(home), title: 'Stage', commands: [], component }, ...others],
+    views: [{ id: viewId(home), title: 'Stage', commands: [], general: [], component }, ...others],
   };
 }
 

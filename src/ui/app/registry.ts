@@ -1,8 +1,8 @@
 /** The views of the program, and the sections that lead to them. */
 import type { ComponentType } from 'react';
-import type { Command } from '../../present/command.ts';
+import type { Command, CommandTable } from '../../present/command.ts';
 import type { Place, ViewName } from '../../resources/place.ts';
-import { errorCommands, generalLayers, globalCommands, listCommands, recordCommands } from '../keys/general.ts';
+import { errorCommands, generalLayers, globalCommands } from '../keys/general.ts';
 
 /** The props of a view. */
 export interface ViewProps<Name extends ViewName = ViewName> {
@@ -21,6 +21,8 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly hasInspector?: boolean;
   /** Every command of the view, for help and for validating key overrides. */
   readonly commands: readonly Command[];
+  /** The general commands that are active in it, e.g. those of a list; those of the program are active in every view. */
+  readonly general: readonly CommandTable[];
 }
 
 /** An entry of the list at the left. */
@@ -60,16 +62,13 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
   return views.find(view => view.id === id);
 }
 
-const everywhere = [listCommands, recordCommands, errorCommands, globalCommands].flatMap(table =>
-  Object.values<Command>(table),
-);
-
-/** The commands that may be active at the same time: those of a window, and those of a view with what every view has. */
+/** The commands that may be active at the same time: those of a window, and those of a view with the general ones it has. */
 export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
-  const ofViews = views.map(({ id, commands }) => {
+  const ofViews = views.map(({ id, commands, general }) => {
     // A record has the commands of its resource, which its list declares.
     const list = views.find(each => id === each.id.replace(/^list /, 'record '));
-    return [...new Set([...commands, ...(list?.commands ?? []), ...everywhere])];
+    const shared = [...general, errorCommands, globalCommands].flatMap(table => Object.values<Command>(table));
+    return [...new Set([...commands, ...(list?.commands ?? []), ...shared])];
   });
   return [...generalLayers.map(table => Object.values<Command>(table)), ...ofViews];
 }

@@ -1,11 +1,12 @@
 /** Every view of the program: the list and the record of each resource, and views of other content. */
 import type { ComponentType } from 'react';
-import type { Command } from '../../present/command.ts';
+import type { Command, CommandTable } from '../../present/command.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
 import { useWatchedCount } from '../../resources/use-watched.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
+import { listCommands, recordCommands, scrollCommands, tableCommands } from '../keys/general.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';
 import {
   chartCommands,
@@ -22,7 +23,9 @@ interface OwnViews {
   readonly list?: ComponentType<ViewProps<'list'>>;
   readonly record?: ComponentType<ViewProps<'record'>>;
   /** Commands of the record in addition to those of the resource. */
-  readonly recordCommands?: readonly Command[];
+  readonly own?: readonly Command[];
+  /** Whether the record shows a list of its parts; by default it is a text. */
+  readonly hasParts?: boolean;
   /** Whether the record fills the inspector; true by default. */
   readonly hasInspector?: boolean;
 }
@@ -34,6 +37,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
       // The first view is not loaded late.
       list: BenchmarksView,
       record: lazyView(async () => (await import('./benchmarks/benchmark.tsx')).BenchmarkView),
+      hasParts: true,
     },
   ],
   ['images', { list: lazyView(async () => (await import('./lists.tsx')).ImagesView) }],
@@ -42,6 +46,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
+      hasParts: true,
     },
   ],
   [
@@ -49,7 +54,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
-      recordCommands: Object.values(readerCommands),
+      own: Object.values(readerCommands),
     },
   ],
   [
@@ -57,7 +62,8 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrainingView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
-      recordCommands: Object.values(chartCommands),
+      own: Object.values(chartCommands),
+      hasParts: true,
     },
   ],
   [
@@ -72,9 +78,12 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   ['secrets', { list: lazyView(async () => (await import('./secrets.tsx')).SecretsView) }],
 ]);
 
+const ofList: readonly CommandTable[] = [listCommands, recordCommands];
+const ofText: readonly CommandTable[] = [scrollCommands, recordCommands];
+
 function viewsOf(resource: Resource): ViewDefinition[] {
   const [id] = resource.names;
-  const { list, record, recordCommands = [], hasInspector = record !== undefined } = ownViews.get(id) ?? {};
+  const { list, record, own = [], hasParts = false, hasInspector = record !== undefined } = ownViews.get(id) ?? {};
   const views = [
     defineView<'list'>({
       id: `list ${id}`,
@@ -82,6 +91,7 @@ function viewsOf(resource: Resource): ViewDefinition[] {
       crumb: ({ label }) => (label === undefined ? titleOf(resource) : `${titleOf(resource)} of ${label}`),
       component: list ?? PlainListView,
       commands: Object.values(resource.commands ?? {}),
+      general: ofList,
     }),
   ];
   if (!resource.get) return views;
@@ -93,7 +103,8 @@ function viewsOf(resource: Resource): ViewDefinition[] {
       crumb: place => place.label ?? place.id,
       component: record ?? PlainRecordView,
       hasInspector,
-      commands: recordCommands,
+      commands: own,
+      general: hasParts ? ofList : ofText,
     }),
   ];
 }
@@ -122,6 +133,7 @@ export const registry: Registry = {
       title: watch.title,
       component: lazyView(async () => (await import('./watch.tsx')).WatchView),
       commands: Object.values(watchCommands),
+      general: ofList,
     }),
     ...resources.flatMap(viewsOf),
     defineView<'compare'>({
@@ -129,6 +141,7 @@ export const registry: Registry = {
       title: 'Comparison',
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
       commands: Object.values(compareCommands),
+      general: ofList,
     }),
     defineView<'step'>({
       id: 'step',
@@ -136,12 +149,14 @@ export const registry: Registry = {
       crumb: ({ step }) => `step ${step}`,
       component: lazyView(async () => (await import('./training/step.tsx')).TrainingStepView),
       commands: [],
+      general: ofList,
     }),
     defineView<'chat'>({
       id: 'chat',
       title: chat.title,
       component: lazyView(async () => (await import('./chat/chat.tsx')).ChatView),
       commands: Object.values(chatCommands),
+      general: [scrollCommands],
     }),
     defineView<'benchmark-upload'>({
       id: 'benchmark-upload',
@@ -150,6 +165,7 @@ export const registry: Registry = {
       component: lazyView(async () => (await import('./uploads/benchmark-upload.tsx')).BenchmarkUploadView),
       hasInspector: false,
       commands: Object.values(uploadCommands),
+      general: [tableCommands],
     }),
     defineView<'trajectory-upload'>({
       id: 'trajectory-upload',
@@ -158,6 +174,7 @@ export const registry: Registry = {
       component: lazyView(async () => (await import('./uploads/trajectory-upload.tsx')).TrajectoryUploadView),
       hasInspector: false,
       commands: [],
+      general: [tableCommands],
     }),
   ],
 };

@@ -6,10 +6,9 @@ import type { Command } from '../../../src/present/command.ts';
 import { resources } from '../../../src/resources/catalogue.ts';
 import { helpSections } from '../../../src/ui/app/help-lines.ts';
 import { keyLayers } from '../../../src/ui/app/registry.ts';
-import { generalLayers, recordCommands, scrollCommands } from '../../../src/ui/keys/general.ts';
+import { generalLayers } from '../../../src/ui/keys/general.ts';
 import { isKeyName, type KeyOverrides, keyClashes, overrideErrors } from '../../../src/ui/keys/key.ts';
 import { Router } from '../../../src/ui/keys/key-router.ts';
-import { readerCommands } from '../../../src/ui/views/commands.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 
 const source = fileURLToPath(new URL('../../../src', import.meta.url));
@@ -62,13 +61,14 @@ describe('every command', () => {
 const sharedKeys = [
   'esc: list.clear-filter, list.stop',
   'esc: go.up, list.clear-filter, list.stop',
+  'esc: go.up, scroll.clear-search',
   'enter: list.open, upload.open, upload.start',
-  // The input of a chat has the keys of the list to itself, and an answer is stopped before the program.
-  'enter: chat.send, chat.write, list.open',
-  'esc: chat.cancel, chat.leave, go.up, list.clear-filter, list.stop',
+  // The input of a chat has the keys to itself, and an answer is stopped before the program.
+  'enter: chat.send, chat.write',
+  'esc: chat.cancel, chat.leave, go.up, scroll.clear-search',
   'ctrl-c: app.quit, chat.cancel',
-  'S: chat.save, list.reverse',
-  'y: chat.copy, item.yank',
+  // Only after a search.
+  'N: chat.clear, scroll.previous',
 ];
 
 /** By key, all commands of a layer that have it, if there are several. */
@@ -82,8 +82,7 @@ function sharedIn(commands: readonly Command[]): string[] {
 
 describe('a key', () => {
   it('belongs to one of the commands that are active at the same time', () => {
-    const reader = [readerCommands, scrollCommands, recordCommands].flatMap(table => Object.values<Command>(table));
-    const shared = new Set([...keyLayers(registry), reader].flatMap(sharedIn));
+    const shared = new Set(keyLayers(registry).flatMap(sharedIn));
     expect([...shared].sort()).toEqual([...sharedKeys].sort());
   });
 
@@ -101,6 +100,26 @@ describe('a key', () => {
     ]);
     expect(errors({ 'benchmark.evaluate': ['C'], 'list.columns': ['ctrl-g'] })).toEqual([]);
     expect(errors({ 'go.up': ['esc', 'ctrl-g'] })).toEqual([]);
+  });
+
+  it.each<KeyOverrides>([
+    { 'list.mark': ['H'] },
+    { 'chat.write': ['s'] },
+    { 'chat.write': ['a'] },
+    { 'list.half-down': ['J'] },
+    { 'list.columns': ['N'] },
+    { 'item.pin': ['A'] },
+  ])('of the settings may be that of a command that is never active with it: %j', keys => {
+    expect(overrideErrors(keyLayers(registry), keys)).toEqual([]);
+  });
+
+  it('of the settings may not be that of a command that scrolls the same text', () => {
+    expect(overrideErrors(keyLayers(registry), { 'trajectory.tools': ['n'] })).toEqual([
+      'keys.trajectory.tools: “n” already means scroll.next',
+    ]);
+    expect(overrideErrors(keyLayers(registry), { 'scroll.search': ['i'] })).toEqual([
+      'keys.scroll.search: “i” already means chat.write',
+    ]);
   });
 });
 

@@ -106,6 +106,7 @@ const view = (name: string, component: ViewDefinition['component']): ViewDefinit
   title: name,
   component,
   commands: [],
+  general: [],
 });
 
 const registry: Registry = {

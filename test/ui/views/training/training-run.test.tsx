@@ -36,6 +36,7 @@ const runView = defineView<'record'>({
   crumb: ({ label = '' }) => label,
   component: TrainingRunView,
   commands: [],
+  general: [],
 });
 
 it('keeps the overlay, the crosshair and the smoothing for the way back', async () => {
