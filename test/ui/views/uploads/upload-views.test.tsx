@@ -296,7 +296,7 @@ describe('the upload of trajectories in the background', () => {
     await screen.waitFor('two.jsonl into elsewhere');
     const running = run();
     await screen.type(':trajectories\r');
-    await screen.waitFor('TRAJECTORY');
+    await screen.waitFor(text => text.includes('TASK') && /Trajectories +\d/.test(text));
     await screen.type(':datasets\r');
     await screen.waitFor(text => text.includes('DATASET') && /Datasets +\d/.test(text));
     const countOf = (section: string) => Number(new RegExp(`${section} +(\\d+)`).exec(screen.text())?.[1]);
