@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef } from 'react';
 import type { ChatSession, ChatSettings } from './chat-session.ts';
 import { messagesOf, type Turn } from './conversation.ts';
-import { useWorkbench } from './workbench.tsx';
+import { useWorkbench, type Workbench } from './workbench.tsx';
 
 /** A conversation with its settings. */
 export interface Chat {
@@ -60,6 +60,14 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
   };
 }
 
+const unsavedKey = (id: string): string => `chat ${id}`;
+
+/** Removes a conversation, also one that could not be saved. */
+export function forgetChat({ remembered, unfinished }: Workbench, id: string): void {
+  remembered.forgetChat(id);
+  unfinished.delete(unsavedKey(id));
+}
+
 /**
  * Saves a conversation whenever an answer has arrived or failed, even off screen. A second model that is removed stops,
  * and is not saved any more.
@@ -78,7 +86,7 @@ export function useKeptChat(
       const secondTurns = second?.conversation.turns;
       const chat = { id, title: titleOf(turns), talk: { settings, turns, secondTurns } };
       const save = (): boolean => workbench.remembered.keepChat(chat);
-      const key = `chat ${id}`;
+      const key = unsavedKey(id);
       // Tried once more before the program ends.
       const unsaved = { words: `The conversation "${chat.title}", which could not be saved`, stop: () => void save() };
       if (save()) workbench.unfinished.delete(key);

@@ -3,7 +3,7 @@
 import { render } from 'ink-testing-library';
 import { describe, expect, it, vi } from 'vitest';
 import { ChatSession, useChatSession } from '../../src/queries/chat-session.ts';
-import { useKeptChat } from '../../src/queries/kept-chats.ts';
+import { forgetChat, useKeptChat } from '../../src/queries/kept-chats.ts';
 import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { ChatEvent } from '../../src/service/chat.ts';
@@ -137,6 +137,21 @@ it('a conversation that cannot be saved would be lost, until an answer of it can
   full.mockRestore();
   await answered();
   expect([workbench.unfinishedWork(), kept().length]).toEqual([[], 1]);
+});
+
+it('a conversation that is forgotten is not saved at the end, even if it could not be saved before', async () => {
+  const { workbench, talk, says, ends, kept } = opened();
+  const full = vi.spyOn(workbench.remembered, 'keepChat').mockReturnValue(false);
+  talk.send('what is tea?', settings);
+  says('a leaf');
+  ends();
+  await eventually(() => expect(full).toHaveBeenCalled());
+  const [{ id }] = full.mock.lastCall ?? [{ id: '' }];
+  forgetChat(workbench, id);
+  full.mockRestore();
+  expect(workbench.unfinishedWork()).toEqual([]);
+  for (const { stop } of workbench.unfinished.values()) stop?.();
+  expect(kept()).toEqual([]);
 });
 
 describe('a second model that is sent away while it answers', () => {

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import { type ChatSession, type ChatSettings, useChatSession } from '../../../queries/chat-session.ts';
 import type { Turn } from '../../../queries/conversation.ts';
-import { type Chat, type ListedChat, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
+import { type Chat, forgetChat, type ListedChat, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 
@@ -44,7 +44,7 @@ export function useChat(model: string): ChatState {
   const [own, setSettings] = useState<ChatSettings>(() => ({ ...defaults, ...chosen }));
   const [knownId, rememberId] = useMemory<string>('id');
   const [id, setId] = useState(() => knownId ?? crypto.randomUUID());
-  const { remembered } = useWorkbench();
+  const workbench = useWorkbench();
   const earlier = useChats();
   const settings = { ...own, model: own.model || model };
   const { secondModel } = settings;
@@ -85,7 +85,7 @@ export function useChat(model: string): ChatState {
     },
     begin,
     forget: () => {
-      remembered.forgetChat(id);
+      forgetChat(workbench, id);
       begin();
     },
     earlier,
