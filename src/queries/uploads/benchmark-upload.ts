@@ -125,7 +125,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   /** Forgets the progress: the next run sends everything and creates a new benchmark. */
   startOver(): void {
     if (this.busy) return;
-    this.#sent.forget();
+    this.#sent.startOver();
     this.#isTaken = false;
     this.#showFolder(this.state.plan);
     this.set({ phase: 'waiting', benchId: undefined, notes: [], error: undefined });

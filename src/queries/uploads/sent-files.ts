@@ -129,6 +129,12 @@ export class SentFiles {
     if (this.#benchId !== undefined) this.#records.setPhase(this.#folder, this.#benchId, phase, manifest);
   }
 
+  /** Forgets whatever is recorded of the folder, also what another program has begun. */
+  startOver(): void {
+    this.#records.forget(this.#folder);
+    this.#reset(undefined);
+  }
+
   /** Forgets the id and all fingerprints. */
   forget(): void {
     this.#records.forget(this.#folder, this.#benchId);

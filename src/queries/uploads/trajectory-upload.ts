@@ -229,7 +229,8 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
     this.#shown = undefined;
     const handled = batch.at(-1)?.end ?? this.state.handled;
-    this.set({ handled, counts, hasSent: true });
+    const hasSent = this.state.hasSent || batch.some(({ value }) => value !== undefined);
+    this.set({ handled, counts, hasSent });
     this.#records?.note(this.#ref, this.#key, handled, counts);
   }
 
