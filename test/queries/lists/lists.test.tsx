@@ -137,8 +137,17 @@ describe('the count of a list', () => {
     const { workbench, source } = world(25);
     const { frame } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('count 10+'));
-    await workbench.lists.of(source).readRest();
+    const reader = workbench.lists.of(source);
+    await reader.readRest();
     await eventually(() => expect(frame()).toMatch(/count 25\n/));
+    // A file wants all rows as they are now.
+    const seen: unknown[] = [];
+    const background = {
+      signal: AbortSignal.timeout(10_000),
+      onProgress: () => seen.push(workbench.lists.countOf(key)),
+    };
+    expect(await reader.readRest(Date.now() + 1, background)).toBe('complete');
+    expect(seen[0]).toMatchObject({ rows: 25, complete: true });
   });
 
   it('does not turn blank when the rows are forgotten', async () => {

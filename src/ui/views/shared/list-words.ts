@@ -43,7 +43,7 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'stop' | 'hasM
 
 export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] {
   const { reading, stop, hasMore, sortedAs, read, filtered, sorted } = arrangement;
-  if (reading !== undefined) return [`reading the rest…${stop ? ` ${keyOf(listCommands.stop)} stops` : ''}`];
+  if (reading !== undefined && hasMore) return [`reading the rest…${stop ? ` ${keyOf(listCommands.stop)} stops` : ''}`];
   if (sorted && sortedAs === 'asked') return ['asking the service for this order…'];
   const byService = sorted && sortedAs === 'service';
   const isPartial = hasMore && (filtered || (sorted && !byService));

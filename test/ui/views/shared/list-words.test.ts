@@ -52,6 +52,7 @@ describe('what is said of a list', () => {
     const stop = () => {};
     expect(listFacts({ ...partial, reading: 12_400, stop }, keyOf)).toEqual(['reading the rest… esc stops']);
     expect(listFacts({ ...partial, reading: 12_400 }, keyOf)).toEqual(['reading the rest…']);
+    expect(listFacts({ ...whole, reading: 250 }, keyOf)).toEqual([]);
   });
 
   it('names the keys that the user has chosen', () => {
