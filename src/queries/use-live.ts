@@ -99,11 +99,16 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
 /** A request without an answer for this long is given up when the user asks again; in milliseconds. */
 const patienceMs = 5_000;
 
-/** Gives up the requests that hang, so that the next ones do not wait for their answers. */
+/** Gives up the requests that hang, and sends those again whose answers are on screen. */
 async function giveUpHanging({ asked, cache }: Workbench): Promise<void> {
   const since = performance.now() - patienceMs;
-  const isHanging = ({ queryHash }: Query): boolean => (asked.get(queryHash) ?? Number.POSITIVE_INFINITY) <= since;
-  await cache.cancelQueries({ predicate: isHanging });
+  const isHanging = ({ queryHash, state }: Query): boolean =>
+    state.fetchStatus === 'fetching' && (asked.get(queryHash) ?? Number.POSITIVE_INFINITY) <= since;
+  const hanging = new Set(cache.getQueryCache().findAll({ predicate: isHanging }));
+  const predicate = (query: Query): boolean => hanging.has(query);
+  await cache.cancelQueries({ predicate });
+  // Not all of them are polled, or refreshed by the view that asked.
+  void cache.refetchQueries({ type: 'active', predicate }, { cancelRefetch: false });
 }
 
 /** When a query without observers is due; epoch milliseconds, undefined for never. */

@@ -97,6 +97,33 @@ describe('useLive', () => {
     workbench.close();
   });
 
+  it('asks again for everything on screen that hangs, also what is neither refreshed nor polled', async () => {
+    let refresh = (): void => {};
+    const now = vi.spyOn(performance, 'now');
+    onTestFinished(() => now.mockRestore());
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const read = vi.fn(({ signal }: { signal: AbortSignal }) => {
+      if (read.mock.calls.length > 1) return Promise.resolve('milk');
+      return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    const { lastFrame, unmount } = render(
+      <WorkbenchProvider workbench={workbench}>
+        <Refreshable of={query('answered', async () => 'tea')} onRefresh={asks => (refresh = asks)} />
+        <ShownService of={{ key: ['hanging'], activity: () => 'settled', read }} />
+      </WorkbenchProvider>,
+    );
+    onTestFinished(() => {
+      unmount();
+      workbench.close();
+    });
+    await eventually(() => expect(lastFrame()).toContain('tea'));
+    const later = performance.now() + 6_000;
+    now.mockImplementation(() => later);
+    refresh();
+    await eventually(() => expect(lastFrame()).toContain('milk fresh'));
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
   it('says that it waits while the service limits the rate of requests, and shows what comes after', async () => {
     const limit = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after': '30' });
     const server = await hostileServer(limit, json({ items: [], has_more: false }));
