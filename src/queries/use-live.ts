@@ -114,11 +114,13 @@ async function giveUpHanging({ asked, cache }: Workbench): Promise<void> {
 /** When a query without observers is due; epoch milliseconds, undefined for never. */
 export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention): number | undefined {
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
-  const last = asked && Math.max(asked.state.dataUpdatedAt, asked.state.errorUpdatedAt);
-  // After the clock was set back it is due at once, and not when the clock has caught up.
-  if (!asked || !last || last > Date.now()) return 0;
+  const attempts = asked ? [asked.state.dataUpdatedAt, asked.state.errorUpdatedAt].filter(at => at > 0) : [];
+  if (!asked || attempts.length === 0) return 0;
   const delay = delayOf(workbench, query, attention, asked, noJitter);
-  return delay === undefined ? undefined : last + delay;
+  if (delay === undefined) return undefined;
+  // A time in the future is from before the clock was set back: waiting for it would take too long.
+  const past = attempts.filter(at => at <= Date.now());
+  return past.length === 0 ? 0 : Math.max(...past) + delay;
 }
 
 /** Keeps the answer to `query` current while the caller is on screen. */

@@ -3,7 +3,7 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { dueAt, type LiveQuery, useLive } from '../../src/queries/use-live.ts';
+import { dueAt, type LiveQuery, queryOptions, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { AuthenticationError, isNotOffered } from '../../src/service/errors.ts';
@@ -279,6 +279,20 @@ describe('useLive', () => {
       expect(read.mock.calls.length).toBeGreaterThan(asked + 7);
       expect(lastFrame()).toContain('tea fresh');
       expect(dueAt(workbench, query('paused', read), 'visible')).toBeGreaterThan(Date.now());
+    });
+
+    it('is due after its last answer where it failed before the clock was set back, and never once it has ended', async () => {
+      const { workbench, read } = await polling();
+      const of = query('failed', read);
+      read.mockRejectedValueOnce(new Error('the cable is out'));
+      await workbench.cache.prefetchQuery(queryOptions(workbench, of));
+      const settled: LiveQuery<string> = { ...query('settled', read), activity: () => 'settled' };
+      await workbench.cache.prefetchQuery(queryOptions(workbench, settled));
+      vi.setSystemTime(Date.now() - 3_600_000);
+      expect(dueAt(workbench, of, 'visible')).toBe(0);
+      await workbench.cache.prefetchQuery(queryOptions(workbench, of));
+      expect(dueAt(workbench, of, 'visible')).toBe(Date.now() + intervals.visibleMs);
+      expect(dueAt(workbench, settled, 'visible')).toBeUndefined();
     });
 
     it('asks nothing while the program is suspended, and once when it returns', async () => {
