@@ -3,8 +3,12 @@ import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import { type ConnectionState, useWorkbench } from '../../queries/workbench.tsx';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { age } from '../../text/time.ts';
+import { recordCommands } from '../keys/general.ts';
+import type { KeyOf } from '../keys/key-router.ts';
+import { useKeyOf } from '../keys/router.tsx';
 import { useTime } from './clock.tsx';
 import type { Toast, ToastKind } from './shell-context.tsx';
+import type { ToastLine } from './toasts.ts';
 
 /** Shorter interruptions are not reported. */
 const patienceMs = 700;
@@ -18,45 +22,59 @@ const kinds = {
   failed: 'danger',
 } as const satisfies Record<ConnectionState['kind'], ToastKind>;
 
-/** The state of the connection in words; undefined if it is normal. `now` is in epoch milliseconds. Pure. */
-export function connectionWords(state: ConnectionState, now: number): string | undefined {
+/** The state of the connection in words; undefined if it is normal. */
+function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
   switch (state.kind) {
     case 'connected':
       return undefined;
     case 'starting':
-      return whileWaiting('Starting the local service', now - state.since);
+      return 'Starting the local service';
     case 'restarting':
-      return whileWaiting('The local service has stopped; starting it again', now - state.since);
+      return 'The local service has stopped; starting it again';
     case 'silent':
-      return `The local service is busy; waiting for its answer… ${age(now - state.since)}`;
+      return 'The local service is busy; waiting for its answer';
     case 'stopped':
       return 'The local service was stopped elsewhere. The next request starts it again.';
     case 'failed':
-      return sanitiseLine(`${state.message} r tries again.`);
+      return sanitiseLine(`${state.message} ${keyOf(recordCommands.refresh)} tries again.`);
   }
+}
+
+/** What is shown of the state, with how long it lasts. `now` is in epoch milliseconds. Pure. */
+function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string | undefined {
+  const words = stateWords(state, keyOf);
+  if (words === undefined || !('since' in state)) return words;
+  const forMs = now - state.since;
+  return state.kind !== 'silent' && forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
 }
 
 /** Nothing was lost: what has started, or was busy, is no news. */
 const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
-function whileWaiting(words: string, forMs: number): string | undefined {
-  return forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
-}
-
-/** The current message about the connection. Temporary news are shown by `toast`. */
-export function useConnectionNotice(toast: (toast: Toast) => void): Toast | undefined {
+/**
+ * The current message about the connection. Temporary news are shown by `say`; `keep` gets each warning that is shown, to
+ * be read again.
+ */
+export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep'>): Toast | undefined {
   const { connection } = useWorkbench();
+  const keyOf = useKeyOf();
   const state = useSyncExternalStore(connection.subscribe, () => connection.state);
   const before = useRef(state);
   useEffect(() => {
     const last = before.current;
     before.current = state;
     if (state.kind !== 'connected') return;
-    if (state.note !== undefined) toast({ kind: 'warning', text: state.note, news: true });
-    else if (!isWaiting(last) && connectionWords(last, Date.now()) !== undefined) {
-      toast({ kind: 'success', text: 'The local service answers again.', news: true });
+    if (state.note !== undefined) say({ kind: 'warning', text: state.note, news: true });
+    else if (!isWaiting(last) && shownWords(last, Date.now(), keyOf) !== undefined) {
+      say({ kind: 'success', text: 'The local service answers again.', news: true });
     }
-  }, [state, toast]);
-  const text = useTime(useCallback(now => connectionWords(state, now), [state]));
-  return text === undefined ? undefined : { kind: kinds[state.kind], text };
+  }, [state, say, keyOf]);
+  const kind = kinds[state.kind];
+  const text = useTime(useCallback(now => shownWords(state, now, keyOf), [state, keyOf]));
+  // Without the time it lasts, which would be outdated.
+  const kept = text === undefined ? undefined : stateWords(state, keyOf);
+  useEffect(() => {
+    if (kept !== undefined) keep({ kind, text: kept });
+  }, [kept, kind, keep]);
+  return text === undefined ? undefined : { kind, text };
 }

@@ -64,7 +64,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const { onRefused, keyOf } = useRouter();
 
   const place = currentPlace(state);
-  const { shown: toast, said, say: showToast } = useToasts(placeKey(place), overlays.length);
+  const { shown: toast, said, say: showToast, keep } = useToasts(placeKey(place), overlays.length);
 
   const connection = useConnection();
   const { remembered } = workbench;
@@ -108,7 +108,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
   useNotices(notices, terminal, showToast);
   useJobNotices(notices, terminal, showToast, place);
-  const connectionNotice = useConnectionNotice(showToast);
+  const connectionNotice = useConnectionNotice({ say: showToast, keep });
   const view = findView(registry, place);
   const hasInspector = view?.hasInspector ?? true;
   const layout = layoutOf(columns, rows, state.focus, hasInspector);

@@ -1,5 +1,5 @@
 /** The notices of the program: one at a time in the line below the panes, and those worth it again in a window. */
-import { createContext, useCallback, useEffect, useReducer, useRef } from 'react';
+import { createContext, useEffect, useMemo, useReducer, useRef } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
@@ -18,6 +18,8 @@ export interface Toasts {
 
 export type ToastAction =
   | { readonly kind: 'say'; readonly toast: Said }
+  /** Makes a notice that is shown by other means readable again; the same one only once, with its last time. */
+  | { readonly kind: 'keep'; readonly toast: Said }
   /** Ends a notice; without effect if another one is shown by now. */
   | { readonly kind: 'end'; readonly toast: Said };
 
@@ -34,7 +36,10 @@ export const isKept = ({ kind, news = false }: Toast): boolean => news || kind !
 export function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
   if (action.kind === 'end') return toasts.shown === action.toast ? { ...toasts, shown: undefined } : toasts;
   const { toast } = action;
-  return { shown: toast, said: isKept(toast) ? [toast, ...toasts.said].slice(0, mostSaid) : toasts.said };
+  const shown = action.kind === 'say' ? toast : toasts.shown;
+  if (!isKept(toast)) return { ...toasts, shown };
+  const others = action.kind === 'say' ? toasts.said : toasts.said.filter(({ text }) => text !== toast.text);
+  return { shown, said: [toast, ...others].slice(0, mostSaid) };
 }
 
 /** How long a notice is shown at most. It ends sooner with a key, or where its place is left. */
@@ -42,17 +47,28 @@ const longestMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 
 /** A key does not remove it before this time, so that a user who is typing sees it. */
 const shortestMs = 1_500;
 
+/** The notices, and the only ways to give one: whatever they get is made safe for a terminal. */
+export interface ToastLine extends Toasts {
+  readonly say: (toast: Toast) => void;
+  /** Adds what is shown by other means to those that can be read again, if it is worth it. */
+  readonly keep: (toast: Toast) => void;
+}
+
 /**
  * The notices. One ends after its time, with a key after it was seen, and at once where what is shown changes while it is
  * about that. `place` names what is shown, and `windows` is the number of windows above it.
  */
-export function useToasts(place: string, windows: number): Toasts & { readonly say: (toast: Toast) => void } {
+export function useToasts(place: string, windows: number): ToastLine {
   const [toasts, dispatch] = useReducer(toastReducer, noToasts);
   const { shown } = toasts;
-  // The only way to the line below the panes: whatever it says is safe for a terminal.
-  const say = useCallback(({ text, tail, ...rest }: Toast) => {
-    const safe = { text: sanitiseLine(text), tail: tail === undefined ? undefined : sanitiseLine(tail) };
-    dispatch({ kind: 'say', toast: { ...rest, ...safe, at: Date.now() } });
+  const { say, keep } = useMemo(() => {
+    const give =
+      (kind: 'say' | 'keep') =>
+      ({ text, tail, ...rest }: Toast): void => {
+        const safe = { text: sanitiseLine(text), tail: tail === undefined ? undefined : sanitiseLine(tail) };
+        dispatch({ kind, toast: { ...rest, ...safe, at: Date.now() } });
+      };
+    return { say: give('say'), keep: give('keep') };
   }, []);
 
   const { onPress } = useRouter();
@@ -77,5 +93,5 @@ export function useToasts(place: string, windows: number): Toasts & { readonly s
     if (!shown || shown.news || before.toast !== shown) return;
     if (place !== before.place || windows > before.windows) dispatch({ kind: 'end', toast: shown });
   }, [shown, place, windows]);
-  return { ...toasts, say };
+  return { ...toasts, say, keep };
 }

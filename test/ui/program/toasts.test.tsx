@@ -1,9 +1,10 @@
 /** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../../src/queries/workbench.tsx';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
+import type { KeyOverrides } from '../../../src/ui/keys/key.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen } from '../../screen.ts';
@@ -78,13 +79,9 @@ describe('the local service', () => {
   const stopped = { kind: 'stopped' } as const;
   const connected = (generation: number) => ({ kind: 'connected', generation, note: undefined }) as const;
 
-  it('is said to be back after it was lost, and not after it was only busy', async () => {
+  function openWith(initial: ConnectionState, overrides: KeyOverrides = {}) {
     const listeners = new Set<() => void>();
-    let state: ConnectionState = connected(1);
-    const become = (next: ConnectionState): void => {
-      state = next;
-      for (const listener of listeners) listener();
-    };
+    let state = initial;
     const connection: ConnectionMonitor = {
       get state() {
         return state;
@@ -98,22 +95,53 @@ describe('the local service', () => {
     const service = async () => new ManyRows(30).service;
     const workbench = new Workbench({ kinds, service, connection, profile: 'local' });
     const screen = openScreen(
-      <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} />,
+      <Program
+        workbench={workbench}
+        theme={createTheme()}
+        registry={registry}
+        terminal={noTerminal}
+        overrides={overrides}
+      />,
+      { columns: 80, rows: 24 },
     );
-    try {
-      await screen.waitFor('Benchmarks');
-      become(silent);
-      await screen.waitFor('The local service is busy');
-      become(connected(1));
-      await screen.waitFor(text => !text.includes('The local service'));
-      become(stopped);
-      await screen.waitFor('The local service was stopped elsewhere');
-      become(connected(2));
-      await screen.waitFor('The local service answers again.');
-    } finally {
+    onTestFinished(() => {
       screen.close();
       workbench.close();
+    });
+    const become = (next: ConnectionState): void => {
+      state = next;
+      for (const listener of listeners) listener();
+    };
+    return { screen, become };
+  }
+
+  it('is said to be back after it was lost, and not after it was only busy', async () => {
+    const { screen, become } = openWith(connected(1));
+    await screen.waitFor('Benchmarks');
+    become(silent);
+    await screen.waitFor('The local service is busy');
+    become(connected(1));
+    await screen.waitFor(text => !text.includes('The local service'));
+    become(stopped);
+    await screen.waitFor('The local service was stopped elsewhere');
+    become(connected(2));
+    await screen.waitFor('The local service answers again.');
+  });
+
+  it('has its warnings among the notices, once each, with the keys that were chosen', async () => {
+    const { screen, become } = openWith(connected(1), { 'item.refresh': ['ctrl-g'] });
+    const message = `The local service could not be started: ${'its folder is full, '.repeat(4)}as it seems.`;
+    await screen.waitFor('Benchmarks');
+    for (const retryAt of [1, 2]) {
+      become({ kind: 'restarting', since: Date.now() - 60_000 });
+      await screen.waitFor('starting it again… 1m');
+      become({ kind: 'failed', message, retryAt });
+      await screen.waitFor(text => /The local service could not be started.*… {2}<!> more/.test(text));
     }
+    await screen.press('!');
+    await screen.waitFor(text => text.replaceAll(/[│\s]+/g, ' ').includes('as it seems. ctrl-g tries again.'));
+    expect(screen.text().match(/\d\d:\d\d:\d\d/g)).toHaveLength(2);
+    expect(screen.text()).toMatch(/starting it again *│/);
   });
 });
 
