@@ -71,9 +71,11 @@ export async function readAcross<Row extends OfBenchmark>(
   const again: Part[] = [];
   let dropped = 0;
   let succeeded = 0;
+  /** Whether the endpoint may not exist: what is in flight decides, and nothing else is asked until then. */
+  let mayBeMissing = false;
   const waiting = [...parts];
   const askNext = async (): Promise<void> => {
-    for (let part = waiting.shift(); part; part = waiting.shift()) {
+    for (let part = waiting.shift(); part; part = mayBeMissing ? undefined : waiting.shift()) {
       const { benchId, cursor } = part;
       try {
         const rows = await read(benchId, cursor === undefined ? {} : { cursor, limit: pageSize });
@@ -85,13 +87,8 @@ export async function readAcross<Row extends OfBenchmark>(
         if (next !== null && next !== cursor && !isEmpty) more.push({ benchId, cursor: next });
       } catch (error) {
         failed.set(benchId, asError(error));
-        // The service has just listed these benchmarks: it is the endpoint that does not exist.
-        const isMissing = !isContinued && succeeded === 0 && [...failed.values()].filter(isGone).length >= fewGone;
-        if (isMissing) {
-          waiting.length = 0;
-          throw new CapabilityMissingError(operation);
-        }
-        if (signal.aborted || isNotOffered(error) || failed.size === parts.length) {
+        mayBeMissing ||= !isContinued && succeeded === 0 && [...failed.values()].filter(isGone).length >= fewGone;
+        if (signal.aborted || isNotOffered(error) || (failed.size === parts.length && !mayBeMissing)) {
           // Other requests would fail in the same way.
           waiting.length = 0;
           throw error;
@@ -100,7 +97,14 @@ export async function readAcross<Row extends OfBenchmark>(
       }
     }
   };
-  await Promise.all(Array.from({ length: askedAtOnce }, askNext));
+  const askSome = () => Promise.all(Array.from({ length: askedAtOnce }, askNext));
+  await askSome();
+  if (mayBeMissing) {
+    // The service has just listed these benchmarks: it is the endpoint that does not exist.
+    if (succeeded === 0) throw new CapabilityMissingError(operation);
+    mayBeMissing = false;
+    await askSome();
+  }
   items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
   // In the order of the benchmarks, so that an equal page has an equal cursor.
   const order = new Map(parts.map(({ benchId }, index) => [benchId, index]));

@@ -145,6 +145,21 @@ describe('runs of all benchmarks', () => {
     expect(read.length).toBeLessThan(10);
   });
 
+  it('are listed although the first ones asked for are not found, while another answer is still awaited', async () => {
+    const { context, read } = world(40);
+    const late = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      if (['b1', 'b2', 'b3'].includes(benchId)) {
+        throw new NotFoundError('There is no such thing.', { code: 'resource_not_found', status: 404 });
+      }
+      await new Promise(resolve => setImmediate(resolve));
+      return [{ id: `run of ${benchId}`, bench_id: benchId, created_at: '2026-01-01T00:00:00Z' }];
+    };
+    const page = await readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: late, words: 'runs' });
+    expect([page.items.length, new Set(read).size, read.length]).toEqual([37, 40, 40]);
+    expect(page.note).toContain('3 of 40');
+  });
+
   it('are not asked for any more once their reader is gone', async () => {
     const { context, read, stop } = world(40);
     const slow = async (benchId: string): Promise<Run[]> => {
