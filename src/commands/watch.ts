@@ -20,7 +20,8 @@ import { type CommandContext, withService } from './with-service.ts';
 async function runningResources(context: CommandContext, only?: Resource): Promise<ResourceRef[]> {
   const { memory } = context;
   const isAsked = (resource: Resource | undefined): boolean => only === undefined || resource === only;
-  const pins = memory.pinned().filter(({ kind }) => resourceOfKind(kind)?.watch && isAsked(resourceOfKind(kind)));
+  const pinned = memory.pinned() ?? [];
+  const pins = pinned.filter(({ kind }) => resourceOfKind(kind)?.watch && isAsked(resourceOfKind(kind)));
   const lists = resources.filter(isAsked).flatMap(({ watch }) => watch?.running ?? []);
   const running = (await Promise.all(lists.map(listed))).flat();
   const isPinned = (ref: ResourceRef): boolean => pins.some(({ kind, id }) => kind === ref.kind && id === ref.id);

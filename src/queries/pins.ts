@@ -10,6 +10,8 @@ export class Pins {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #list: readonly ResourceRef[] | undefined;
+  /** Whether what is stored could not be read when it had changed. */
+  #isOld = false;
 
   constructor(remembered: () => RememberedStore) {
     this.#remembered = remembered;
@@ -18,7 +20,7 @@ export class Pins {
   /** In the order of pinning; the same array until it changes. Opens the remembered store. */
   list(): readonly ResourceRef[] {
     if (this.#list) return this.#list;
-    const list = this.#remembered().pinned();
+    const list = this.#read() ?? noPins;
     this.#list = list;
     // May be called during rendering.
     if (list.length > 0) queueMicrotask(this.#listeners.notify);
@@ -32,9 +34,10 @@ export class Pins {
 
   /** Takes in what other programs have pinned and unpinned since the last call. */
   readAgain(): void {
-    const memory = this.#remembered();
-    const isNew = memory.wasWrittenElsewhere();
-    if (isNew && this.#list && !isDeepStrictEqual(memory.pinned(), this.#list)) this.#changed();
+    const isNew = this.#remembered().wasWrittenElsewhere();
+    if (!this.#list || !(isNew || this.#isOld)) return;
+    const list = this.#read();
+    if (list && !isDeepStrictEqual(list, this.#list)) this.#set(list);
   }
 
   has(kind: string, id: string): boolean {
@@ -49,7 +52,7 @@ export class Pins {
     const { kind, id } = resource;
     const wasPinned = this.has(kind, id);
     const isKept = wasPinned ? this.#remembered().unpin(kind, id) : this.#remembered().pin(resource);
-    this.#changed();
+    this.#set(this.#read() ?? this.list());
     if (!isKept) return undefined;
     return wasPinned ? 'unpinned' : 'pinned';
   }
@@ -60,8 +63,15 @@ export class Pins {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  #changed(): void {
-    this.#list = this.#remembered().pinned();
+  /** Undefined if they cannot be read: what is shown stays, and the next call of `readAgain` tries again. */
+  #read(): readonly ResourceRef[] | undefined {
+    const list = this.#remembered().pinned();
+    this.#isOld = list === undefined;
+    return list;
+  }
+
+  #set(list: readonly ResourceRef[]): void {
+    this.#list = list;
     this.#listeners.notify();
   }
 }

@@ -193,7 +193,7 @@ describe('what is remembered', () => {
       const session = at(address);
       const store = session.workbench.remembered;
       if (pin) store.pin({ kind: 'run', id: 'evr_1', label: 'one' });
-      const labels = store.pinned().map(({ label }) => label);
+      const labels = (store.pinned() ?? []).map(({ label }) => label);
       await session.close();
       return labels;
     };

@@ -60,6 +60,22 @@ it('takes in what another program pins and unpins, and reads nothing while nothi
   expect([pins.list(), changed.mock.calls.length]).toEqual([[], 2]);
 });
 
+it('reads them once when they have changed, and keeps what it shows until they can be read', () => {
+  const store = RememberedStore.inMemory('test');
+  store.pin(pin);
+  const pins = new Pins(() => store);
+  expect(pins.list()).toEqual([pin]);
+  store.pin({ ...pin, id: 'evr_2' });
+  const written = vi.spyOn(store, 'wasWrittenElsewhere').mockReturnValueOnce(true).mockReturnValue(false);
+  const reads = vi.spyOn(store, 'pinned').mockReturnValueOnce(undefined);
+  pins.readAgain();
+  expect(pins.list()).toEqual([pin]);
+  pins.readAgain();
+  expect(pins.list().map(({ id }) => id)).toEqual(['evr_1', 'evr_2']);
+  pins.readAgain();
+  expect([written.mock.calls.length, reads.mock.calls.length]).toEqual([3, 2]);
+});
+
 it('says if it could not be kept, and is as before', () => {
   const store = RememberedStore.inMemory('test');
   const pins = new Pins(() => store);

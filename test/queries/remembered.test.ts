@@ -313,9 +313,11 @@ it('keeps pins in their order', () => {
   const store = RememberedStore.inMemory('prod');
   store.pin({ kind: 'training', id: 'b', label: 'B' }, 1);
   store.pin({ kind: 'run', id: 'a', label: 'A' }, 2);
-  expect(store.pinned().map(({ id }) => id)).toEqual(['b', 'a']);
+  expect(store.pinned()?.map(({ id }) => id)).toEqual(['b', 'a']);
   store.unpin('training', 'b');
   expect(store.pinned()).toEqual([{ kind: 'run', id: 'a', label: 'A' }]);
+  store.close();
+  expect(store.pinned()).toBeUndefined();
 });
 
 it('notes how far a run is, when that changes, and thins what is old', () => {

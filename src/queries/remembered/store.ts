@@ -169,11 +169,11 @@ export class RememberedStore {
     return this.#tables.wasWrittenElsewhere();
   }
 
-  /** The pins, in the order of pinning. */
-  pinned(): ResourceRef[] {
+  /** The pins, in the order of pinning; undefined if they cannot be read. */
+  pinned(): ResourceRef[] | undefined {
     return this.#tables
-      .all('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#scope)
-      .map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
+      .read('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#scope)
+      ?.map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
   }
 
   /** Records the progress of a training run, if it has changed. */

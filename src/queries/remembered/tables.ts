@@ -148,11 +148,16 @@ export class Tables {
 
   /** The rows; none if they cannot be read. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.read(sql, ...values) ?? [];
+  }
+
+  /** The rows; undefined if they cannot be read. */
+  read(sql: string, ...values: SQLInputValue[]): Row[] | undefined {
     try {
       return this.#database.prepare(sql).all(...values) as Row[];
     } catch (error) {
       if (sqliteCode(error) === busyCode) this.#setHeld(true);
-      return [];
+      return undefined;
     }
   }
 
