@@ -10,10 +10,10 @@ import type { KnownResource } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
-import { affectsAllRequests, isGone, isNotOffered } from '../service/errors.ts';
+import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import type { Resource } from './define.ts';
-import { Outcome, readOf } from './watching.ts';
+import { lastAttempt, Outcome, readOf } from './watching.ts';
 
 /** A list whose rows a section counts. */
 interface CountedList {
@@ -32,7 +32,7 @@ const countedLists: readonly CountedList[] = resources
  * many requests.
  */
 const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? 6 : 3);
-/** How many lists that were never read are read for their count in one round. */
+/** How many lists that were never read are read for their count at the same time. */
 const firstReadsAtOnce = 2;
 /** A list that is longer is not kept in memory for its count: it is counted again when it is shown. */
 const mostRows = 5_000;
@@ -47,8 +47,12 @@ export class Counts {
   readonly #soughtInList = new Set<string>();
   /** Resources that were asked about because their list lacked them: they may be there all the same. */
   readonly #askedAbout = new Set<string>();
-  /** Lists that could not be read for a first count, which stays empty until they are shown. */
+  /** Lists whose first count was refused: it stays empty until they are shown, or until a refresh. */
   readonly #uncountable = new Set<CountedList>();
+  /** `timesForgotten` of the service's capabilities in the last round. */
+  #forgotten = 0;
+  /** Lists that are being read for a first count. */
+  readonly #firstReads = new Set<CountedList>();
   /** How many of a kind the rows of another list said that they have, by their ids. */
   readonly #tallies = new Map<string, ReadonlyMap<string, number | null | undefined>>();
 
@@ -61,7 +65,9 @@ export class Counts {
     return {
       key: ['counts'],
       activity: () => 'open',
-      read: async () => {
+      read: async ({ service: { capabilities }, signal }) => {
+        if (capabilities.timesForgotten !== this.#forgotten) this.#uncountable.clear();
+        this.#forgotten = capabilities.timesForgotten;
         // Without a request: what other programs of this user have seen to run.
         this.#workbench.recall();
         const due = countedLists.filter(list => (list.runs || shown) && this.#isDue(list, Date.now()));
@@ -69,29 +75,40 @@ export class Counts {
         for (const { source } of due)
           await outcome.of(readOf(listQuery(this.#workbench, source)).fetch(this.#workbench));
         outcome.check();
-        if (shown) await this.#readFirst();
+        if (shown && !signal.aborted) this.#readFirst();
         return due.length;
       },
     };
   }
 
   /** Counts lists that were never read, a few at a time: nothing waits for them. */
-  async #readFirst(): Promise<void> {
-    const unread = countedLists.filter(list => !list.runs && !list.source.costly && this.#isUnread(list));
-    for (const list of unread.slice(0, firstReadsAtOnce)) {
-      try {
-        await readOf(listQuery(this.#workbench, list.source)).fetch(this.#workbench);
-      } catch (error) {
-        // It may be listed once the host answers or takes the key; anything else would be refused again.
-        if (!affectsAllRequests(error)) this.#uncountable.add(list);
-      }
+  #readFirst(): void {
+    const now = Date.now();
+    const unread = countedLists.filter(list => !list.runs && !list.source.costly && this.#isUnread(list, now));
+    // One that keeps failing takes no turn from the others.
+    const attempts = new Map(unread.map(list => [list, lastAttempt(this.#workbench, list.source)]));
+    unread.sort((left, right) => (attempts.get(left) ?? 0) - (attempts.get(right) ?? 0));
+    for (const list of unread.slice(0, firstReadsAtOnce - this.#firstReads.size)) void this.#countFirst(list);
+  }
+
+  async #countFirst(list: CountedList): Promise<void> {
+    this.#firstReads.add(list);
+    try {
+      await readOf(listQuery(this.#workbench, list.source)).fetch(this.#workbench);
+    } catch (error) {
+      if (isLastingRefusal(error)) this.#uncountable.add(list);
+    } finally {
+      this.#firstReads.delete(list);
     }
   }
 
-  #isUnread(list: CountedList): boolean {
+  #isUnread(list: CountedList, now: number): boolean {
     const { lists, poll, openedAt } = this.#workbench;
-    if (this.#uncountable.has(list) || lists.countOf(list.source.key) !== undefined) return false;
-    return Date.now() - openedAt >= poll.visibleMs / 2;
+    if (this.#uncountable.has(list) || this.#firstReads.has(list)) return false;
+    if (now - openedAt < poll.visibleMs / 2 || lists.countOf(list.source.key) !== undefined) return false;
+    // A refusal that a refresh has forgotten is never due.
+    const due = readOf(listQuery(this.#workbench, list.source)).dueAt(this.#workbench, 'visible') ?? 0;
+    return due <= now;
   }
 
   /** Follows what is read of the resources until the returned function is called. */
@@ -128,23 +145,28 @@ export class Counts {
   /** Reads the lists that lack something that another answer is about. */
   #findUncounted(): void {
     if (this.#workbench.paused) return;
+    const all = this.#workbench.statuses.all();
     for (const list of countedLists) {
-      const uncounted = this.#workbench.statuses.all().filter(known => this.#isUncounted(list, known));
+      const uncounted = this.#uncountedIn(list, all);
       if (uncounted.length === 0) continue;
       for (const known of uncounted) this.#soughtInList.add(keyOf(known));
       this.#read(list);
     }
   }
 
-  #isUncounted({ resource, source }: CountedList, known: KnownResource): boolean {
+  #uncountedIn({ resource, source }: CountedList, all: readonly KnownResource[]): readonly KnownResource[] {
     const { lists, statuses, openedAt } = this.#workbench;
-    const { kind, id, status, gone } = known;
-    if (kind !== resource.kind || gone || this.#soughtInList.has(keyOf(known))) return false;
+    const isNew = (known: KnownResource) => !known.gone && !this.#soughtInList.has(keyOf(known));
+    const ofKind = all.filter(known => known.kind === resource.kind && isNew(known));
+    if (ofKind.length === 0) return ofKind;
     const count = lists.countOf(source.key);
-    if (count ? !count.complete : !(statuses.runs(kind) && isRunning(status))) return false;
     const reader = lists.find(source.key);
-    const readAt = statuses.lastRead(known)?.at ?? 0;
-    return !reader?.hasId(id) && readAt >= Math.max(openedAt, reader?.polledAt ?? 0);
+    const since = Math.max(openedAt, reader?.polledAt ?? 0);
+    return ofKind.filter(known => {
+      const { kind, id, status } = known;
+      if (count ? !count.complete : !(statuses.runs(kind) && isRunning(status))) return false;
+      return !reader?.hasId(id) && (statuses.lastRead(known)?.at ?? 0) >= since;
+    });
   }
 
   /** Asks about what is watched or on screen and is not in its list any more. */

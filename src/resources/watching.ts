@@ -71,7 +71,7 @@ export function readOf<Data>(query: LiveQuery<Data>): Read {
 }
 
 /** When the last attempt ended, successfully or not; 0 if there was none. */
-export function lastAttempt({ cache }: Workbench, { key }: Read): number {
+export function lastAttempt({ cache }: Workbench, { key }: Pick<Read, 'key'>): number {
   const state = cache.getQueryState(key);
   return Math.max(state?.dataUpdatedAt ?? 0, state?.errorUpdatedAt ?? 0);
 }

@@ -73,6 +73,7 @@ export class Capabilities {
   /** Ids in this session's answers: these resources exist. */
   readonly #ids = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
+  #timesForgotten = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
     this.#clock = clock;
@@ -90,9 +91,15 @@ export class Capabilities {
 
   /** Asks for everything again: after a manual refresh, or when another instance of the service may offer more. */
   forget(): void {
+    this.#timesForgotten += 1;
     this.#missing.clear();
     this.#proven.clear();
     this.#ids.clear();
+  }
+
+  /** Changes with each `forget`: what else was refused before may be asked for again. */
+  get timesForgotten(): number {
+    return this.#timesForgotten;
   }
 
   /** Records an answer: the endpoint exists, and so do the resources it names. */

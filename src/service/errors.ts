@@ -234,6 +234,12 @@ export function isNotOffered(error: unknown): error is CapabilityMissingError {
   return error instanceof CapabilityMissingError;
 }
 
+/** Whether the service would refuse the same request again, however often it is sent. */
+export function isLastingRefusal(error: unknown): boolean {
+  if (isNotOffered(error)) return error.retryAfterMs === undefined;
+  return isGone(error) || (error instanceof ServiceError && ['permission', 'validation'].includes(error.kind));
+}
+
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
 
 /** Whether a Node error code means that a host could not prove its identity: retrying does not help. */

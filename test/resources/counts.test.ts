@@ -1,0 +1,100 @@
+/** The first counts of lists that nothing shows: what fails or hangs costs no other count. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Workbench } from '../../src/queries/workbench.tsx';
+import { kinds, resourceNamed } from '../../src/resources/catalogue.ts';
+import { Counts } from '../../src/resources/counts.ts';
+import { readOf } from '../../src/resources/watching.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { eventually } from '../eventually.ts';
+import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
+
+const dataset = { dataset_id: 'ds_1', dataset_name: 'walks' };
+
+function counting(answers: Answers) {
+  const scripted = scriptedService({
+    listBenchmarks: () => pageOf([]),
+    listTrainingRuns: () => [],
+    listDeployments: () => pageOf([]),
+    ...answers,
+  });
+  const call = vi.spyOn(scripted.service, 'call');
+  const poll = { focusedMs: 2, visibleMs: 2 };
+  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test', poll });
+  onTestFinished(() => workbench.close());
+  const counts = new Counts(workbench);
+  const round = () => {
+    // As if the wait after a failure were over.
+    workbench.failed.forget();
+    return readOf(counts.query(true)).fetch(workbench);
+  };
+  const rowsOf = (name: string) => workbench.lists.countOf(resourceNamed(name)?.list({}).key ?? [])?.rows;
+  return { ...scripted, call, workbench, counts, round, rowsOf };
+}
+
+it('are asked for again after a failure that may pass', async () => {
+  let failures = 0;
+  const { round, rowsOf } = counting({
+    listDatasets: () => {
+      if (failures > 0) return pageOf([dataset]);
+      failures += 1;
+      throw new ServiceError('server', 'The store is out.', { status: 503 });
+    },
+  });
+  await eventually(async () => {
+    await round();
+    expect([failures, rowsOf('datasets')]).toEqual([1, 1]);
+  });
+});
+
+it('are asked for once where they are refused for good, and again after a refresh', async () => {
+  const { round, rowsOf, asked, workbench } = counting({
+    listDatasets: () => pageOf([dataset]),
+    listSecrets: () => {
+      throw new ServiceError('permission', 'Secrets are for owners.', { status: 403 });
+    },
+  });
+  await eventually(async () => {
+    await round();
+    expect([asked('listSecrets'), rowsOf('datasets')]).toEqual([1, 1]);
+  });
+  for (let rounds = 0; rounds < 5; rounds += 1) await round();
+  expect(asked('listSecrets')).toBe(1);
+  await workbench.retryMissing();
+  await eventually(async () => {
+    await round();
+    expect(asked('listSecrets')).toBe(2);
+  });
+});
+
+it('keep no round waiting while one of them hangs, and end with the program', async () => {
+  const { round, rowsOf, asked, call, workbench, requests } = counting({
+    listDatasets: () => new Promise(() => {}),
+    listSecrets: () => pageOf([{ secret_id: 'sec_1', name: 'key' }]),
+  });
+  const recall = vi.spyOn(workbench, 'recall');
+  await eventually(async () => {
+    await round();
+    expect([asked('listDatasets'), rowsOf('secrets')]).toEqual([1, 1]);
+  });
+  const before = recall.mock.calls.length;
+  await round();
+  await round();
+  expect([recall.mock.calls.length - before, asked('listDatasets')]).toEqual([2, 1]);
+  const [, , options] = call.mock.calls.find(([operation]) => operation === 'listDatasets') ?? [];
+  expect(options?.signal?.aborted).toBe(false);
+  workbench.close();
+  const sent = requests.length;
+  await new Promise(resolve => setImmediate(resolve));
+  expect([options?.signal?.aborted, requests.length]).toEqual([true, sent]);
+});
+
+it('are looked up once for each list, however many resources of it are known', () => {
+  const { counts, workbench } = counting({ listEvalRuns: () => [] });
+  const start = (id: string) => workbench.started({ kind: 'run', id, label: id, status: 'running' });
+  for (let id = 0; id < 20; id += 1) start(`evr_${id}`);
+  onTestFinished(counts.follow());
+  const lookedUp = vi.spyOn(workbench.lists, 'countOf');
+  start('evr_20');
+  const keys = lookedUp.mock.calls.map(([key]) => JSON.stringify(key));
+  expect(keys).toEqual([JSON.stringify(resourceNamed('runs')?.list({}).key)]);
+});
