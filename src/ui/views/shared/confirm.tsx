@@ -129,11 +129,11 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
     onDone();
   };
   const rest = left.length < given.length ? `${verb} the other ${left.length}` : verb;
-  const progress = given.length > 1 ? ` ${done} of ${given.length}` : '';
+  const progress = given.length > 1 ? `${done} of ${given.length}: ` : '';
   const heldBack = useHeldBackWords();
   const doing = state.kind === 'running' && state.stopping ? 'Stopping…' : (heldBack ?? `${verb}…`);
   const buttons = busy
-    ? `${doing}${progress}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
+    ? `${progress}${doing}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
     : `${styles.key(`<${keyOf(confirmCommands.no)}>`)} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(rest)}`;
   return (
     <KeyScope
