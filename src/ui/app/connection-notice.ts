@@ -4,8 +4,7 @@ import { type ConnectionState, useWorkbench } from '../../queries/workbench.tsx'
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { age } from '../../text/time.ts';
 import { recordCommands } from '../keys/general.ts';
-import type { KeyOf } from '../keys/key-router.ts';
-import { useKeyOf } from '../keys/router.tsx';
+import { type KeyOf, useKeyOf } from '../keys/router.tsx';
 import { useTime } from './clock.tsx';
 import type { Toast, ToastKind } from './shell-context.tsx';
 import type { ToastLine } from './toasts.ts';

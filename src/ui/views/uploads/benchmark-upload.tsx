@@ -16,7 +16,7 @@ import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
-import type { Binding } from '../../keys/router.tsx';
+import { type Binding, type KeyOf, useKeyOf } from '../../keys/router.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
@@ -51,28 +51,35 @@ const columns: readonly Column<FileState>[] = [
 
 const idOf = ({ file }: FileState): string => file.path;
 
-const phaseWords = {
-  waiting: 'not sent yet: enter sends it',
-  reading: 'connecting, and reading the folder',
-  uploading: 'sending',
-  ingesting: 'all files are sent; the service is ingesting the benchmark',
-  building: 'ingested; starting the build of its images',
-  done: 'uploaded; enter opens it',
-  failed: 'it failed, and what was sent is kept: enter continues where it stopped',
-  failedBefore: 'it failed before a file was sent: enter tries again',
-  cancelledBefore: 'stopped before a file was sent: enter sends it',
-  cancelled: 'stopped, and what was sent is kept: enter continues where it stopped',
-} as const satisfies Record<UploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
+/** The words of a phase, with the keys that continue from it. */
+const phaseWords = (start: string, open: string) =>
+  ({
+    waiting: `not sent yet: ${start} sends it`,
+    reading: 'connecting, and reading the folder',
+    uploading: 'sending',
+    ingesting: 'all files are sent; the service is ingesting the benchmark',
+    building: 'ingested; starting the build of its images',
+    done: `uploaded; ${open} opens it`,
+    failed: `it failed, and what was sent is kept: ${start} continues where it stopped`,
+    failedBefore: `it failed before a file was sent: ${start} tries again`,
+    cancelledBefore: `stopped before a file was sent: ${start} sends it`,
+    cancelled: `stopped, and what was sent is kept: ${start} continues where it stopped`,
+  }) as const satisfies Record<UploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
-/** The words of a phase; only files that were sent whole count as sent. */
-function wordsOf(job: BenchmarkUpload): string {
-  const { phase, sentFiles, plan } = job.state;
+/** The words of the current phase; only files that were sent whole count as sent. */
+function wordsOf(job: BenchmarkUpload, keyOf: KeyOf): string {
+  const { phase, sentFiles, plan, failedTasks } = job.state;
+  const [start, open] = [keyOf(uploadCommands.start), keyOf(uploadCommands.open)];
+  if (job.isTaken) return `it failed: ${keyOf(uploadCommands.startOver)} uploads the folder as a new benchmark`;
+  if (phase === 'done' && failedTasks.length > 0) {
+    return `uploaded without ${counted(failedTasks.length, 'task')}, see below; ${open} opens it`;
+  }
   if (phase === 'waiting' && job.hasStarted) {
-    const before = `${sentFiles} of ${counted(plan.files.length, 'file')} sent before: enter continues`;
+    const before = `${sentFiles} of ${counted(plan.files.length, 'file')} sent before: ${start} continues`;
     return sentFiles < plan.files.length ? `${before}; a file that was under way is sent again` : before;
   }
-  if ((phase === 'failed' || phase === 'cancelled') && sentFiles === 0) return phaseWords[`${phase}Before`];
-  return phaseWords[phase];
+  const isBefore = (phase === 'failed' || phase === 'cancelled') && sentFiles === 0;
+  return phaseWords(start, open)[isBefore ? (`${phase}Before` as const) : phase];
 }
 
 function paceWords({ began, sent }: UploadState, total: number): string {
@@ -82,24 +89,16 @@ function paceWords({ began, sent }: UploadState, total: number): string {
   return `${bytes(rate)}/s  about ${duration(((total - sent) / rate) * 1000)} left`;
 }
 
-function headLines(job: BenchmarkUpload, width: number, theme: Theme): string[] {
+function headLines(job: BenchmarkUpload, width: number, theme: Theme, keyOf: KeyOf): string[] {
   const { state } = job;
   const { plan } = state;
   const { styles } = theme;
-  const short = state.failedTasks.length;
-  const doneWords =
-    short > 0 ? `uploaded without ${counted(short, 'task')}, see below; enter opens it` : phaseWords.done;
-  const words = job.isTaken
-    ? 'it failed: N uploads the folder as a new benchmark'
-    : state.phase === 'done'
-      ? doneWords
-      : wordsOf(job);
-  const done = short > 0 ? styles.warning : styles.success;
+  const done = state.failedTasks.length > 0 ? styles.warning : styles.success;
   const phase = state.phase === 'done' ? done : state.phase === 'failed' ? styles.danger : styles.strong;
   const pace = state.phase === 'uploading' ? paceWords(state, plan.bytes) : '';
   return [
     styles.title(truncate(sanitiseLine(plan.name), width)),
-    phase(truncate(words, width)),
+    phase(truncate(wordsOf(job, keyOf), width)),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${state.sentFiles} of ${counted(plan.files.length, 'file')}  ${bytes(state.sent)} of ${bytes(plan.bytes)}`,
     styles.muted(
       truncate([counted(plan.taskCount, 'task'), sanitiseLine(plan.folder), pace].filter(Boolean).join('  '), width),
@@ -116,10 +115,11 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
   const workbench = useWorkbench();
   const theme = useTheme();
   const pane = usePane('main');
+  const keyOf = useKeyOf();
   const job = useJob(place.jobId, BenchmarkUpload);
   const agents = useAgents();
   const head = job
-    ? headLines(job, pane.width - 2, theme)
+    ? headLines(job, pane.width - 2, theme, keyOf)
     : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
   const rows = job?.files ?? noFiles;
   const table = useTable({ rows, columns, id: idOf, height: Math.max(4, pane.height - head.length) });

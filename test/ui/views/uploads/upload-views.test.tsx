@@ -12,6 +12,7 @@ import { kinds } from '../../../../src/resources/catalogue.ts';
 import { AuthenticationError, NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
+import type { KeyOverrides } from '../../../../src/ui/keys/key.ts';
 import { registry } from '../../../../src/ui/views/registry.ts';
 import { PathPicker } from '../../../../src/ui/views/shared/path-picker.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
@@ -47,13 +48,21 @@ async function openUpload(
   folder: Folder,
   connect: () => Promise<Service> = async () => service,
   memory: RememberedStore = remembered()(),
+  overrides: KeyOverrides = {},
 ) {
   const workbench = new Workbench({ kinds, service: connect, profile: 'test', remembered: () => memory });
   const job = await uploadOf(folder, memory);
   workbench.jobs.add(job);
   const start = { view: 'benchmark-upload', jobId: job.id, label: folder.label } as const;
   const screen = openScreen(
-    <Program workbench={workbench} theme={createTheme()} registry={registry} terminal={noTerminal} start={start} />,
+    <Program
+      workbench={workbench}
+      theme={createTheme()}
+      registry={registry}
+      terminal={noTerminal}
+      start={start}
+      overrides={overrides}
+    />,
     { columns: 120, rows: 30 },
   );
   onTestFinished(() => {
@@ -78,6 +87,14 @@ describe('the upload of a benchmark', () => {
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
     expect(screen.text()).toContain('1 of 1 file ');
+  });
+
+  it('names the keys that were chosen', async () => {
+    const chosen = { 'upload.start': ['ctrl-g'], 'upload.open': ['ctrl-e'] };
+    const { screen } = await openUpload(folderOf(1), undefined, undefined, chosen);
+    expect(screen.text()).toContain('not sent yet: ctrl-g sends it');
+    await screen.press('ctrl-g');
+    await screen.waitFor('uploaded; ctrl-e opens it');
   });
 
   it('names a file that is too large, and does not say that something was sent', async () => {
