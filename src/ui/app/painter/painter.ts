@@ -68,6 +68,8 @@ export class Painter {
   #open = true;
   /** Answers that are still on their way, also those that are not needed any more. */
   #awaited = 0;
+  /** Answers that may come to requests that were dropped: the time they seem to take says nothing about the line. */
+  #late = 0;
   #onQuiet: (() => void) | undefined;
 
   constructor(line: PainterLine, size: PainterSize) {
@@ -86,7 +88,7 @@ export class Painter {
   /** The content of the terminal is unknown: the frame is sent in full. */
   repaint(): void {
     this.#shown = undefined;
-    this.#questions = [];
+    this.#dropQuestions();
     this.#unprobed = 0;
     this.resume();
   }
@@ -103,7 +105,8 @@ export class Painter {
     this.#answers = 'come';
     clearTimeout(this.#patience);
     const question = this.#questions.shift();
-    if (question) this.#speed.learn(question.ahead, performance.now() - question.at);
+    if (this.#late > 0) this.#late -= 1;
+    else if (question) this.#speed.learn(question.ahead, performance.now() - question.at);
     this.#awaited = Math.max(0, this.#awaited - 1);
     if (this.#awaited === 0) this.#onQuiet?.();
     this.resume();
@@ -149,6 +152,8 @@ export class Painter {
     await promise;
     clearTimeout(timer);
     this.#onQuiet = undefined;
+    // Whatever has not come by now is lost, or goes to the next owner of the terminal.
+    this.#awaited = 0;
   }
 
   /** Bytes that the terminal may not have shown yet; those without a request after them cannot be waited for. */
@@ -165,10 +170,22 @@ export class Painter {
       this.#later(left);
       return false;
     }
-    this.#questions = [];
+    this.#giveUp();
     this.#answers = 'untried';
     this.#patience = undefined;
     return true;
+  }
+
+  /** Their answers may still come, but nothing waits for them before it sends. */
+  #dropQuestions(): void {
+    this.#late += this.#questions.length;
+    this.#questions = [];
+  }
+
+  /** Their answers are lost. */
+  #giveUp(): void {
+    this.#awaited = Math.max(0, this.#awaited - this.#questions.length);
+    this.#dropQuestions();
   }
 
   /** Bytes sent and not confirmed. */
@@ -224,7 +241,7 @@ export class Painter {
     if (this.#answers !== 'untried' || this.#patience !== undefined) return;
     this.#patience = setTimeout(() => {
       this.#answers = 'never';
-      this.#questions = [];
+      this.#giveUp();
       this.resume();
     }, patienceMs);
     this.#patience.unref();

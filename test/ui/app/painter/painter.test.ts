@@ -258,6 +258,36 @@ describe('Painter', () => {
     painter.close();
   });
 
+  it('is hushed at once if the only answers that are missing were lost or taken by another program', async () => {
+    fakeTime();
+    const { painter, sent } = open();
+    const isHushed = async (): Promise<boolean> => {
+      let hushed = false;
+      void painter.pauseAndDrain(60_000).then(() => {
+        hushed = true;
+      });
+      for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+      return hushed;
+    };
+    const frame = (letter: string) => Array.from({ length: 8 }, () => letter.repeat(70)).join('\n');
+    painter.frame(frame('a'));
+    painter.answered();
+    for (const letter of 'bc') {
+      vi.advanceTimersByTime(aMoment);
+      painter.frame(frame(letter));
+    }
+    vi.advanceTimersByTime(4_500);
+    expect(sent.at(-1)).toContain('cccc');
+    painter.answered();
+    expect(await isHushed()).toBe(true);
+    painter.open();
+    expect(await isHushed()).toBe(false);
+    await vi.advanceTimersByTimeAsync(60_000);
+    painter.open();
+    painter.answered();
+    expect(await isHushed()).toBe(true);
+  });
+
   describe('on a line that has shown itself slow', () => {
     const large = (letter: string) => Array.from({ length: 20 }, () => letter.repeat(78)).join('\n');
     const answerMs = 0.2;
@@ -295,6 +325,19 @@ describe('Painter', () => {
         painter.frame(large(String.fromCharCode(97 + (index % 26))));
         vi.advanceTimersByTime(10);
       }
+      expect(sent).toHaveLength(2);
+      painter.close();
+    });
+
+    it('also after an answer to a request of before the screen was drawn again', () => {
+      const { painter, sent } = slow(answerMs, 5);
+      painter.frame([...'1234'].map(digit => digit.repeat(70)).join('\n'));
+      painter.repaint();
+      expect(sent).toHaveLength(2);
+      painter.answered();
+      vi.advanceTimersByTime(200);
+      painter.answered();
+      painter.frame(large('a'));
       expect(sent).toHaveLength(2);
       painter.close();
     });
