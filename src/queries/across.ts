@@ -59,7 +59,7 @@ export async function readAcross<Row extends OfBenchmark>(
   context: PageContext<Row>,
   { operation, read, mayHave = () => true, words }: AcrossOptions<Row>,
 ): Promise<AnnotatedPage<Row>> {
-  const { signal } = context;
+  const { signal, progressed } = context;
   const rest = restOf(context.query.cursor);
   const isContinued = rest !== undefined && (rest.parts.length > 0 || rest.benchmarks === null);
   const { parts, benchmarks, unread, later } = isContinued
@@ -79,6 +79,7 @@ export async function readAcross<Row extends OfBenchmark>(
       const { benchId, cursor } = part;
       try {
         const rows = await read(benchId, cursor === undefined ? {} : { cursor, limit: pageSize });
+        progressed?.();
         for (const row of rows) items.push(row);
         succeeded += 1;
         dropped += unreadableIn(rows);
@@ -139,12 +140,13 @@ function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
 
 /** The benchmarks of the next page of their list, and how many of them could not be read. */
 async function nextBenchmarks(
-  { service, signal }: PageContext<OfBenchmark>,
+  { service, signal, progressed }: PageContext<OfBenchmark>,
   mayHave: (benchmark: Benchmark) => boolean,
   cursor: string | null | undefined,
 ): Promise<Omit<Rest, 'failed'> & { readonly unread: number }> {
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
   const page = await service.call('listBenchmarks', { query }, { signal });
+  progressed?.();
   const parts = page.items.filter(mayHave).map(({ bench_id }) => ({ benchId: bench_id }));
   return { parts, benchmarks: nextCursor(page, next => next === cursor) ?? null, unread: page.dropped };
 }

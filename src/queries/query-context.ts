@@ -7,4 +7,6 @@ export interface QueryContext {
   readonly signal: AbortSignal;
   /** Resources seen on this service before. */
   readonly memory: RememberedStore;
+  /** Called with each part of an answer that takes several requests: a refresh does not give up what makes progress. */
+  readonly progressed?: (() => void) | undefined;
 }

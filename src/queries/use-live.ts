@@ -79,10 +79,16 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
     meta: query.reports ?? { observes: query.observes, about: query.about },
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
       const hash = hashKey(queryKey);
-      workbench.asked.set(hash, performance.now());
+      const waitFromNow = (): void => {
+        workbench.asked.set(hash, performance.now());
+      };
+      const progressed = (): void => {
+        if (!signal.aborted && workbench.asked.has(hash)) waitFromNow();
+      };
+      waitFromNow();
       try {
         const { background } = await workbench.service();
-        const answer = await query.read({ service: background, signal, memory: workbench.remembered });
+        const answer = await query.read({ service: background, signal, memory: workbench.remembered, progressed });
         workbench.failed.succeeded(hash);
         return answer;
       } catch (failure) {
@@ -96,7 +102,7 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
   };
 }
 
-/** A request without an answer for this long is given up when the user asks again; in milliseconds. */
+/** A query without any part of its answer for this long is given up when the user asks again; in milliseconds. */
 const patienceMs = 5_000;
 
 /** Gives up the requests that hang, and sends those again whose answers are on screen. */

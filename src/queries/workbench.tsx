@@ -88,7 +88,7 @@ export class Workbench {
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };
   readonly failed: FailedQueries;
-  /** When the queries were sent whose answers are awaited, by hash; monotonic milliseconds. */
+  /** Since when the queries in flight wait for the next part of their answer, by hash; monotonic milliseconds. */
   readonly asked = new Map<string, number>();
   /** What is known of everything with a status. */
   readonly statuses: StatusStore;

@@ -65,15 +65,17 @@ export class Counts {
     return {
       key: ['counts'],
       activity: () => 'open',
-      read: async ({ service: { capabilities }, signal }) => {
+      read: async ({ service: { capabilities }, signal, progressed }) => {
         if (capabilities.timesForgotten !== this.#forgotten) this.#uncountable.clear();
         this.#forgotten = capabilities.timesForgotten;
         // Without a request: what other programs of this user have seen to run.
         this.#workbench.recall();
         const due = countedLists.filter(list => (list.runs || shown) && this.#isDue(list, Date.now()));
-        const outcome = new Outcome();
-        for (const { source } of due)
+        const outcome = new Outcome({ progressed });
+        for (const { source } of due) {
+          signal.throwIfAborted();
           await outcome.of(readOf(listQuery(this.#workbench, source)).fetch(this.#workbench));
+        }
         outcome.check();
         if (shown && !signal.aborted) this.#readFirst();
         return due.length;

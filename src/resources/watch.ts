@@ -188,11 +188,18 @@ async function readDetails(workbench: Workbench, ref: Named, attention: Attentio
 }
 
 /** @throws ServiceError if every request failed */
-async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outcome) => Promise<void>) {
-  const outcome = new Outcome();
+async function readEach(
+  context: QueryContext,
+  refs: readonly Named[],
+  read: (ref: Named, outcome: Outcome) => Promise<void>,
+): Promise<void> {
+  const outcome = new Outcome(context);
   const waiting = [...refs];
   const next = async (): Promise<void> => {
-    for (let ref = waiting.shift(); ref; ref = waiting.shift()) await read(ref, outcome);
+    for (let ref = waiting.shift(); ref; ref = waiting.shift()) {
+      context.signal.throwIfAborted();
+      await read(ref, outcome);
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, next));
   outcome.check();
@@ -203,8 +210,8 @@ async function readEach(refs: readonly Named[], read: (ref: Named, outcome: Outc
  *
  * @throws ServiceError if none could be read
  */
-async function discover(workbench: Workbench): Promise<void> {
-  const outcome = new Outcome();
+async function discover(workbench: Workbench, context: QueryContext): Promise<void> {
+  const outcome = new Outcome(context);
   const lists = resources.flatMap(({ watch }) => (watch?.running ? [readOf(listQuery(workbench, watch.running))] : []));
   await readListsOf(workbench, runningOf(workbench.statuses), outcome);
   await Promise.all(
@@ -235,10 +242,10 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
   return {
     key: watchKeys.list,
     id: keyOf,
-    readPage: async () => {
+    readPage: async context => {
       workbench.recall();
-      await discover(workbench);
-      await readEach(toRead(workbench, attention), async (ref, outcome) => {
+      await discover(workbench, context);
+      await readEach(context, toRead(workbench, attention), async (ref, outcome) => {
         if (workbench.statuses.get(ref)?.gone) return;
         await readStatus(workbench, ref, attention, outcome);
         if (!workbench.statuses.get(ref)?.gone) await readDetails(workbench, ref, attention, outcome);
@@ -276,12 +283,12 @@ export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
   return {
     key: watchKeys.background,
     activity: () => 'open',
-    read: async () => {
+    read: async context => {
       const { pinned, running } = unattended(workbench, Date.now());
       // The single reads below report what the service refuses.
-      await readListsOf(workbench, running, new Outcome());
+      await readListsOf(workbench, running, new Outcome(context));
       const refs = [...pinned, ...inTurn(workbench, running, Date.now())];
-      await readEach(refs, (ref, outcome) => readStatus(workbench, ref, 'visible', outcome));
+      await readEach(context, refs, (ref, outcome) => readStatus(workbench, ref, 'visible', outcome));
       return refs.length;
     },
   };

@@ -93,11 +93,17 @@ export function isDue(workbench: Workbench, read: Read, attention: Attention, no
 export class Outcome {
   asked = 0;
   readonly failures: unknown[] = [];
+  readonly #progressed: QueryContext['progressed'];
+
+  constructor({ progressed }: Pick<QueryContext, 'progressed'>) {
+    this.#progressed = progressed;
+  }
 
   /** Returns whether the service offers it. */
   async of(reading: Promise<unknown>): Promise<boolean> {
     try {
       await reading;
+      this.#progressed?.();
     } catch (error) {
       if (isNotOffered(error)) return false;
       if (!isGone(error)) this.failures.push(error);

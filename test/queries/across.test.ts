@@ -160,6 +160,13 @@ describe('runs of all benchmarks', () => {
     expect(page.note).toContain('3 of 40');
   });
 
+  it('report the answer of each benchmark, so that a refresh lets them be read', async () => {
+    const { context, reader } = world(14);
+    let answers = 0;
+    await reader.poll({ ...context, progressed: () => (answers += 1) });
+    expect(answers).toBeGreaterThanOrEqual(14);
+  });
+
   it('are not asked for any more once their reader is gone', async () => {
     const { context, read, stop } = world(40);
     const slow = async (benchId: string): Promise<Run[]> => {

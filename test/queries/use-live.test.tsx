@@ -3,6 +3,7 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { QueryContext } from '../../src/queries/query-context.ts';
 import { dueAt, type LiveQuery, queryOptions, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -122,6 +123,38 @@ describe('useLive', () => {
     refresh();
     await eventually(() => expect(lastFrame()).toContain('milk fresh'));
     expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it('lets a query continue that makes progress, however long it takes', async () => {
+    let refresh = (): void => {};
+    let at = 0;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => at);
+    onTestFinished(() => now.mockRestore());
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const rest = Promise.withResolvers<string>();
+    let progress: (() => void) | undefined;
+    const read = vi.fn(({ progressed }: QueryContext) => {
+      progress = progressed;
+      return rest.promise;
+    });
+    const { lastFrame, unmount } = render(
+      <WorkbenchProvider workbench={workbench}>
+        <Refreshable of={{ key: ['long'], activity: () => 'open', read }} onRefresh={asks => (refresh = asks)} />
+      </WorkbenchProvider>,
+    );
+    onTestFinished(() => {
+      unmount();
+      workbench.close();
+    });
+    await eventually(() => expect(read).toHaveBeenCalledTimes(1));
+    at = 4_000;
+    progress?.();
+    at = 8_000;
+    refresh();
+    await new Promise(setImmediate);
+    rest.resolve('tea');
+    await eventually(() => expect(lastFrame()).toContain('tea'));
+    expect(read).toHaveBeenCalledTimes(1);
   });
 
   it('says that it waits while the service limits the rate of requests, and shows what comes after', async () => {

@@ -304,6 +304,7 @@ export class ListReader<Row> {
       if (!instead || !isNotOffered(error)) return this.#refused(place, error);
       page = await instead(context);
     }
+    context.progressed?.();
     // Rows that have all vanished went with what they belong to: if that is not there either, they stay as they are.
     const vanished = place.kind === 'first' && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;
     if (vanished) await this.source.partOf?.read(context);
