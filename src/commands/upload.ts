@@ -11,6 +11,7 @@ import type { Job, JobState } from '../queries/uploads/job.ts';
 import { handledItems, TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
 import { describeError, ServiceError } from '../service/errors.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
+import { isTaken } from '../text/new-file.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { awaited } from './awaited-changes.ts';
@@ -210,11 +211,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** @throws CommandError if the file cannot be created; checked before anything is sent */
 async function requireNew(path: string): Promise<void> {
-  const isThere = await stat(path).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) throw new CommandError(`${path} exists already. Name a new file with --failures.`);
+  if (await isTaken(path)) throw new CommandError(`${path} exists already. Name a new file with --failures.`);
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw new CommandError(`${path} cannot be made (${errorCode(error)}). Name another file with --failures.`);
   });

@@ -1,7 +1,7 @@
 /** Creates files for the user: under safe names, never over existing files, and completely or not at all. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { errorCode } from './errors.ts';
 
@@ -30,6 +30,14 @@ export function safeFileName(name: string): string {
 /** A new file could not be written; an existing file is unchanged. */
 export class NewFileError extends Error {
   override readonly name = 'NewFileError';
+}
+
+/** Whether a new file cannot have this path, because something has it: also a link to a file that does not exist. */
+export function isTaken(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Characters written at a time. */
@@ -64,7 +72,7 @@ export async function writeNewFile(name: string, parts: Parts): Promise<string> 
       cause: error,
     });
   };
-  if (existsSync(path)) failed({ code: 'EEXIST' });
+  if (await isTaken(path)) failed({ code: 'EEXIST' });
   const unfinished = join(dirname(path), `.benchtop-${randomUUID()}.part`);
   const remove = (): void => rmSync(unfinished, { force: true });
   process.once('exit', remove);

@@ -1,5 +1,5 @@
 /** The command line on a real local service, as a script sees it. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
@@ -482,6 +482,11 @@ describe('upload', () => {
     expect(notes).toMatch(/line 2: It is not JSON/);
     expect(readFileSync(failures, 'utf8')).toBe('nonsense\n');
     expect(lines((await cli('list', ['trajectories', '--dataset', 'talks', '--ids'])).out)).toHaveLength(1);
+    const link = join(folder, 'link.jsonl');
+    symlinkSync('nowhere.jsonl', link);
+    const linked = await cli('upload', [path, '--dataset', 'talks', '--failures', link]);
+    expect([linked.code, linked.out]).toEqual([exitCodes.usage, '']);
+    expect(linked.notes).toContain('link.jsonl exists already. Name a new file with --failures.');
   });
 
   it.each([

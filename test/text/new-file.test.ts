@@ -1,6 +1,15 @@
 /** Files for the user: their names, and what is on disk when writing them fails. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -44,6 +53,18 @@ it('a file that is there stays as it is', async () => {
   writeFileSync(path, 'mine');
   await expect(writeNewFile(path, ['other'])).rejects.toThrow(new NewFileError(`${path} exists already`));
   expect(readFileSync(path, 'utf8')).toBe('mine');
+});
+
+it('a link is there even if its file is not, which is said before any part is read', async () => {
+  const path = join(testFolder(), 'link.txt');
+  symlinkSync('nowhere.txt', path);
+  let isRead = false;
+  async function* parts(): AsyncGenerator<string> {
+    isRead = true;
+    yield 'x';
+  }
+  await expect(writeNewFile(path, parts())).rejects.toThrow(new NewFileError(`${path} exists already`));
+  expect(isRead).toBe(false);
 });
 
 it('half a file is no file', async () => {
