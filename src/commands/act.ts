@@ -104,7 +104,7 @@ export async function printOutcome(
     // The field was checked by the contract before anything was sent.
     await printRecord(record, id, flags, io, { mayLack: () => true });
   } catch (error) {
-    io.note(`${label} is ${id}`);
+    io.note(sanitiseLine(`${label} is ${id}`));
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(error.message, exitCodes.failed);
   }
@@ -147,7 +147,7 @@ export async function finish(
     await printOutcome(started, ref, flags, io);
     return exitCodes.done;
   }
-  io.note(`${ref.label} is ${ref.id}`, { id: ref.id });
+  io.note(sanitiseLine(`${ref.label} is ${ref.id}`), { id: ref.id });
   // A script needs the id of what it started, also where the end of it cannot be read.
   let record = started;
   try {

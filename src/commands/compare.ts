@@ -7,6 +7,7 @@ import { type Fact, given } from '../present/fact.ts';
 import { type ComparedRuns, comparison, type RewardMean, summariseComparison, verdictOf } from '../queries/compare.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -56,10 +57,10 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   if (!status) return;
   const isOwn = rememberedAt(row) === undefined;
   if (hasEnded(status)) {
-    if (statusMeaning(status) !== 'success') note(`${id} ended as ${status}: rewards may be missing.`);
+    if (statusMeaning(status) !== 'success') note(sanitiseLine(`${id} ended as ${status}: rewards may be missing.`));
   } else if (isOwn) throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
   // Its status will not change: it is what benchtop noted when it started or saw the run.
-  else note(`The service reports no status for ${id}: comparing the rewards that it has now.`);
+  else note(`The service reports no status for ${sanitiseLine(id)}: comparing the rewards that it has now.`);
 }
 
 const rewardFields = ({ mean, rewards }: RewardMean) => ({ reward_mean: mean ?? null, rewards });

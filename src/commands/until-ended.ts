@@ -14,7 +14,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo, NoteFields } from './io.ts';
 import type { CommandContext } from './with-service.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
@@ -99,7 +99,7 @@ export async function follow(following: Following): Promise<string> {
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
       if (isOver(seen.status, seen.endTime)) {
-        note(`${label} has an end time, but its status ${sanitiseLine(seen.status ?? '')} does not say how it ended.`);
+        note(`${label} has an end time, but its status ${seen.status ?? ''} does not say how it ended.`);
         return seen.status ?? '';
       }
       without = seen.status === undefined ? without + 1 : 0;
@@ -159,16 +159,16 @@ export interface WaitOptions {
 async function noteFailedParts(
   { kind, id, label }: ResourceRef,
   { service, memory, signal }: Pick<CommandContext, 'service' | 'memory' | 'signal'>,
-  io: CommandIo,
+  note: (text: string) => void,
 ): Promise<void> {
   const parts = resourceOfKind(kind)?.watch?.failedParts;
   if (!parts) return;
   try {
     const failures = await parts.read(id, { service, memory, signal });
-    for (const words of failures) io.note(sanitiseLine(`${label}: ${words}`));
+    for (const words of failures) note(`${label}: ${words}`);
   } catch (error) {
     if (signal.aborted) throw error;
-    io.note(`${label}: its ${parts.words} could not be read. ${errorMessage(error)}`);
+    note(`${label}: its ${parts.words} could not be read. ${errorMessage(error)}`);
   }
 }
 
@@ -201,6 +201,8 @@ export async function untilEnded(
 ): Promise<ExitCode> {
   const { isDone = isSuccess, isLast = isLastOf(ref) } = change ?? {};
   io.stopOnSignals?.();
+  // Labels, ids and errors hold text of the service.
+  const note = (text: string, fields?: NoteFields): void => io.note(sanitiseLine(text), fields);
   /** Since when an answer is missing, in milliseconds; undefined after one. */
   let silentSince: number | undefined;
   try {
@@ -211,24 +213,24 @@ export async function untilEnded(
         ? await change.look(service.background, signal)
         : await lookAt(ref, { service: service.background, memory, signal });
       silentSince = undefined;
-      if (seen.id !== ref.id && !isNoted) io.note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
+      if (seen.id !== ref.id && !isNoted) note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;
       return seen;
     };
     const intervals = sharedBy(among, config.preferences.poll);
-    const status = await follow({ label: ref.label, look, onChange, note: io.note, intervals, signal, isLast });
+    const status = await follow({ label: ref.label, look, onChange, note, intervals, signal, isLast });
     if (isDone(status)) return exitCodes.done;
-    await noteFailedParts(ref, { service, memory, signal }, io);
+    await noteFailedParts(ref, { service, memory, signal }, note);
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
-      io.note(`${ref.label} ${change ? `is still being ${change.past}` : 'keeps running'}.`, { id: ref.id });
+      note(`${ref.label} ${change ? `is still being ${change.past}` : 'keeps running'}.`, { id: ref.id });
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
     const words = (isKnown ? lateWords : lostWords)(change?.past, timeout ?? 0);
-    io.note(`${ref.label} ${words}`, { id: ref.id });
+    note(`${ref.label} ${words}`, { id: ref.id });
     return exitCodes.timeout;
   }
 }

@@ -90,7 +90,8 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   });
   if (rows.length === 0) return;
   const ids = rows.map(row => benchmarks.list({}).id(row)).join(', ');
-  io.note(`${ids} ${rows.length === 1 ? 'is' : 'are'} named ${sanitiseLine(name)} too: this makes another benchmark.`);
+  const areNamed = rows.length === 1 ? 'is named' : 'are named';
+  io.note(sanitiseLine(`${ids} ${areNamed} ${name} too: this makes another benchmark.`));
 }
 
 async function uploadBenchmark(
@@ -171,7 +172,7 @@ async function uploadTrajectories(
   if (json) await io.print(recordText(job.outcomes));
   else {
     for (const { line, status, failed, message } of job.outcomes) {
-      if (failed) io.note(`line ${line}: ${message ?? status}`);
+      if (failed) io.note(sanitiseLine(`line ${line}: ${message ?? status}`));
     }
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories and does not say which are stored, skipped or failed.');

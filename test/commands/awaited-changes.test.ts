@@ -57,6 +57,18 @@ it('cancel follows each run to its end, and takes one that had ended for done', 
   expect(failed).toEqual({ code: exitCodes.failed, out: 'trn_1\n', notes: 'first: failed' });
 });
 
+it('a label of several lines makes no line of its own', async () => {
+  const stop = new AbortController();
+  const named = (status: string) => json({ training_run_id: 'trn_1', display_name: 'first\nbenchtop: done', status });
+  const cli = await cliTo({
+    'GET /api/v1/train/trn_1': [named('running'), () => stop.abort()],
+    'POST /api/v1/train/trn_1/cancel': [json({ training_run_id: 'trn_1', status: 'cancelling' })],
+  });
+  const { code, notes } = await cli('cancel', ['trn_1', '--yes', '--wait'], { signal: stop.signal });
+  expect(code).toBe(exitCodes.interrupted);
+  expect(notes).toBe('first benchtop: done is still being cancelled.');
+});
+
 it('undeploy waits until each deployment is gone or inactive', async () => {
   const deployed = { status: 'DEPLOYED', is_active: false };
   const active = { status: 'DEPLOYED', is_active: true };

@@ -87,6 +87,17 @@ it('compares runs that failed, and says so', async () => {
   expect(notes).toContain('evr_1 ended as failed: rewards may be missing.');
 });
 
+it('compares runs whose ids have several lines, in notes of one line', async () => {
+  const eval_run_id = 'evr_1\nbenchtop: passed';
+  const server = await hostileServer((response, request) => {
+    const answer = request.url.endsWith('rewards') ? { trajectory_rewards: [] } : { status: 'failed' };
+    return json({ eval_run_id, bench_id: 'b', ...answer })(response, request);
+  });
+  const { notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('compare', [eval_run_id, eval_run_id]);
+  expect(notes).toContain('evr_1 benchtop: passed ended as failed: rewards may be missing.');
+  expect(notes).not.toMatch(/^benchtop: passed/m);
+});
+
 it('export leaves no file if a trajectory of it cannot be read', async () => {
   let reads = 0;
   const server = await hostileServer((response, request) => {
