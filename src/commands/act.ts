@@ -159,7 +159,8 @@ export async function finish(
       record = { ...started, ...(await again(until)) };
       noteWarnings(record, ref, io);
     } catch (error) {
-      if (code === exitCodes.timeout) return code;
+      // How it ended is known, or that it is not: the record only explains it.
+      if (isLate) return code;
       await io.fail(error);
       return exitCodeOf(error);
     }

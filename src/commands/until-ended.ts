@@ -155,7 +155,10 @@ export interface WaitOptions {
   readonly onChange: (seen: Seen) => Promise<void>;
 }
 
-/** Reports which parts of a resource failed or are missing, and why. */
+/**
+ * Reports which parts of a resource failed or are missing, and why. Never rejects: it has ended, and that is the result
+ * also where the signal aborts the reading of its parts.
+ */
 async function noteFailedParts(
   { kind, id, label }: ResourceRef,
   { service, memory, signal }: Pick<CommandContext, 'service' | 'memory' | 'signal'>,
@@ -167,8 +170,7 @@ async function noteFailedParts(
     const failures = await parts.read(id, { service, memory, signal });
     for (const words of failures) note(`${label}: ${words}`);
   } catch (error) {
-    if (signal.aborted) throw error;
-    note(`${label}: its ${parts.words} could not be read. ${errorMessage(error)}`);
+    if (!signal.aborted) note(`${label}: its ${parts.words} could not be read. ${errorMessage(error)}`);
   }
 }
 

@@ -82,6 +82,26 @@ it('uploads nothing if the service does not answer in time', async () => {
   expect(notes).toContain('The service did not answer within 0.5 seconds. Nothing was uploaded.');
 });
 
+it.each([
+  ['watch', ['bench_1']],
+  ['build', ['bench_1', '--wait']],
+])('%s says how it ended, also if it is stopped while it reads why', async (command, args) => {
+  const stop = new AbortController();
+  const readiness = { ready: false, missing_secret_names: ['TOKEN'], unready_task_image_counts: {} };
+  const { cli, requests } = await cliTo(
+    {
+      ...known,
+      'GET /api/v1/benchmarks/bench_1/readiness': readiness,
+      'POST /api/v1/benchmarks/bench_1/images/build': { images: [] },
+    },
+    () => stop.abort(),
+  );
+  const { code, notes } = await cli(command, args, { signal: stop.signal });
+  expect(requests.at(-1)?.url).toMatch(/bench_1(\/images)?$/);
+  expect(code).toBe(exitCodes.failed);
+  expect(notes).not.toContain('keeps running');
+});
+
 it('what is only read to explain a result does not replace it once the command is stopped', async () => {
   const service = fakeService({
     getBenchmarkReadiness: () => {
