@@ -1,6 +1,6 @@
 /** How `cancel --wait` and `undeploy --wait` follow what they changed, until the service has done it. */
 import type { Deployment } from '../contract/deployments.ts';
-import { hasEnded, statusMeaning } from '../contract/status.ts';
+import { type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { lookAt } from '../resources/watch.ts';
 import { isGone, ServiceError } from '../service/errors.ts';
@@ -90,16 +90,22 @@ export async function awaited(
   return { code, status };
 }
 
-/** The outcome of what could not be changed because it has ended by itself; undefined for any other error. */
-export async function endedBefore(
+/** The status before the change, as it was found. */
+export const statusBefore = ({ row }: Found): string | undefined => (row as MaybeStatus).status ?? undefined;
+
+/** The status now of what the service refused to change because of its state; undefined for any other error. */
+export async function statusOfRefused(
   found: Found,
   error: Error | undefined,
   context: CommandContext,
-  io: CommandIo,
-): Promise<Outcome | undefined> {
+): Promise<string | undefined> {
   if (!(error instanceof ServiceError) || error.kind !== 'conflict') return undefined;
   const { status } = await lookAt(refOfFound(found), context).catch(() => ({ status: undefined }));
-  if (status === undefined || !hasEnded(status)) return undefined;
+  return status;
+}
+
+/** The outcome of what had ended by itself before it could be changed. */
+export function endedBefore(found: Found, status: string, io: CommandIo): Outcome {
   io.note(`${sanitiseLine(nameOf(found))} has ended already: ${sanitiseLine(status)}.`, { id: found.id, status });
   return { code: exitCodes.done, status, hadEnded: true };
 }

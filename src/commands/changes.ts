@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { logRewardResult } from '../contract/trajectories.ts';
 import { type Action, action, sendAll } from '../queries/action.ts';
 import { promote, undeploy, unpromote } from '../queries/deployments.ts';
@@ -15,7 +16,16 @@ import { counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { type ActFlags, askLine, checkOutcomeFlags, confirm, printOutcome, printRequests } from './act.ts';
-import { awaited, endedBefore, type Outcome, refOfFound, untilCancelled, untilUndeployed } from './awaited-changes.ts';
+import {
+  awaited,
+  endedBefore,
+  type Outcome,
+  refOfFound,
+  statusBefore,
+  statusOfRefused,
+  untilCancelled,
+  untilUndeployed,
+} from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
@@ -60,7 +70,7 @@ const waitedFor = z.extend(changed, { status: z.nullable(z.string()) });
 
 /** Why a resource was not changed, or may not have been. */
 function reasonOf(found: Found, error: Error | undefined, past: string, lateAfter: number | undefined): Error {
-  const name = nameOf(found);
+  const name = sanitiseLine(nameOf(found));
   if (lateAfter === undefined || isRefusal(error))
     return error ?? new CommandError(`${name} was not ${past}.`, exitCodes.failed);
   const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
@@ -107,9 +117,14 @@ async function changeAll(
     const outcomes = new Map<Found, Outcome>();
     const reasons: Error[] = [];
     for (const [each, error] of failed) {
-      const ended = flags.wait && mayHaveEnded ? await endedBefore(each, error, context, io) : undefined;
-      if (ended) {
-        outcomes.set(each, ended);
+      const status = flags.wait && mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
+      if (status !== undefined && hasEnded(status)) {
+        outcomes.set(each, endedBefore(each, status, io));
+        continue;
+      }
+      if (status !== undefined && statusMeaning(status) === 'stopping') {
+        // An earlier request is at work: it is followed like this one.
+        failed.delete(each);
         continue;
       }
       const reason = reasonOf(each, error, past, lateAfter);
@@ -122,6 +137,12 @@ async function changeAll(
     const limits = { timeout: flags.timeout, among: sent.length };
     await Promise.all(
       sent.map(async each => {
+        const before = flags.wait && mayHaveEnded ? statusBefore(each) : undefined;
+        // Some services accept the request all the same.
+        if (before !== undefined && hasEnded(before)) {
+          outcomes.set(each, endedBefore(each, before, io));
+          return;
+        }
         const isAwaited = flags.wait && awaits;
         const waited = isAwaited && (await awaited(refOfFound(each), { ...limits, change: awaits(each) }, context, io));
         outcomes.set(each, waited || { code: exitCodes.done });
@@ -131,9 +152,12 @@ async function changeAll(
       const { resource, id } = each;
       const outcome = outcomes.get(each);
       if (!outcome) continue;
-      if (removes && resource.kind) context.memory.forget(resource.kind, id);
-      const { status = null, hadEnded } = outcome;
-      const done = hadEnded ? 'ended' : past;
+      const { code, status = null, hadEnded } = outcome;
+      const isDone = code === exitCodes.done;
+      // Until it is gone, its name has to find it again.
+      if (removes && resource.kind && isDone) context.memory.forget(resource.kind, id);
+      const isNow = isDone ? past : 'requested';
+      const done = hadEnded ? 'ended' : isNow;
       const record: z.infer<typeof changed> = { id, kind: resource.names[1], done, ...(flags.wait && { status }) };
       // One line for each: there may be many.
       if (flags.json) await io.print(`${safeJson(record)}\n`);

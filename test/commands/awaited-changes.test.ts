@@ -53,8 +53,29 @@ it('cancel follows each run to its end, and takes one that had ended for done', 
     'run evr_1: cancelling',
     'run evr_1: cancelled',
   ]);
-  const failed = await cli('cancel', ['trn_1', '--yes', '--wait']);
-  expect(failed).toEqual({ code: exitCodes.failed, out: 'trn_1\n', notes: 'first: failed' });
+  const failed = await cli('cancel', ['trn_1', '--yes', '--wait', '--json']);
+  expect(failed.code).toBe(exitCodes.failed);
+  expect(lines(failed.out)).toEqual([{ id: 'trn_1', kind: 'training-run', done: 'requested', status: 'failed' }]);
+  expect(failed.notes).toContain('first: failed');
+});
+
+it('cancel follows what an earlier request is cancelling, though the service refuses another', async () => {
+  const cli = await cliTo({
+    'GET /api/v1/eval/evr_1': [run('evr_1', 'cancelling'), run('evr_1', 'cancelling'), run('evr_1', 'cancelled')],
+    'POST /api/v1/eval/evr_1/cancel': [refusal(409, 'conflict_error', 'already_cancelling')],
+  });
+  const { code, out, notes } = await cli('cancel', ['evr_1', '--yes', '--wait', '--field', 'status']);
+  expect({ code, out, notes }).toEqual({ code: exitCodes.done, out: 'cancelled\n', notes: 'run evr_1: cancelled' });
+});
+
+it('cancel takes a run that had failed before for ended, though the service accepts the request', async () => {
+  const cli = await cliTo({
+    'GET /api/v1/eval/evr_1': [run('evr_1', 'failed')],
+    'POST /api/v1/eval/evr_1/cancel': [json({ eval_run_id: 'evr_1', status: 'failed' })],
+  });
+  const { code, out, notes } = await cli('cancel', ['evr_1', '--yes', '--wait', '--field', 'done']);
+  expect({ code, out }).toEqual({ code: exitCodes.done, out: 'ended\n' });
+  expect(notes).toBe('run run evr_1 (evr_1) has ended already: failed.');
 });
 
 it('a label of several lines makes no line of its own', async () => {
@@ -84,11 +105,14 @@ it('undeploy waits until each deployment is gone or inactive', async () => {
   const both = await cli('undeploy', words);
   expect(both).toMatchObject({ code: exitCodes.done, out: 'gone\ninactive\n' });
   expect(both.notes).toContain('tutor: DEPLOYED');
-  expect(await cli('undeploy', ['dep_3', '--yes', '--wait'])).toEqual({
+  expect(await cli('undeploy', ['dep_3', '--yes', '--wait', '--field', 'done'])).toEqual({
     code: exitCodes.failed,
-    out: 'dep_3\n',
+    out: 'requested\n',
     notes: 'tutor: FAILED',
   });
+  // The others are gone; this one is still found by its slug.
+  expect(await cli('undeploy', ['tutor', '--yes'])).toMatchObject({ code: exitCodes.done, out: 'dep_3\n' });
+  expect((await cli('undeploy', ['tutor', '--yes'])).code).toBe(exitCodes.notFound);
 });
 
 it('the ids are printed at the end of --timeout, whether the service answers or not', async () => {
