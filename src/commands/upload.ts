@@ -48,6 +48,8 @@ async function finish(
   };
   const stop = (): void => job.cancel();
   signal.addEventListener('abort', stop);
+  // It may have aborted while the folder or standard input was read.
+  if (signal.aborted) stop();
   const timer = setInterval(note, progressEveryMs);
   try {
     await work;

@@ -102,6 +102,16 @@ it.each([
   expect(notes).not.toContain('keeps running');
 });
 
+it('uploads nothing once it is stopped, also if that was before there was anything to stop', async () => {
+  const { cli, requests } = await cliTo({}, json({}));
+  const path = join(testFolder(), 'talk.jsonl');
+  writeFileSync(path, `${JSON.stringify({ messages: [{ role: 'user', content: 'hi' }] })}\n`);
+  const { code, notes } = await cli('upload', [path, '--dataset', 'talks'], { signal: AbortSignal.abort() });
+  expect(code).toBe(exitCodes.interrupted);
+  expect(notes).toContain('Stopped.');
+  expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
 it('what is only read to explain a result does not replace it once the command is stopped', async () => {
   const service = fakeService({
     getBenchmarkReadiness: () => {
