@@ -152,6 +152,8 @@ export interface WaitOptions {
   readonly among?: number;
   /** Seconds after which the signal of the context gives up, for messages. */
   readonly timeout?: number | undefined;
+  /** Failed and missing parts that were reported before, in the same words. */
+  readonly noted?: readonly string[];
   readonly onChange: (seen: Seen) => Promise<void>;
 }
 
@@ -163,12 +165,13 @@ async function noteFailedParts(
   { kind, id, label }: ResourceRef,
   { service, memory, signal }: Pick<CommandContext, 'service' | 'memory' | 'signal'>,
   note: (text: string) => void,
+  noted: readonly string[],
 ): Promise<void> {
   const parts = resourceOfKind(kind)?.watch?.failedParts;
   if (!parts) return;
   try {
     const failures = await parts.read(id, { service, memory, signal });
-    for (const words of failures) note(`${label}: ${words}`);
+    for (const words of failures) if (!noted.includes(words)) note(`${label}: ${words}`);
   } catch (error) {
     if (!signal.aborted) note(`${label}: its ${parts.words} could not be read. ${errorMessage(error)}`);
   }
@@ -199,7 +202,7 @@ export async function untilEnded(
   ref: ResourceRef,
   { config, service, memory, signal }: CommandContext,
   io: CommandIo,
-  { timeout, onChange, change, among = 1 }: WaitOptions,
+  { timeout, onChange, change, noted = [], among = 1 }: WaitOptions,
 ): Promise<ExitCode> {
   const { isDone = isSuccess, isLast = isLastOf(ref) } = change ?? {};
   io.stopOnSignals?.();
@@ -222,7 +225,7 @@ export async function untilEnded(
     const intervals = sharedBy(among, config.preferences.poll);
     const status = await follow({ label: ref.label, look, onChange, note, intervals, signal, isLast });
     if (isDone(status)) return exitCodes.done;
-    await noteFailedParts(ref, { service, memory, signal }, note);
+    await noteFailedParts(ref, { service, memory, signal }, note, noted);
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {

@@ -9,6 +9,7 @@ import { planUpload } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
 import { handledItems, TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
+import { missingSecretWords } from '../resources/benchmarks.ts';
 import { describeError, ServiceError } from '../service/errors.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { isTaken } from '../text/new-file.ts';
@@ -131,9 +132,10 @@ async function uploadBenchmark(
   const missing =
     benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, { service, signal }) : none;
   for (const note of missing.notes) io.note(note);
+  const noted = missing.names.map(missingSecretWords);
   const isAwaited = wait && code === exitCodes.done && benchId !== undefined;
   const ready = isAwaited
-    ? await awaited({ kind: 'benchmark', id: benchId, label: plan.name }, { timeout }, context, io)
+    ? await awaited({ kind: 'benchmark', id: benchId, label: plan.name }, { timeout, noted }, context, io)
     : undefined;
   if (code === exitCodes.done || json) {
     const result = {

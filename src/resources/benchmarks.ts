@@ -150,8 +150,10 @@ export const benchmarks = defineResource<Benchmark>({
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
-const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] =>
-  (names ?? []).map(name => `the secret ${name} is missing`);
+/** What the failed parts of a benchmark say of a secret that it lacks. */
+export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
+
+const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
 
 /** With whether it can be launched, what it lacks, and what cannot be graded; nothing of it if the service does not say. */
 async function factsWithReadiness(row: Benchmark, context: QueryContext): Promise<readonly Fact[]> {

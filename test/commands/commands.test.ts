@@ -403,6 +403,20 @@ describe('upload', () => {
     expect((await cli('list', ['images', '--benchmark', id, '--columns', 'task,status'])).out).toMatch(/one\tready/);
   });
 
+  it('names a missing secret once, also if it waits', async () => {
+    const folder = testFolder();
+    const manifest = {
+      name: 'locked',
+      tasks: [{ ...task('one'), files: [], environment: [{ name: 'T', secret_name: 'LOCKED_TOKEN' }] }],
+    };
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+    const { code, notes } = await cli('upload', [folder, '--wait']);
+    expect(code).toBe(exitCodes.failed);
+    expect(notes.match(/.*LOCKED_TOKEN.*/g)).toEqual([
+      'The secret LOCKED_TOKEN is missing. Create it: benchtop secret set LOCKED_TOKEN',
+    ]);
+  });
+
   it('names every error of a manifest', async () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'b.txt'), 'hello');
