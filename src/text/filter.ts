@@ -56,7 +56,9 @@ export function parseFilter(input: string): Filter | FilterError {
     };
   }
   if (input.startsWith('!')) {
-    const { accepts } = textFilter(input.slice(1));
+    const without = textFilter(input.slice(1));
+    if (!without.ok) return without;
+    const { accepts } = without;
     return {
       ok: true,
       kind: 'inverse',
@@ -109,16 +111,28 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   return { kept };
 }
 
-function textFilter(needle: string): Filter {
+function textFilter(needle: string): Filter | FilterError {
   // An expression ignores case without changing the text, so that the ranges hold for the original.
   const literal = needle.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
   const flags = hasCapitals(needle) ? 'u' : 'iu';
-  return { ok: true, kind: 'text', ...searchFor(literal, flags) };
+  try {
+    return { ok: true, kind: 'text', ...searchFor(literal, flags) };
+  } catch {
+    return { ok: false, error: 'This text is too long to search for. Make it shorter.' };
+  }
 }
 
+/** @throws SyntaxError if the expression cannot be read, or is too large */
 function searchFor(source: string, flags: 'u' | 'iu' | 'mu' | 'imu'): Pick<Filter, 'accepts' | 'matches'> {
   const first = new RegExp(source, flags);
   const all = new RegExp(source, `g${flags}`);
+  // V8 refuses what is too large when it is first used: for texts of one byte a character, and for others.
+  withinTime(() => {
+    for (const sample of ['', '\u0100']) {
+      first.test(sample);
+      all.test(sample);
+    }
+  }, textBudget);
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
 }
 

@@ -52,6 +52,15 @@ describe('parseFilter', () => {
     }
   });
 
+  it('refuses what is too large to be searched for, and does not throw later', () => {
+    const large = 'pasted '.repeat(8_000);
+    expect(parseFilter(large)).toMatchObject({ ok: false, error: expect.stringContaining('too long') });
+    expect(parseFilter(`!${large}`)).toMatchObject({ ok: false, error: expect.stringContaining('too long') });
+    expect(parseFilter(`/${large}`)).toMatchObject({ ok: false, error: expect.stringContaining('too large') });
+    // What takes long is no error before it is needed.
+    expect(parseFilter('/(?:.?){100000}y')).toMatchObject({ ok: true });
+  });
+
   it('inverts', () => {
     expect(parts('!failed', 'run Failed')).toBeUndefined();
     expect(parts('!failed', 'run ok')).toEqual([]);

@@ -16,6 +16,11 @@ export const breadthSeeds: readonly (readonly [seed: string, was: string, keys: 
   ['last-57', 'so was a count of tasks below zero in the head of a benchmark', 1_200],
   ['last-106', 'so was one where the program may only read', 1_200],
   ['A-267', 'a line separator in the description of a training option reached the terminal', 1_000],
+  [
+    '5110-65',
+    'a long paste into a search was an expression too large for V8, which says so only when it searches',
+    1_200,
+  ],
 ];
 
 export interface DepthSeed {
