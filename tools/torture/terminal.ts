@@ -42,6 +42,17 @@ export interface Terminal {
 /** Bytes at the end of a chunk that may be the beginning of a secret. */
 const overlap = 64;
 
+/**
+ * While the terminal is lent or given back, the kernel itself echoes what is typed: keys, including tabs, which it erases
+ * with `\b \b`, and pastes, whose marks it writes with a caret.
+ */
+function withoutEcho(data: string): string {
+  return data
+    .replaceAll('\b \b', '')
+    .replace(/^\t+(?=\u001b|$)/, '')
+    .replace(/\^\[\[200~.*?(?:\^\[\[201~?|$)/gs, '');
+}
+
 export function openTerminal(options: TerminalOptions): Terminal {
   let { columns, rows } = options;
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
@@ -61,9 +72,7 @@ export function openTerminal(options: TerminalOptions): Terminal {
     const text = tail + data;
     tail = text.slice(-overlap);
     for (const secret of options.secrets) if (text.includes(secret)) options.onUnmeant('a credential');
-    // While the terminal is lent or given back, the kernel itself echoes typed keys, including tabs, and erases them
-    // like this.
-    reader.take(data.replaceAll('\b \b', '').replace(/^\t+(?=\u001b|$)/, ''));
+    reader.take(withoutEcho(data));
     terminal.write(data);
   });
   terminal.onData(reply => {
