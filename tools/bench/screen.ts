@@ -140,8 +140,8 @@ async function list(bench: Bench): Promise<void> {
   bench.row('scroll by a row, three panes, p95', p95(msOf(scrolls)), 16, 'ms', 1);
   bench.row('scroll by a row, three panes', median(bytesOf(scrolls)), 6_000, 'bytes');
   bench.row('filter keystroke over 10,000 rows, p95', p95(await typeFilter(terminal, 10_000)), 30, 'ms', 1);
-  // Until the welcome message is gone and the row under the cursor has been read.
-  await terminal.watch(3_000);
+  // Until the welcome message is gone, the row under the cursor has been read, and each section counted once.
+  await terminal.watch(45_000);
   const idle = await terminal.watch(12_000);
   bench.row('idle and polling, bytes a second', idle.bytes / 12, 0, 'bytes', 1);
   bench.row('idle and polling, of a core', idle.cpuMs / 120, 1, '%', 2);
