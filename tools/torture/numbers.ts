@@ -129,11 +129,7 @@ function trainingFailures({ text, sent }: Evidence): string[] {
     const counted = Number(shown) === done || Number(shown) <= steps.size || committed.includes(Number(shown));
     if (!counted) failures.push(`step ${shown} is not ${String(done)}`);
     if (of !== undefined && Number(of) !== total) failures.push(`of ${of} is not ${String(total)}`);
-  } else if (
-    typeof done === 'number' &&
-    typeof total === 'number' &&
-    !text.includes('is not what this program knows')
-  ) {
+  } else if (typeof done === 'number' && typeof total === 'number' && !text.includes('is not what benchtop expects')) {
     failures.push(`step ${done} of ${total} is not shown`);
   }
   const held = sent(heldOutPath).flatMap(text => rowsOf(text, 'held_out_rewards') ?? []);
