@@ -94,11 +94,13 @@ export class Counts {
   }
 
   async #countFirst(list: CountedList): Promise<void> {
+    const forgotten = this.#forgotten;
     this.#firstReads.add(list);
     try {
       await readOf(listQuery(this.#workbench, list.source)).fetch(this.#workbench);
     } catch (error) {
-      if (isLastingRefusal(error)) this.#uncountable.add(list);
+      // A refusal from before a refresh says nothing about the time after it.
+      if (isLastingRefusal(error) && forgotten === this.#forgotten) this.#uncountable.add(list);
     } finally {
       this.#firstReads.delete(list);
     }

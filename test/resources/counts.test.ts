@@ -66,6 +66,22 @@ it('are asked for once where they are refused for good, and again after a refres
   });
 });
 
+it('are asked for again after a refresh that came before the refusal', async () => {
+  const refusal = Promise.withResolvers<never>();
+  const { round, asked, workbench } = counting({ listSecrets: () => refusal.promise });
+  await eventually(async () => {
+    await round();
+    expect(asked('listSecrets')).toBe(1);
+  });
+  await workbench.retryMissing();
+  await round();
+  refusal.reject(new ServiceError('permission', 'Secrets are for owners.', { status: 403 }));
+  await eventually(async () => {
+    await round();
+    expect(asked('listSecrets')).toBe(2);
+  });
+});
+
 it('keep no round waiting while one of them hangs, and end with the program', async () => {
   const { round, rowsOf, asked, call, workbench, requests } = counting({
     listDatasets: () => new Promise(() => {}),

@@ -199,8 +199,10 @@ describe('a service that does not start', () => {
     await expect(Promise.all([connection.locate(anySignal), service.fails('No room.')])).rejects.toThrow('No room.');
     vi.setSystemTime(Date.now() - 3_600_000);
     await vi.advanceTimersByTimeAsync(1_000);
-    void connection.locate(anySignal);
+    const located = connection.locate(anySignal);
     expect(service.moments).toHaveLength(2);
+    await service.comesUp(1);
+    await expect(located).resolves.toMatchObject({ baseUrl: 'http://127.0.0.1:1' });
   });
 
   it('is tried again at once when the user asks for it', async () => {
