@@ -40,3 +40,9 @@ export function sqliteCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
+
+/** Whether something could not be written for want of room: a full disk or quota, or SQLITE_FULL. */
+export function isDiskFull(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === 'ENOSPC' || code === 'EDQUOT' || sqliteCode(error) === 13;
+}

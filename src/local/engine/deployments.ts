@@ -101,7 +101,7 @@ export class Deployer {
   async #deploy(deployment: DeploymentRow): Promise<void> {
     const { catalog, worker, deployments } = this.#parts;
     await worker.probe(catalog.servedBy(deployment));
-    deployments.deploy(deployment);
+    deployments.deploy(deployment.deployment_id);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Why work failed, in the contract's terms. */
-import { errorCode, errorMessage } from '../../text/errors.ts';
+import { errorCode, errorMessage, isDiskFull } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import type { Failure } from '../store/records.ts';
 
@@ -18,8 +18,8 @@ const types: Readonly<Record<string, Failure['type']>> = {
 
 /** The code of an error, if it is listed here. */
 export function failureCodeOf(error: unknown): string {
+  if (isDiskFull(error)) return 'disk_full';
   const code = errorCode(error);
-  if (code === 'ENOSPC') return 'disk_full';
   return code !== undefined && Object.hasOwn(types, code) ? code : 'internal_error';
 }
 

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints } from '../../contract/endpoints.ts';
-import { errorStack, sqliteCode } from '../../text/errors.ts';
+import { errorStack, isDiskFull } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
@@ -200,7 +200,7 @@ function describe(error: unknown): ApiError {
   if (error instanceof IdempotencyConflict) {
     return new ApiError(409, 'conflict_error', 'idempotency_key_reused', error.message, { param: 'Idempotency-Key' });
   }
-  if (sqliteCode(error) === 13) {
+  if (isDiskFull(error)) {
     return apiError(
       'service_unavailable',
       'The disk of this machine is full. Nothing was stored; free some space and try again.',

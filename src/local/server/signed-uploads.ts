@@ -4,9 +4,15 @@
  */
 
 import type { Context } from 'hono';
-import { errorCode } from '../../text/errors.ts';
+import { isDiskFull } from '../../text/errors.ts';
 import type { Keyring } from '../store/keyring.ts';
-import { type DeclaredFile, UnknownUpload, type UploadFolder, UploadMismatch } from '../store/upload-folder.ts';
+import {
+  type DeclaredFile,
+  UnknownUpload,
+  UploadClosed,
+  type UploadFolder,
+  UploadMismatch,
+} from '../store/upload-folder.ts';
 
 /** Lifetime of an address. */
 export const uploadLifetimeMs = 15 * 60_000;
@@ -42,8 +48,8 @@ export class SignedUploads {
     return { bench_id: benchId, urls, expires_at: new Date(expires).toISOString() };
   }
 
-  /** Handles a request to an address. `ingested` says whether the benchmark accepts no more files. */
-  async receive(context: Context, ingested: (benchId: string) => boolean): Promise<Response> {
+  /** Handles a request to an address. `isIngested` says whether the benchmark accepts no more files. */
+  async receive(context: Context, isIngested: (benchId: string) => boolean): Promise<Response> {
     const benchId = context.req.param('bench_id') ?? '';
     const { path = '', size = '', type = '', expires = '', signature = '' } = context.req.query();
     const parts = [context.req.method, benchId, path, Number(size), type, Number(expires)];
@@ -56,19 +62,23 @@ export class SignedUploads {
     if (sent !== undefined && mediaType(sent) !== mediaType(type)) {
       return refuse(403, 'SignatureDoesNotMatch', `The address is for content of the type ${type}.`);
     }
-    if (ingested(benchId))
-      return refuse(409, 'ObjectLocked', 'The benchmark has been ingested; it takes no more files.');
     const length = context.req.header('content-length');
     if (length !== undefined && Number(length) !== Number(size)) {
       return refuse(400, 'EntitySizeMismatch', `The address is for ${size} bytes, not for ${length}.`);
     }
     try {
-      await this.#folder.receive(benchId, path, Number(size), context.req.raw.body ?? nothing());
+      const bytes = context.req.raw.body ?? nothing();
+      await this.#folder.receive(benchId, path, Number(size), bytes, () => isIngested(benchId));
     } catch (error) {
+      if (error instanceof UploadClosed) return refuse(409, 'ObjectLocked', error.message);
       if (error instanceof UnknownUpload) return refuse(404, 'NoSuchUpload', error.message);
       if (error instanceof UploadMismatch) return refuse(400, 'EntitySizeMismatch', error.message);
-      if (errorCode(error) === 'ENOSPC') {
-        return refuse(507, 'InsufficientStorage', 'The disk of this machine is full. Nothing was stored.');
+      if (isDiskFull(error)) {
+        return refuse(
+          507,
+          'InsufficientStorage',
+          'The disk of this machine is full. Nothing was stored; free some space and try again.',
+        );
       }
       throw error;
     }

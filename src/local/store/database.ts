@@ -85,16 +85,31 @@ export class Database {
     this.run(sql, ...Object.values(row));
   }
 
-  /** Runs the work in a transaction. */
+  /**
+   * Runs the work in a transaction, or as a part of the one that is open.
+   *
+   * @throws whatever the work throws, or SQLite for a commit that failed; nothing is stored then
+   */
   transaction<Result>(work: () => Result): Result {
+    if (this.#sqlite.isTransaction) return work();
     this.#sqlite.exec('begin immediate');
     try {
       const result = work();
       this.#sqlite.exec('commit');
       return result;
     } catch (error) {
-      this.#sqlite.exec('rollback');
+      this.#rollback();
       throw error;
+    }
+  }
+
+  /** After some errors, such as a full disk, SQLite has rolled back by itself (sqlite.org/lang_transaction.html). */
+  #rollback(): void {
+    if (!this.#sqlite.isTransaction) return;
+    try {
+      this.#sqlite.exec('rollback');
+    } catch {
+      // The error that led here says more.
     }
   }
 

@@ -138,16 +138,16 @@ export class DeploymentStore {
     );
   }
 
-  /** Completes a deployment; one for production becomes active for its slug. */
-  deploy(deployment: DeploymentRow): void {
+  /** Completes a deployment; one that is still for production becomes active for its slug. */
+  deploy(deploymentId: string): void {
     this.#database.transaction(() => {
-      const changed = this.#database.run(
+      const deployed = this.#database.get<DeploymentRow>(
         `update deployments set status = 'DEPLOYED', updated_at = ?1, completed_at = coalesce(completed_at, ?1)
-         where deployment_id = ?2 and leaving = 0`,
+         where deployment_id = ?2 and leaving = 0 returning *`,
         now(),
-        deployment.deployment_id,
+        deploymentId,
       );
-      if (changed > 0 && deployment.role === 'production') this.#activate(deployment);
+      if (deployed?.role === 'production') this.#activate(deployed);
     });
   }
 
@@ -186,7 +186,7 @@ export class DeploymentStore {
     });
   }
 
-  /** Makes an active deployment a test deployment. */
+  /** Makes a deployment a test deployment. One in progress will be deployed as such, and answers by its id only. */
   unpromote(deploymentId: string): void {
     this.#database.run(
       "update deployments set is_active = 0, role = 'test', updated_at = ? where deployment_id = ?",

@@ -17,7 +17,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from './ids.ts';
 
@@ -43,6 +43,15 @@ export class UnknownUpload extends Error {
   override readonly name = 'UnknownUpload';
 }
 
+/** The benchmark takes no more files: it has been ingested, or its files are being read for that. Nothing was stored. */
+export class UploadClosed extends Error {
+  override readonly name = 'UploadClosed';
+
+  constructor() {
+    super('The benchmark has been ingested; it takes no more files.');
+  }
+}
+
 /** Lists the announced files, one per line; the last line of a path counts. */
 const declarations = 'declared.jsonl';
 /** Suffix of a folder that is being removed. */
@@ -52,6 +61,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 export class UploadFolder {
   readonly #root: string;
+  /** Benchmarks whose files are being read for an ingest, with the number of readers. */
+  readonly #beingRead = new Map<string, number>();
 
   constructor(dataFolder: string) {
     this.#root = join(dataFolder, 'uploads');
@@ -95,12 +106,35 @@ export class UploadFolder {
     return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));
   }
 
+  /** Runs the work, which reads the files of a benchmark: none of them is replaced in the meantime. */
+  async whileUnchanged<Result>(benchId: string, work: () => Promise<Result>): Promise<Result> {
+    this.#beingRead.set(benchId, (this.#beingRead.get(benchId) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const readers = (this.#beingRead.get(benchId) ?? 1) - 1;
+      if (readers > 0) this.#beingRead.set(benchId, readers);
+      else this.#beingRead.delete(benchId);
+    }
+  }
+
   /**
    * Receives a file.
    *
-   * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload if the upload is not known
+   * @param isIngested whether the benchmark has been ingested, which may happen while the bytes arrive
+   * @throws UploadMismatch for fewer or more bytes than `size`, UnknownUpload if the upload is not known, UploadClosed
    */
-  async receive(benchId: string, path: string, size: number, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  async receive(
+    benchId: string,
+    path: string,
+    size: number,
+    bytes: AsyncIterable<Uint8Array>,
+    isIngested: () => boolean,
+  ): Promise<void> {
+    const refuseClosed = (): void => {
+      if (isIngested() || this.#beingRead.has(benchId)) throw new UploadClosed();
+    };
+    refuseClosed();
     const place = this.#place(benchId, path);
     const fresh = `${place}.${randomUUID()}.part`;
     if (!this.has(benchId)) throw new UnknownUpload(`The upload ${benchId} is not known.`);
@@ -117,7 +151,9 @@ export class UploadFolder {
       }
       await file.sync();
       await file.close();
-      await rename(fresh, place);
+      // No ingest can happen between these two.
+      refuseClosed();
+      renameSync(fresh, place);
     } catch (error) {
       await file.close().catch(() => {});
       await rm(fresh, { force: true });

@@ -142,7 +142,7 @@ describe('an upload', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it('fails as a whole where the disk is full', () => {
+  it('fails as a whole where the disk is full, and says so (V1)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-full-'));
     const stores = openStores(folder, new Keyring(new Uint8Array(32)));
     try {
@@ -155,7 +155,7 @@ describe('an upload', () => {
       const body = { dataset: 'mine', trajectories: [conversation('x'.repeat(100_000))] };
       const call = { organizationId, body, ignored: [], params: {}, idempotencyKey: undefined, origin: '' };
       const refusal = () => void uploadTrajectories?.({ ...call, query: undefined });
-      expect(refusal).toThrow(/Nothing of the batch was stored/);
+      expect(refusal).toThrow('Nothing of the batch was stored: the disk of this machine is full.');
       try {
         refusal();
       } catch (error) {

@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SignedUploads, uploadLifetimeMs } from '../../../src/local/server/signed-uploads.ts';
 import { Keyring } from '../../../src/local/store/keyring.ts';
-import { UploadFolder } from '../../../src/local/store/upload-folder.ts';
+import { UploadClosed, UploadFolder } from '../../../src/local/store/upload-folder.ts';
+import { eventually } from '../../eventually.ts';
 import { startService, type TestService, until } from './running.ts';
 
 let service: TestService;
@@ -222,7 +223,7 @@ describe('ingest', () => {
     async function* other() {
       yield Buffer.from('HELLO');
     }
-    await uploads.receive(benchId, 'needed', 5, other());
+    await uploads.receive(benchId, 'needed', 5, other(), () => false);
     const path = `/api/v1/benchmarks/${benchId}`;
     await service.call('POST', `${path}/images/build`);
     const { images } = await until(
@@ -242,6 +243,53 @@ describe('ingest', () => {
     });
     expect([start.status, start.body.error.code]).toEqual([409, 'benchmark_not_ready']);
     expect(start.body.error.context.missing_secret_names).toEqual(['UPLOAD_TEST_TOKEN']);
+  });
+});
+
+describe('an upload that began before the ingest', () => {
+  const first = async () => {
+    const { body } = await allocate([file('a.txt')]);
+    return { benchId: body.bench_id as string, address: body.urls[0] as Address };
+  };
+  const begun = ({ url, headers }: Address) => {
+    const sending = request(url, { method: 'PUT', headers: { ...headers, 'Content-Length': 5 } });
+    const status = new Promise<number | undefined>((resolve, reject) => {
+      sending.on('response', answer => resolve(answer.resume().statusCode));
+      sending.on('error', reject);
+    });
+    sending.write('HE');
+    return { status, end: () => sending.end('LLO') };
+  };
+  const parts = () =>
+    readdirSync(join(service.folder, 'uploads'), { recursive: true, encoding: 'utf8' }).filter(name =>
+      name.endsWith('.part'),
+    );
+
+  it('does not replace a file after it (V4, X6)', async () => {
+    const { benchId, address } = await first();
+    const late = begun(address);
+    await eventually(() => expect(parts()).toHaveLength(1));
+    expect((await put(address, 'hello')).status).toBe(200);
+    expect((await ingest(benchId, { name: 'whole', tasks: [task('one', { files: ['a.txt'] })] })).status).toBe(200);
+    late.end();
+    expect(await late.status).toBe(409);
+    expect(parts()).toEqual([]);
+    const build = async () => (await service.call('POST', `/api/v1/benchmarks/${benchId}/images/build`)).body.images;
+    await until(build, ([image]) => image.build_status === 'ready');
+  });
+
+  it('replaces no file while the ingest reads them (V4)', async () => {
+    const uploads = new UploadFolder(service.folder);
+    uploads.declare('bench_read', [file('a.txt')]);
+    const receive = (text: string) =>
+      uploads.receive('bench_read', 'a.txt', 5, ReadableStream.from([Buffer.from(text)]), () => false);
+    await receive('hello');
+    const hash = await uploads.whileUnchanged('bench_read', async () => {
+      await expect(receive('HELLO')).rejects.toBeInstanceOf(UploadClosed);
+      return uploads.hash('bench_read', 'a.txt');
+    });
+    await uploads.verify('bench_read', { path: 'a.txt', sha256: hash ?? '' });
+    await receive('HELLO');
   });
 });
 

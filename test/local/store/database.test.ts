@@ -3,15 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { failureOf } from '../../../src/local/engine/failures.ts';
 import { BenchmarkStore } from '../../../src/local/store/benchmarks.ts';
 import { Database } from '../../../src/local/store/database.ts';
 import { DatasetStore } from '../../../src/local/store/datasets.ts';
+import { DeploymentStore } from '../../../src/local/store/deployments.ts';
 import { EvaluationStore } from '../../../src/local/store/evaluations.ts';
 import { once } from '../../../src/local/store/idempotency.ts';
 import { migrations } from '../../../src/local/store/migrations.ts';
 import { ensureOrganization, organizationOfKey } from '../../../src/local/store/organizations.ts';
 import { TrainingStore } from '../../../src/local/store/training.ts';
 import { TrajectoryStore } from '../../../src/local/store/trajectories.ts';
+import { isDiskFull } from '../../../src/text/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-database-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,6 +35,46 @@ describe('the database', () => {
     database.insert('organizations', row);
     expect(() => database.insert('organizations', { ...row, name: 'second' })).toThrow('UNIQUE');
     expect(database.get<{ name: string }>('select name from organizations')?.name).toBe('first');
+  });
+});
+
+describe('a transaction', () => {
+  const organization = (organization_id: string, name = '') => ({ organization_id, name, created_at: '' });
+  const names = (database: Database) =>
+    database.all<{ organization_id: string }>('select * from organizations').map(row => row.organization_id);
+
+  it('that finds the disk full fails with that error, whatever SQLite has rolled back by then (V1)', () => {
+    const database = new Database(join(folder, 'full.db'));
+    database.insert('organizations', organization('before'));
+    const { count } = database.get<{ count: number }>('select page_count as count from pragma_page_count') ?? {
+      count: 0,
+    };
+    database.get(`pragma max_page_count = ${count}`);
+    const fill = () =>
+      database.transaction(() => database.insert('organizations', organization('large', 'x'.repeat(100_000))));
+    let failure: unknown;
+    try {
+      fill();
+    } catch (error) {
+      failure = error;
+    }
+    expect(isDiskFull(failure)).toBe(true);
+    expect(failureOf(failure, {})).toMatchObject({ code: 'disk_full', message: expect.stringContaining('is full') });
+    expect(names(database)).toEqual(['before']);
+    database.transaction(() => database.insert('organizations', organization('after')));
+    expect(names(database)).toEqual(['before', 'after']);
+    database.close();
+  });
+
+  it('within another is a part of it', () => {
+    const database = new Database(':memory:');
+    const failing = () =>
+      database.transaction(() => {
+        database.transaction(() => database.insert('organizations', organization('inner')));
+        throw new Error('outer');
+      });
+    expect(failing).toThrow('outer');
+    expect(names(database)).toEqual([]);
   });
 });
 
@@ -100,6 +143,38 @@ describe('the key of an organization', () => {
     expect(ensureOrganization(database, 'new')).toBe(organization);
     expect(organizationOfKey(database, 'old')).toBeUndefined();
     expect(organizationOfKey(database, 'new')).toBe(organization);
+  });
+});
+
+describe('a deployment', () => {
+  const request = {
+    checkpoint_id: 'ckpt_1',
+    model_slug: 'm',
+    role: 'production',
+    output_speed: 'normal',
+    expected_concurrency: 'low',
+    created_by: 'me',
+  } as const;
+
+  it('that was demoted while it was in progress stays a test deployment (V2)', () => {
+    const store = new DeploymentStore(new Database(':memory:'));
+    const serving = store.create('org_1', request);
+    store.deploy(serving.deployment_id);
+    const next = store.create('org_1', request);
+    store.move(next.deployment_id, 'MERGING');
+    store.unpromote(next.deployment_id);
+    store.deploy(next.deployment_id);
+    expect(store.get('org_1', serving.deployment_id)).toMatchObject({ status: 'DEPLOYED', is_active: 1 });
+    expect(store.get('org_1', next.deployment_id)).toMatchObject({ status: 'DEPLOYED', role: 'test', is_active: 0 });
+  });
+
+  it('for production takes the place of the active one of its slug once it is deployed', () => {
+    const store = new DeploymentStore(new Database(':memory:'));
+    const [first, second] = [store.create('org_1', request), store.create('org_1', request)];
+    store.deploy(first.deployment_id);
+    store.deploy(second.deployment_id);
+    expect(store.serving('org_1', 'm')?.deployment_id).toBe(second.deployment_id);
+    expect(store.get('org_1', first.deployment_id)).toMatchObject({ is_active: 0, role: 'production' });
   });
 });
 

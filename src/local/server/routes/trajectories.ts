@@ -1,6 +1,6 @@
 /** Trajectories: upload, detail, list, rewards, completion; and their datasets. */
 
-import { sqliteCode } from '../../../text/errors.ts';
+import { isDiskFull, sqliteCode } from '../../../text/errors.ts';
 import { isRolloutDataset, uploadDataset } from '../../store/datasets.ts';
 import { once } from '../../store/idempotency.ts';
 import { newId } from '../../store/ids.ts';
@@ -32,7 +32,10 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
       );
     } catch (error) {
       if (!isStorageError(error)) throw error;
-      const message = `Nothing of the batch was stored: ${error.message}.`;
+      const reason = isDiskFull(error)
+        ? 'the disk of this machine is full. Free some space and try again'
+        : error.message;
+      const message = `Nothing of the batch was stored: ${reason}.`;
       const failures = items.map(
         (_, item_index): UploadFailure => ({ code: 'trajectory_upload_failed', message, item_index, context: {} }),
       );

@@ -55,16 +55,19 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       const benchId = call.params['bench_id'] ?? '';
       checkOpen(call.organizationId, benchId);
       const described: Manifest = check(manifest, call.body);
-      const declared = uploads.declared(benchId);
-      const issues = [...uploadIssues(service, benchId, declared), ...taskIssues(described, declared)];
-      if (issues.length > 0) throw invalid(issues);
-      const files: StoredFile[] = [];
-      for (const file of declared) {
-        files.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
-      }
-      // Another ingest may have finished while the files were read.
-      checkOpen(call.organizationId, benchId);
-      benchmarks.ingest(call.organizationId, described, { benchId, files });
+      const files = await uploads.whileUnchanged(benchId, async () => {
+        const declared = uploads.declared(benchId);
+        const issues = [...uploadIssues(service, benchId, declared), ...taskIssues(described, declared)];
+        if (issues.length > 0) throw invalid(issues);
+        const read: StoredFile[] = [];
+        for (const file of declared) {
+          read.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
+        }
+        // Another ingest may have finished while the files were read.
+        checkOpen(call.organizationId, benchId);
+        benchmarks.ingest(call.organizationId, described, { benchId, files: read });
+        return read;
+      });
       return {
         bench_id: benchId,
         ok: true,
