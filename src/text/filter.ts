@@ -3,6 +3,7 @@
  * slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
  */
 
+import { compileExpression, ExpressionError } from './expression.ts';
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
 import { isTimeLimited, withinTime } from './time-limit.ts';
 
@@ -39,6 +40,7 @@ const listBudget = 100;
 const textBudget = 10;
 
 const nothing: readonly Range[] = [];
+const tooLong = 'This expression takes too long';
 
 /** Parses what the user has typed so far. */
 export function parseFilter(input: string): Filter | FilterError {
@@ -105,7 +107,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   };
   if (filter.kind !== 'expression') run();
   else if (!withinTime(run, listBudget)) {
-    const notice = `This expression takes too long: ${seen} of ${count} rows were searched. Make it simpler.`;
+    const notice = `${tooLong}: ${seen} of ${count} rows were searched. Make it simpler.`;
     return { kept: kept ?? Array.from({ length: seen }, (_, place) => place), notice };
   }
   return { kept };
@@ -122,17 +124,10 @@ function textFilter(needle: string): Filter | FilterError {
   }
 }
 
-/** @throws SyntaxError if the expression cannot be read, or is too large */
+/** @throws ExpressionError */
 function searchFor(source: string, flags: 'u' | 'iu' | 'mu' | 'imu'): Pick<Filter, 'accepts' | 'matches'> {
-  const first = new RegExp(source, flags);
-  const all = new RegExp(source, `g${flags}`);
-  // V8 refuses what is too large when it is first used: for texts of one byte a character, and for others.
-  withinTime(() => {
-    for (const sample of ['', '\u0100']) {
-      first.test(sample);
-      all.test(sample);
-    }
-  }, textBudget);
+  const first = compileExpression(source, flags);
+  const all = compileExpression(source, `g${flags}`);
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
 }
 
@@ -146,8 +141,12 @@ function parseExpression(input: string): Filter | FilterError {
     // In multi-line texts, ^ and $ match at the ends of each line.
     search = searchFor(source, ignoreCase ? 'imu' : 'mu');
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^.*\/[a-z]*: /s, '') : 'it cannot be read';
-    return { ok: false, error: `Not a regular expression: ${reason}. For plain text leave out the first slash.` };
+    if (!(error instanceof ExpressionError)) throw error;
+    if (error.isTooSlow) return { ok: false, error: `${tooLong}. Make it simpler.` };
+    return {
+      ok: false,
+      error: `Not a regular expression: ${error.message}. For plain text leave out the first slash.`,
+    };
   }
   // With at most one choice to backtrack to, the effort is at worst quadratic in a short text: no guard needed.
   const simple = (source.match(/[*+?{|]/g) ?? []).length <= 1;

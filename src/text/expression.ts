@@ -1,0 +1,43 @@
+/** Regular expressions that somebody else wrote: a user's filter, a grader of a manifest. */
+import { errorMessage } from './errors.ts';
+import { withinTime } from './time-limit.ts';
+
+/** An expression that cannot be used; the message says why, without a full stop. */
+export class ExpressionError extends Error {
+  override readonly name = 'ExpressionError';
+  /** Whether it is an expression, but takes too long. */
+  readonly isTooSlow: boolean;
+
+  constructor(message: string, isTooSlow = false) {
+    super(message);
+    this.isTooSlow = isTooSlow;
+  }
+}
+
+/** Time for compiling in milliseconds; an ordinary expression needs less than one. */
+const compileLimit = 100;
+
+/** V8 compiles for texts of one byte a character, and for others. */
+const samples = ['', '\u0100'];
+
+/**
+ * Compiles an expression, which a later first use would do without a limit. Its use needs a limit too: `withinTime` or
+ * `withinCpuTime`.
+ *
+ * @param within what measures the time
+ * @throws ExpressionError if it is not an expression, is too large, or takes too long to compile
+ */
+export function compileExpression(source: string, flags: string, within: typeof withinTime = withinTime): RegExp {
+  try {
+    const expression = new RegExp(source, flags);
+    const use = (): void => {
+      for (const sample of samples) expression.test(sample);
+      expression.lastIndex = 0;
+    };
+    if (within(use, compileLimit)) return expression;
+  } catch (error) {
+    // Without V8's "Invalid regular expression: /…/iu: ".
+    throw new ExpressionError(errorMessage(error).replace(/^.*\/[a-z]*: /s, ''));
+  }
+  throw new ExpressionError('it takes too long', true);
+}

@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { compileExpression } from '../../src/text/expression.ts';
+import { withinCpuTime, withinTime } from '../../src/text/time-limit.ts';
+
+/** Expressions that V8's optimisation cannot compile in a lifetime, or that run as long. */
+const endless = {
+  optional: 'a?'.repeat(60) + 'a'.repeat(60),
+  fewer: 'a?'.repeat(30) + 'a'.repeat(30),
+  classes: '[a-z]?'.repeat(60) + '[a-z]'.repeat(20),
+  words: '\\w?'.repeat(50) + '\\w'.repeat(40),
+  groups: '(?:ab?)?'.repeat(40) + 'a'.repeat(60),
+  large: `(?:${'a?'.repeat(200)})${'a'.repeat(90)}`,
+  nested: '(t+)+$',
+  counted: '(?:(?:a?){100}){100}b',
+};
+
+/**
+ * The standard output of a script. In a process of its own: where the limit fails, only a signal ends it. A minute is far
+ * more than it needs.
+ */
+function outputOf(script: string): string {
+  const { stdout, stderr, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+  });
+  expect({ signal, stderr }).toEqual({ signal: null, stderr: '' });
+  return stdout;
+}
+
+describe('an expression from elsewhere', () => {
+  it('ends as a filter, whatever it is (X1b)', () => {
+    const output = outputOf(`
+      const { parseFilter, filterRows } = await import('./src/text/filter.ts');
+      const texts = ['', 'a'.repeat(40), 't'.repeat(60) + '!', '\u0101'.repeat(40)];
+      for (const source of ${JSON.stringify(Object.values(endless))}) {
+        const filter = parseFilter('/' + source);
+        if (filter.ok) filterRows(texts, text => text, filter);
+        if (filter.ok) for (const text of texts) filter.matches(text);
+      }
+      console.log('ended');
+    `);
+    expect(output).toBe('ended\n');
+  });
+
+  it('ends as a grader, at ingest and while grading (X1)', () => {
+    const output = outputOf(`
+      const { grade, graderSpec } = await import('./src/local/grading/graders.ts');
+      const words = [];
+      for (const pattern of ${JSON.stringify(Object.values(endless))}) {
+        const usable = graderSpec.safeParse({ kind: 'regex', pattern }).success;
+        try {
+          if (usable) grade({ kind: 'regex', pattern }, '');
+        } catch (error) {
+          words.push(error.name);
+        }
+      }
+      console.log(words.join());
+    `);
+    expect(output).toBe('\n');
+  });
+
+  it('is refused if it cannot be read, is too large, or takes too long', () => {
+    expect(() => compileExpression('(', 'u')).toThrow(/^Unterminated group$/);
+    expect(() => compileExpression('pasted '.repeat(8_000), 'iu')).toThrow(/^Regular expression too large$/);
+    expect(() => compileExpression('(?:.?){100000}y', 'mu')).toThrow(
+      expect.objectContaining({ name: 'ExpressionError', isTooSlow: true }),
+    );
+    const usable = compileExpression('a', 'gu');
+    expect(usable.lastIndex).toBe(0);
+  });
+});
+
+describe('withinCpuTime', () => {
+  const spin = (ms: number) => {
+    const before = process.threadCpuUsage();
+    for (let spent = 0; spent < ms * 1_000; ) {
+      const { user, system } = process.threadCpuUsage(before);
+      spent = user + system;
+    }
+  };
+
+  it('repeats a task that the machine held up, and ends one that does not end (V48)', () => {
+    let attempts = 0;
+    const sleepsFirst = () => {
+      attempts += 1;
+      if (attempts === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000);
+    };
+    expect(withinCpuTime(sleepsFirst, 20)).toBe(true);
+    expect(attempts).toBe(2);
+    expect(withinCpuTime(() => spin(Number.POSITIVE_INFINITY), 20)).toBe(false);
+  });
+
+  it('passes errors on', () => {
+    const fail = () => {
+      throw new Error('broken');
+    };
+    expect(() => withinCpuTime(fail, 20)).toThrow('broken');
+    expect(() => withinTime(fail, 20)).toThrow('broken');
+  });
+});
