@@ -39,9 +39,12 @@ export function statusMeaning(status: string): StatusMeaning {
   return meanings.get(status.toLowerCase().replaceAll(' ', '_')) ?? 'unknown';
 }
 
-/** A status in words, for people: `cancel signaled`. One that is not known stays as it came. */
+/**
+ * A status in words, for people: `cancel signaled`, `deployed`. Services write statuses in either case; one that is not
+ * known stays as it came.
+ */
 export function statusWords(status: string): string {
-  return statusMeaning(status) === 'unknown' ? status : status.replaceAll('_', ' ');
+  return statusMeaning(status) === 'unknown' ? status : status.toLowerCase().replaceAll('_', ' ');
 }
 
 /** A status as it is compared: services differ in capitals, and in how they spell `cancelled`. */

@@ -142,7 +142,9 @@ function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);
   const text = typeof value === 'number' && column.text ? '' : String(value ?? '');
   const line = text.includes('\n') ? sanitiseLine(text) : text;
-  return column.status && line.includes('_') ? `${line}\n${statusWords(line)}` : line;
+  if (!column.status) return line;
+  const words = statusWords(line);
+  return words === line ? line : `${line}\n${words}`;
 }
 
 function sameArrangement(left: Arrangement, right: Arrangement): boolean {

@@ -104,11 +104,11 @@ it('undeploy waits until each deployment is gone or inactive', async () => {
   const words = ['dep_1', 'dep_2', '--yes', '--wait', '--field', 'status'];
   const both = await cli('undeploy', words);
   expect(both).toMatchObject({ code: exitCodes.done, out: 'gone\ninactive\n' });
-  expect(both.notes).toContain('tutor: DEPLOYED');
+  expect(both.notes).toContain('tutor: deployed');
   expect(await cli('undeploy', ['dep_3', '--yes', '--wait', '--field', 'done'])).toEqual({
     code: exitCodes.failed,
     out: 'requested\n',
-    notes: 'tutor: FAILED',
+    notes: 'tutor: failed',
   });
   // The others are gone; this one is still found by its slug.
   expect(await cli('undeploy', ['tutor', '--yes'])).toMatchObject({ code: exitCodes.done, out: 'dep_3\n' });

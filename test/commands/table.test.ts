@@ -215,7 +215,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['t-words', '-m', model, '-o', 'num_steps=many'], failed, /num_steps/),
   ],
   deploy: [
-    ok(['trained@latest', '--slug', 'second', '--wait', '--field', 'status'], /^DEPLOYED\n$/, { notes: /DEPLOYED/ }),
+    ok(['trained@latest', '--slug', 'second', '--wait', '--field', 'status'], /^DEPLOYED\n$/, { notes: /deployed/ }),
     asJson(['trained@latest', '-n'], request('POST', /deploy/)),
     bad(['trained@99'], notFound, /no checkpoint 99/),
     bad(['nothing'], notFound, /There is no training run nothing/),

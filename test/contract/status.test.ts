@@ -11,11 +11,11 @@ describe('a status', () => {
     expect(isSameStatus('cancel_signaled', 'cancelled')).toBe(false);
   });
 
-  it('is written in words if it is known, and may be asked for so', () => {
+  it('is written in words if it is known, and may be asked for so (U45)', () => {
     expect(['cancel_signaled', 'not_started', 'DEPLOYED'].map(statusWords)).toEqual([
       'cancel signaled',
       'not started',
-      'DEPLOYED',
+      'deployed',
     ]);
     // What is not known stays as it came.
     expect(['a_new_status', '__proto__'].map(statusWords)).toEqual(['a_new_status', '__proto__']);

@@ -255,7 +255,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         'D',
         { see: 'Slug it serves under' },
       ]);
-      await goWay(session, ['enter', { see: '✓ DEPLOYED' }, 't', { see: 'first-training yet' }]);
+      await goWay(session, ['enter', { see: '✓ deployed' }, 't', { see: 'first-training yet' }]);
       await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'tokens out' }]);
     });
   });

@@ -53,7 +53,7 @@ function views(isNewest: boolean): readonly (readonly Step[])[] {
     [...training, 'enter', { see: '14 of 16 samples' }],
     [...training, 'enter', { see: '▸ step' }, 'enter', { see: 'REWARD' }],
     [...go('deployments'), { see: '3 in all' }, { see: isNewest ? 'CANCELLED' : 'FAILED' }],
-    [...go('deployments'), { see: '▸ talker' }, 'enter', { see: 'DEPLOYED' }],
+    [...go('deployments'), { see: '▸ talker' }, 'enter', { see: 'deployed' }],
     [...go('datasets'), { see: '▸ recorded' }],
     [...go('models'), { see: '▸ acme/small' }],
     [...go('runtimes'), { see: 'RUNTIME' }],
@@ -102,7 +102,7 @@ function actions(
       way: [
         ...at('deployments', 'talker'),
         'down',
-        { see: /▸ talker +✓ DEPLOYED +test/ },
+        { see: /▸ talker +✓ deployed +test/ },
         'e',
         { see: /demoted\?/ },
         'enter',

@@ -129,7 +129,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
       'D',
       { see: 'Slug it serves under' },
       'enter',
-      { see: '✓ DEPLOYED' },
+      { see: '✓ deployed' },
       't',
     ]);
     await session.waitFor('t-words-training');

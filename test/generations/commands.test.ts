@@ -59,7 +59,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     );
     const deployment = await cli('watch', ['deployment', ids.gone]);
     expect(deployment.code).toBe(1);
-    expect(deployment.out).toContain(isNewest ? 'CANCELLED' : 'FAILED');
+    expect(deployment.out).toContain(isNewest ? 'cancelled' : 'failed');
     // Without its kind it is found among the listed resources.
     expect((await cli('watch', [ids.gone])).code).toBe(1);
     expect(await cli('list', ['runs', '--ids'])).toMatchObject({ out: expect.stringContaining(ids.oldRun) });

@@ -44,7 +44,7 @@ const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', read
   'record trajectories': { document: ['hello'], newest: ['hello', '1 message could not be read'] },
   'list images': { document: ['failed'], newest: ['no space'] },
   'list models': { document: ['acme/small'], newest: ['acme/small'] },
-  'list deployments': { document: ['FAILED', '3 in all'], newest: ['CANCELLED', '3 in all'] },
+  'list deployments': { document: ['✗ failed', '3 in all'], newest: ['cancelled', '3 in all'] },
   'list benchmarks': {
     document: ['t-words', '1 row could not be read'],
     newest: ['t-words', '1 row could not be read'],

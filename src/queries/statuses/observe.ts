@@ -56,24 +56,26 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
 
   /** Unchanged rows keep their identity from answer to answer: most of a long list has nothing new to report. */
   const reported = new WeakMap<object, Observation>();
-  const newsOf = (row: object, observes: (row: never) => Observation): Observation[] => {
-    if (rememberedAt(row) !== undefined) return [];
+  const newsOf = (row: object, meta: AnswerMeta, askedAt: number): Observation[] => {
+    if (rememberedAt(row) !== undefined || !meta.observes) return [];
     const before = reported.get(row);
-    if (before && !isRunning(before.status)) return [];
-    const said = before ?? observes(row as never);
+    const said = before ?? meta.observes(row as never);
     reported.set(row, said);
-    return [said];
+    const goneAt = statuses.goneAt(said);
+    // What was read before it was found to be gone does not bring it back; the same row in a later answer does.
+    if (goneAt !== undefined) return askedAt >= goneAt ? [said] : [];
+    return before && !isRunning(before.status) ? [] : [said];
   };
 
   /** `at` is the time of arrival: the data may carry an older time, if only part of it is new. */
   const arrived = (query: Query, at: number): void => {
-    const { observes, rows } = query.meta ?? {};
+    const { meta = {} } = query;
     const { data } = query.state;
-    if (!observes || typeof data !== 'object' || data === null) return;
+    if (!meta.observes || typeof data !== 'object' || data === null) return;
     latest.set(query, data);
-    const observations = (rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, observes));
-    if (observations.length === 0) return;
     const times = { askedAt: askedAt.get(query.queryHash) ?? at, at, by: query.queryHash };
+    const observations = (meta.rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, meta, times.askedAt));
+    if (observations.length === 0) return;
     statuses.report(observations, times);
     onObserved(observations, times);
   };
@@ -85,9 +87,29 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     return found.length > 0;
   };
 
-  /** A 404 may concern one endpoint only: the resource is gone once no query finds it. */
+  /** Whether the last answer of a list has the resource. */
+  const hasRow = ({ meta, state: { data, status } }: Query, { kind, id }: Subject): boolean => {
+    if (!meta?.rows || status !== 'success' || typeof data !== 'object' || data === null) return false;
+    return meta.rows(data as never).some(row => {
+      const said = reported.get(row);
+      return said?.kind === kind && said.id === id;
+    });
+  };
+
+  /**
+   * A 404 may concern one endpoint only, or come from a copy of the data that lags behind: the resource is gone once no
+   * query about it finds it, and no list that had it still does.
+   */
   const missed = (subject: Subject): void => {
-    if (!askAbout(subject)) onGone(subject);
+    if (askAbout(subject)) return;
+    const lists = cache.findAll({ predicate: query => hasRow(query, subject) });
+    if (lists.length === 0) {
+      onGone(subject);
+      return;
+    }
+    void Promise.allSettled(lists.map(list => list.fetch())).then(() => {
+      if (!lists.some(list => hasRow(list, subject))) onGone(subject);
+    });
   };
 
   const failed = (query: Query): void => {

@@ -84,6 +84,10 @@ interface Entry {
   readBy: string | undefined;
   /** When its current status was read; epoch milliseconds. */
   statusAt: number;
+  /** When an answer last said how much of it is done; epoch milliseconds. */
+  doneAt: number | undefined;
+  /** When it was found to be gone; epoch milliseconds. */
+  goneAt: number | undefined;
   /** Whether its end is news: this program has read or started it, or it was seen running before. */
   seen: boolean;
   /** Whether its end was announced as a transition. */
@@ -93,7 +97,16 @@ interface Entry {
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
 function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
-  return { known, readAt, readBy: undefined, statusAt: readAt, seen, announced: false };
+  return {
+    known,
+    readAt,
+    readBy: undefined,
+    statusAt: readAt,
+    doneAt: undefined,
+    goneAt: undefined,
+    seen,
+    announced: false,
+  };
 }
 
 /** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
@@ -118,6 +131,14 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     error: undefined,
     gone: false,
   };
+}
+
+/**
+ * When the end was seen, if it still holds: not once the resource runs again, and not what only said that it was gone,
+ * once it is found again.
+ */
+function endStillSeen(before: KnownResource, next: KnownResource, { announced }: Entry): number | undefined {
+  return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
 }
 
 function isSame(left: KnownResource, right: KnownResource): boolean {
@@ -182,6 +203,20 @@ export class StatusStore {
     return entry && { at: entry.readAt, by: entry.readBy };
   }
 
+  /**
+   * When an answer last said how much of it is done, in epoch milliseconds; undefined if none did. An answer without it,
+   * such as that of a list, is no observation of the progress.
+   */
+  doneReadAt(resource: Named): number | undefined {
+    return this.#entries.get(keyOf(resource))?.doneAt;
+  }
+
+  /** When it was found to be gone, in epoch milliseconds; undefined if it is not gone. */
+  goneAt(resource: Named): number | undefined {
+    const entry = this.#entries.get(keyOf(resource));
+    return entry?.known.gone ? entry.goneAt : undefined;
+  }
+
   /** Calls back after every change. */
   readonly subscribe = this.#listeners.subscribe;
 
@@ -199,11 +234,12 @@ export class StatusStore {
       const wasSeen = entry.seen;
       if (said.status != null) entry.seen = true;
       [entry.readAt, entry.readBy] = [at, by];
+      if (said.done != null) entry.doneAt = at;
       if (next.status !== before.status) entry.statusAt = at;
       const moved = wasSeen && before.status !== undefined && next.status !== before.status;
       const ended = moved && !hasEnded(before.status) && hasEnded(next.status);
-      const known = ended ? { ...next, endedAt: at } : next;
       if (ended) entry.announced = true;
+      const known = { ...next, endedAt: ended ? at : endStillSeen(before, next, entry) };
       if (!isSame(before, known) || !this.#entries.has(keyOf(said))) {
         entry.known = known;
         this.#entries.set(keyOf(said), entry);
@@ -259,6 +295,7 @@ export class StatusStore {
     const { status } = entry.known;
     const isNews = isWatched || (entry.seen && isRunning(status));
     entry.known = { ...entry.known, gone: true, error: undefined, ...(isNews ? { endedAt: at } : {}) };
+    entry.goneAt = at;
     this.#announce(true, isNews ? [{ resource: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
   }
 

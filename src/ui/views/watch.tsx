@@ -1,7 +1,7 @@
 /** Everything pinned or running, and what has ended since the program started, one line each. */
 
 import { useMemo } from 'react';
-import { statusMeaning, statusWords } from '../../contract/status.ts';
+import { statusWords } from '../../contract/status.ts';
 import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
@@ -105,11 +105,11 @@ function progressWords({ kind, done, total }: WatchedResource, number: (value: n
   return total === undefined ? number(done) : `${number(done)} of ${number(total)}`;
 }
 
-/** The status as last read. Services write them in either case: one that is known is written as the others. */
+/** The status as last read, in words. */
 export function stateWords({ status, gone, error }: WatchedResource): string {
   if (gone) return 'deleted';
   if (status == null) return error === undefined ? '' : 'unreachable';
-  return statusMeaning(status) === 'unknown' ? status : statusWords(status).toLowerCase();
+  return statusWords(status);
 }
 
 /** The columns, most important first; `spark` draws a curve in `sparkWidth` cells. */

@@ -118,6 +118,30 @@ describe('a 404', () => {
     expect([gone, statuses.get(about)?.status]).toEqual([[], 'running']);
   });
 
+  it('means nothing while a list still has the row, and the row brings back what was taken for gone (U37)', async () => {
+    const { gone, statuses, fetch } = observed();
+    const row = { id: 'evr_1', status: 'completed' };
+    let rows: Run[] = [row];
+    let lists = 0;
+    const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
+    const readList = () => {
+      lists += 1;
+      return { rows };
+    };
+    await fetch('list', meta, readList);
+    await fetch('record', { observes, about }, () => notFound('evr_1'));
+    await eventually(() => expect(lists).toBe(2));
+    await new Promise(setImmediate);
+    expect(gone).toEqual([]);
+    rows = [];
+    await fetch('record', { observes, about }, () => notFound('evr_1'));
+    await eventually(() => expect(gone).toEqual([about]));
+    statuses.gone(about);
+    rows = [row];
+    await fetch('list', meta, readList);
+    expect(statuses.get(about)?.gone).toBe(false);
+  });
+
   it('without an envelope is a gateway, and no news of the resource', async () => {
     const { gone, statuses, fetch } = observed();
     await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));

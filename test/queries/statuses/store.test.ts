@@ -52,6 +52,33 @@ describe('a transition', () => {
     ]);
   });
 
+  it('that was an end is none once it runs again (U35)', () => {
+    const { statuses } = listening();
+    const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', status });
+    const seen = () => statuses.get({ kind: 'deployment', id: 'd' });
+    statuses.report([deployment('DEPLOYING')], times(1));
+    statuses.report([deployment('DEPLOYED')], times(2));
+    expect(seen()?.endedAt).toBe(2);
+    statuses.report([{ kind: 'deployment', id: 'd', label: 'talker' }], times(3));
+    expect(seen()?.endedAt).toBe(2);
+    statuses.report([deployment('DEPLOYING')], times(4));
+    expect(seen()?.endedAt).toBeUndefined();
+  });
+
+  it('to gone is undone once it is found again, with the end that it had before (U35)', () => {
+    const { statuses } = listening();
+    const seen = () => statuses.get({ kind: 'run', id: 'evr_1' });
+    statuses.report([run('running')], times(1));
+    statuses.gone({ kind: 'run', id: 'evr_1' }, false, 2);
+    expect(seen()).toMatchObject({ gone: true, endedAt: 2 });
+    statuses.report([run('running')], times(3));
+    expect(seen()).toMatchObject({ gone: false, endedAt: undefined });
+    statuses.report([run('completed')], times(4));
+    statuses.gone({ kind: 'run', id: 'evr_1' }, false, 5);
+    statuses.report([run('completed')], times(6));
+    expect(seen()).toMatchObject({ gone: false, endedAt: 4 });
+  });
+
   it('is no end if it continues, by a word that is known or not', () => {
     const { statuses, transitions } = listening();
     for (const status of ['pending', 'running', 'a-new-status', '__proto__', 'cancelling']) {

@@ -33,6 +33,10 @@ describe('a notice', () => {
     expect(noticeOf([{ resource: run, from, to, ended: true }])?.words).toBe('one completed, mean 0.500');
   });
 
+  it('says a status as tables do (U45)', () => {
+    expect(noticeOf([ended('DEPLOYED', { mean: undefined })])?.words).toBe('t-words deployed');
+  });
+
   it('is one for all that ended with one answer, with the colour of the worst', () => {
     expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])?.toast).toEqual({
       kind: 'danger',

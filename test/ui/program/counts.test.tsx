@@ -254,9 +254,9 @@ describe('the line above the deployments', () => {
       pageOf([deployment, { deployment_id: 'dep_2', model_slug: 'talker', status: 'FAILED' }]);
     service.answers.getDeploymentSummary = () => ({ total: 1, active: 0, DEPLOYED: 1 });
     const screen = openWorld(service, { view: 'list', resource: 'deployments' });
-    await screen.waitFor('2 in all: 1 DEPLOYED, 1 FAILED; 1 active');
+    await screen.waitFor('2 in all: 1 deployed, 1 failed; 1 active');
     service.answers.listDeployments = () => ({ ...pageOf([deployment]), has_more: true, next_cursor: 'next' });
-    await screen.waitFor('1 in all: 1 DEPLOYED; 0 active');
+    await screen.waitFor('1 in all: 1 deployed; 0 active');
   });
 });
 

@@ -121,7 +121,14 @@ describe('what another program deleted before it is opened from its list', () =>
     const service = world('completed');
     const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
     Object.assign(service.answers, trainingAnswers, { listDeployments: () => pageOf([deployment]) });
-    for (const operation of operations) service.answers[operation] = () => notFound(id);
+    const lists = { listEvalRuns: () => [], listTrainingRuns: () => [], listDeployments: () => pageOf([]) };
+    for (const operation of operations) {
+      service.answers[operation] = () => {
+        // Lists ask for the progress as well.
+        if (operation !== 'getTrainingProgress') Object.assign(service.answers, lists);
+        return notFound(id);
+      };
+    }
     const screen = openWorld(service, { view: 'list', resource });
     await screen.waitFor(text => /▸ (baseline|longer|talker)/.test(text));
     await screen.press('enter');
@@ -204,10 +211,10 @@ describe('what another program deletes while it is open', () => {
     const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
     service.answers.getDeployment = () => deployment;
     const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_1' });
-    await screen.waitFor('✓ DEPLOYED');
+    await screen.waitFor('✓ deployed');
     service.answers.getDeployment = () => notFound('dep_1');
     await screen.waitFor('Deleted from the service.');
-    expect(screen.text()).toContain('✓ DEPLOYED');
+    expect(screen.text()).toContain('✓ deployed');
     expect(screen.text()).not.toContain('There is no dep_1');
   });
 });

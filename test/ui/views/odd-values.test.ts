@@ -10,6 +10,6 @@ it('an option of a training run that is an object is shown as what it is', () =>
 
 it('a count of deployments that is no number is left out', () => {
   const summary = { total: 1, active: 1, by_status: { DEPLOYED: 1, FAILED: Number.POSITIVE_INFINITY, length: {} } };
-  expect(summaryWords(summary)).toBe('1 in all: 1 DEPLOYED; 1 active');
-  expect(summaryWords({ total: Number.POSITIVE_INFINITY, DEPLOYED: 1 })).toBe('∞ in all: 1 DEPLOYED');
+  expect(summaryWords(summary)).toBe('1 in all: 1 deployed; 1 active');
+  expect(summaryWords({ total: Number.POSITIVE_INFINITY, DEPLOYED: 1 })).toBe('∞ in all: 1 deployed');
 });

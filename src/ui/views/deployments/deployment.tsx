@@ -1,5 +1,6 @@
 /** A deployment: its lifecycle with times, and its facts. */
 import type { Deployment } from '../../../contract/deployments.ts';
+import { statusWords } from '../../../contract/status.ts';
 import { deployments } from '../../../resources/deployments.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration, parseTime } from '../../../text/time.ts';
@@ -20,7 +21,8 @@ export function lifecycleLine(status: string, theme: Theme): string {
   return way
     .map((step, index) => {
       if (index === at) return statusStyle(step, theme)(statusText(step, theme));
-      return index < at ? `${glyphs.check} ${step}` : styles.muted(`${glyphs.circle} ${step}`);
+      const words = statusWords(step);
+      return index < at ? `${glyphs.check} ${words}` : styles.muted(`${glyphs.circle} ${words}`);
     })
     .join(styles.muted(` ${glyphs.crumb} `));
 }

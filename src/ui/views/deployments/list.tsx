@@ -1,6 +1,7 @@
 /** The deployments of the organization. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
+import { statusWords } from '../../../contract/status.ts';
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
 import { useListed } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
@@ -16,7 +17,7 @@ import { ResourceListView } from '../shared/resource-views.tsx';
 import { DeployWindow } from './deploy.tsx';
 import { useDeploymentActions } from './use-deployment-actions.tsx';
 
-/** Deployments by status, if the service counts them: `3: 2 DEPLOYED, 1 FAILED, 1 active`. */
+/** Deployments by status, if the service counts them: `3 in all: 2 deployed, 1 failed; 1 active`. */
 export function summaryWords(summary: Readonly<Record<string, unknown>> | undefined): string {
   const { total, active, by_status: byStatus, ...rest } = summary ?? {};
   if (typeof total !== 'number') return '';
@@ -24,7 +25,7 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
   const statuses = typeof byStatus === 'object' && byStatus !== null ? byStatus : rest;
   const counts = Object.entries(statuses)
     .filter(([, count]) => Number.isFinite(count) && Number(count) > 0)
-    .map(([status, count]) => `${count} ${sanitiseLine(status)}`);
+    .map(([status, count]) => `${count} ${sanitiseLine(statusWords(status))}`);
   const inAll = `${asReceived(total)} in all${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`;
   return `${inAll}${typeof active === 'number' ? `; ${asReceived(active)} active` : ''}`;
 }

@@ -49,9 +49,9 @@ export function useDeploymentActions({
             verb="unpromote"
             past="unpromoted"
             action={unpromote}
-            rows={deployments}
+            rows={one ? [one] : []}
             labelOf={labelOf}
-            onDone={() => shell.toast({ kind: 'success', text: `${names} no longer answers` })}
+            onDone={() => shell.toast({ kind: 'success', text: `${one ? labelOf(one) : ''} no longer answers` })}
             onClose={close}
           />
         )),

@@ -97,7 +97,8 @@ function problem(text: string, option: Described): string | undefined {
   if (choices.length > 0 && !choices.includes(value)) return `One of ${choices.join(', ')}`;
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
   if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
-  return `From ${boundsWords(option)}`.replace('From from', 'From');
+  if (option.minimum === undefined) return `At most ${option.maximum}`;
+  return option.maximum === undefined ? `At least ${option.minimum}` : `From ${boundsWords(option)}`;
 }
 
 function valueIn(type: Described['type'], text: string): OptionValue | undefined {

@@ -116,6 +116,13 @@ describe('options', () => {
     expect(rate?.field.check?.('0.05')).toBe('From 0.1 to 1');
   });
 
+  it('say the one bound that they have (U36)', () => {
+    const [most, least] = optionSpecs({
+      options: { most: { type: 'integer', max: 10 }, least: { type: 'number', min: 0.5 } },
+    });
+    expect([most?.field.check?.('11'), least?.field.check?.('0')]).toEqual(['At most 10', 'At least 0.5']);
+  });
+
   const byModel = {
     bench_id: 'b',
     models: [
