@@ -106,6 +106,12 @@ export const uploadTrajectoriesBody = z.strictObject({
   agent_name: z.optional(z.string()),
 });
 
+/**
+ * Header of an upload that says, for each trajectory, which of the equal ones of its file it is: `1,1,2`. By it the local
+ * service tells a second sample from a repeated request. It is not in the document; other services ignore it.
+ */
+export const occurrencesHeader = 'benchtop-occurrences';
+
 export const uploadedTrajectory = z.looseObject({
   request_index: number,
   status: text,

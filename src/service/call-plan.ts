@@ -27,6 +27,7 @@ export interface PreparedCall {
   readonly body: unknown;
   readonly timeouts: Timeouts;
   readonly idempotencyKey: string | undefined;
+  readonly headers: CallOptions['headers'];
   /** Access token of the trajectory. */
   readonly token: string | undefined;
   readonly background: boolean;
@@ -238,10 +239,11 @@ export class CallPlan<Value> {
   }
 
   #headers(credential: Credential): Readonly<Record<string, string>> {
-    const { request, idempotencyKey } = this.#call;
+    const { request, idempotencyKey, headers } = this.#call;
     const { options, assumptions } = this.#context;
     const keyHeader = assumptions.idempotencyHeader.toLowerCase();
     return {
+      ...headers,
       accept: 'application/json',
       'user-agent': options.userAgent,
       ...credential.headers,

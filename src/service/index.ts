@@ -327,6 +327,7 @@ class Caller implements Sender {
       timeouts: timeoutsOf(this.options.timeouts, options, pace),
       body: input.body,
       idempotencyKey: options.idempotencyKey ?? keyFor(endpoint),
+      headers: options.headers,
       token,
       background: options.background ?? false,
       onAnswer: options.onAnswer,

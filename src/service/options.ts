@@ -85,6 +85,8 @@ export interface CallOptions extends Partial<Timeouts> {
    * a start safely.
    */
   readonly idempotencyKey?: string | undefined;
+  /** Headers of the operation, with lower-case names. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * A deployment's own address, as the service gave it, in place of the endpoint's path: a path, or a full URL. No
    * credential goes to a foreign origin.

@@ -153,6 +153,7 @@ function addContract(app: Hono, service: ServiceContext, authenticate: Authentic
         body,
         ignored,
         idempotencyKey: context.req.header('idempotency-key'),
+        header: name => context.req.header(name),
         origin: new URL(context.req.url).origin,
       });
       return context.json(answer);

@@ -2,20 +2,23 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Context } from 'hono';
+import { bytes as amount } from '../../text/numbers.ts';
 import { ApiError } from './errors.ts';
 
 /** Larger bodies are refused, in bytes. */
 const largestBody = 32 * 1024 * 1024;
 
 function tooLarge(found: string): ApiError {
-  const message = `A body may have ${largestBody} bytes; this one has ${found}.`;
-  return new ApiError(413, 'invalid_request_error', 'request_too_large', message);
+  const message = `A request takes up to ${amount(largestBody)}; this one has ${found}.`;
+  return new ApiError(413, 'invalid_request_error', 'request_too_large', message, {
+    context: { max_bytes: largestBody },
+  });
 }
 
 /** @throws ApiError `request_too_large` */
 export async function readBytes(context: Context): Promise<Buffer> {
   const declared = Number(context.req.header('content-length') ?? 0);
-  if (declared > largestBody) throw tooLarge(String(declared));
+  if (declared > largestBody) throw tooLarge(amount(declared));
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of context.req.raw.body ?? []) {

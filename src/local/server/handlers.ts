@@ -35,6 +35,8 @@ export interface BaseCall {
   /** Body fields that have no effect here. */
   readonly ignored: readonly string[];
   readonly idempotencyKey: string | undefined;
+  /** A header of the request. */
+  readonly header: (name: string) => string | undefined;
   /** Scheme, host and port that the caller used. */
   readonly origin: string;
 }

@@ -1,10 +1,13 @@
 /**
  * Parses uploaded trajectories. The document does not show their shape: one has steps with messages, or a single
- * conversation (`messages`), and optional metadata about task, model, reward, metrics and end.
+ * conversation (`messages`), and optional metadata about task, model, rewards, metrics and end. Other fields are kept,
+ * so that an exported trajectory can be uploaded without loss.
  */
 import * as z from 'zod/mini';
 import { pathOf } from '../../contract/issues.ts';
 import { terminationReasons, trajectoryStatuses } from '../../contract/trajectories.ts';
+import { isRecord, own } from '../../text/own.ts';
+import type { UploadedReward } from '../store/reward-logs.ts';
 import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
 import { check } from './validate.ts';
 
@@ -19,25 +22,19 @@ const step = z.looseObject({
   messages,
 });
 
-/** One of these words, in any case; null for any other text. */
-function known<Word extends string>(words: readonly Word[]) {
-  return z.nullish(
-    z.pipe(
-      z.string(),
-      z.transform(text => words.find(word => word.toLowerCase() === text.toLowerCase()) ?? null),
-    ),
-  );
+/** The one of these words that a text is in any case; undefined for any other text. */
+function known<Word extends string>(words: readonly Word[], text: string): Word | undefined {
+  return words.find(word => word.toLowerCase() === text.toLowerCase());
 }
 
-const uploaded = z.object({
+const uploaded = z.looseObject({
   trace_id: text,
   conversation_id: text,
   task_id: text,
   task: z.nullish(z.union([z.string(), z.looseObject({ name: text, task_id: text, conversation_id: text })])),
   model_id: text,
-  // Other services may have more of both: unknown ones are left out.
-  status: known(trajectoryStatuses),
-  termination_reason: known(terminationReasons),
+  status: text,
+  termination_reason: text,
   reward: z.nullish(z.number()),
   error: text,
   metrics: values,
@@ -46,6 +43,34 @@ const uploaded = z.object({
   steps: z.nullish(z.array(step).check(z.minLength(1))),
   messages: z.nullish(messages),
 });
+
+/** A reward as it is logged. One of another shape is kept, but does not count. */
+const loggedReward = z.looseObject({
+  reward_id: z.nullish(z.string().check(z.minLength(1))),
+  name: z.string().check(z.minLength(1)),
+  value: z.number(),
+  weight: z.nullish(z.number().check(z.gte(0))),
+  explanation: text,
+  created_at: text,
+});
+
+/** Fields that a service sets itself. Those of an exported trajectory say where it comes from: they become its `origin`. */
+const serviceFields = [
+  'trajectory_id',
+  'organization_id',
+  'eval_run_id',
+  'training_run_id',
+  'dataset_id',
+  'dataset_name',
+  'dataset_source',
+  'dataset_gcs_prefix',
+  'source',
+  'num_steps',
+  'created_at',
+  'gcs_blob_uri',
+  'model_association_source',
+  'model_association_metadata',
+] as const;
 
 export function failureOfItem(message: string, item_index: number, context: Record<string, unknown>): UploadFailure {
   return { code: 'invalid_trajectory_upload', message, item_index, context };
@@ -62,8 +87,19 @@ export function readUploaded(value: unknown, index: number): UploadedTrajectory 
   const item = read.data;
   const steps = stepsOf(item);
   if (steps.length === 0) return failureOfItem('steps: neither steps nor messages are there', index, { path: 'steps' });
-  const failed = item.error != null;
-  return { ...aboutOf(item), status: item.status ?? (failed ? 'failed' : 'completed'), steps: steps.map(numbered) };
+  const rollout = rolloutOf(item);
+  const status = item.status ?? textIn(rollout, 'status') ?? (item.error == null ? 'completed' : 'failed');
+  const knownStatus = known(trajectoryStatuses, status);
+  const isOpen = knownStatus === 'running' || knownStatus === 'pending';
+  return {
+    ...aboutOf(item, {
+      ...(knownStatus === undefined && { uploaded_status: status }),
+      ...keptRollout(rollout, isOpen),
+    }),
+    status: knownStatus ?? (item.error == null ? 'completed' : 'failed'),
+    steps: steps.map(numbered),
+    ...moreOf(item),
+  };
 }
 
 const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
@@ -74,43 +110,154 @@ const opened = z.extend(uploaded, { dataset: text, dataset_name: text });
  * @throws ApiError `validation_error`
  */
 export function readOpened(value: unknown): UploadedTrajectory & { readonly dataset: string | undefined } {
-  const item = check(opened, value);
-  const status = item.status === 'pending' ? 'pending' : 'running';
-  const dataset = item.dataset ?? item.dataset_name ?? undefined;
-  return { ...aboutOf(item), status, termination_reason: null, steps: stepsOf(item).map(numbered), dataset };
+  const { dataset: named, dataset_name, ...item } = check(opened, value);
+  const status = item.status?.toLowerCase() === 'pending' ? 'pending' : 'running';
+  const dataset = named ?? dataset_name ?? undefined;
+  const about = aboutOf(item, keptRollout(rolloutOf(item), true));
+  return { ...about, status, termination_reason: null, steps: stepsOf(item).map(numbered), ...moreOf(item), dataset };
 }
 
 type Uploaded = z.output<typeof uploaded>;
+type Fields = Readonly<Record<string, unknown>>;
+
+function textIn(fields: Fields, name: string): string | undefined {
+  const value = own(fields, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** What a record says about its rollout, without empty fields. */
+function rolloutOf({ rollout }: Uploaded): Fields {
+  return isRecord(rollout) ? withoutNulls(rollout) : {};
+}
+
+/** What is kept of the rollout: of a trajectory that goes on, nothing about how it ended. */
+function keptRollout(rollout: Fields, isOpen: boolean): Fields {
+  const { status: _, termination_reason: __, ...more } = rollout;
+  const kept = isOpen ? more : rollout;
+  return Object.keys(kept).length === 0 ? {} : { rollout: kept };
+}
+
+function withoutNulls(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}
 
 function stepsOf({ steps, messages: said }: Uploaded): z.output<typeof step>[] {
   return steps ?? (said ? [{ messages: said }] : []);
 }
 
-function aboutOf(item: Uploaded) {
+/** @param more details besides those of the record itself */
+function aboutOf(item: Uploaded, more: Fields) {
   const { metrics, execution_metrics, metadata } = item;
+  const { counted, others } = rewardsOf(item);
   const details = {
     ...(metrics && { metrics }),
     ...(execution_metrics && { execution_metrics }),
     ...(metadata && { metadata }),
+    ...unknownFields(item),
+    ...keptTask(item),
+    ...more,
+    ...(others !== undefined && { rewards: others }),
   };
   const task = typeof item.task === 'string' ? { name: item.task } : (item.task ?? {});
+  const reason = item.termination_reason ?? textIn(rolloutOf(item), 'termination_reason');
   return {
     trace_id: item.trace_id ?? undefined,
     conversation_id: item.conversation_id ?? ('conversation_id' in task ? task.conversation_id : null) ?? undefined,
-    termination_reason: item.termination_reason ?? null,
+    // A reason that is not known here is kept as it came.
+    termination_reason: reason === undefined ? null : (known(terminationReasons, reason) ?? reason),
     task_id: item.task_id ?? ('task_id' in task ? task.task_id : null) ?? task.name ?? null,
     model_id: item.model_id ?? null,
-    reward: item.reward ?? null,
+    // An explicit null is kept: then the record has no reward, whatever was logged to it.
+    reward: item.reward === undefined ? meanOf(counted) : item.reward,
     error: item.error ?? null,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
   };
 }
 
-function numbered({ messages: said, reward, has_error }: z.output<typeof step>, step_index: number) {
+/** What only some records have: left out of the others. */
+function moreOf(item: Uploaded): Pick<UploadedTrajectory, 'rewards' | 'step' | 'origin'> {
+  const { counted } = rewardsOf(item);
+  const step = own(item, 'policy_step') ?? own(item, 'step');
+  const origin = originOf(item);
+  return {
+    ...(counted.length > 0 && { rewards: counted }),
+    ...(typeof step === 'number' && Number.isSafeInteger(step) && { step }),
+    ...(origin && { origin }),
+  };
+}
+
+/** Where the record comes from: the first service that it was exported from. */
+function originOf(item: Uploaded): Fields | undefined {
+  const earlier = own(item, 'origin');
+  if (isRecord(earlier)) return earlier;
+  const fields = withoutNulls(Object.fromEntries(serviceFields.map(name => [name, own(item, name)])));
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+const readFields: ReadonlySet<string> = new Set([
+  ...Object.keys(uploaded.shape),
+  ...serviceFields,
+  'origin',
+  'rollout',
+  'rewards',
+  'policy_step',
+  'step',
+]);
+
+function unknownFields(item: Uploaded): Fields {
+  return Object.fromEntries(Object.entries(item).filter(([name]) => !readFields.has(name)));
+}
+
+/** The task of the record, where it says more than the id that is read from it. */
+function keptTask({ task, task_id }: Uploaded): Fields {
+  if (task == null) return {};
+  if (typeof task === 'string') return task_id == null || task_id === task ? {} : { task };
+  const { name, task_id: id, conversation_id: _, ...more } = task;
+  const isRead = Object.keys(more).length === 0 && [name, id].filter(each => each != null).length < 2;
+  return isRead && task_id == null ? {} : { task };
+}
+
+/** The rewards of a record: those that count, and what else stands in their place. */
+function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readonly others: unknown } {
+  const given = own(item, 'rewards');
+  if (!Array.isArray(given)) return { counted: [], others: given ?? undefined };
+  const ids = new Set<string>();
+  const counted: UploadedReward[] = [];
+  const others: unknown[] = [];
+  for (const entry of given) {
+    const read = loggedReward.safeParse(entry);
+    if (!read.success || (read.data.reward_id != null && ids.has(read.data.reward_id))) {
+      others.push(entry);
+      continue;
+    }
+    const { reward_id, name, value, weight, explanation, created_at, ...details } = read.data;
+    if (reward_id != null) ids.add(reward_id);
+    counted.push({
+      reward_id: reward_id ?? undefined,
+      name,
+      value,
+      weight: weight ?? 1,
+      explanation: explanation ?? '',
+      created_at: created_at ?? undefined,
+      details,
+    });
+  }
+  return { counted, others: others.length === 0 ? undefined : others };
+}
+
+/** The weighted mean of logged rewards; null if none of them has a weight. */
+function meanOf(rewards: readonly UploadedReward[]): number | null {
+  const weights = rewards.reduce((sum, { weight }) => sum + weight, 0);
+  return weights === 0 ? null : rewards.reduce((sum, { value, weight }) => sum + value * weight, 0) / weights;
+}
+
+function numbered({ messages: said, reward, has_error, ...more }: z.output<typeof step>, step_index: number) {
+  const { step_index: _, ...others } = more;
   return {
     step_index,
     ...(reward == null ? {} : { reward }),
     has_error: has_error ?? false,
     messages: said.map((each, message_id) => ({ message_id, ...each })),
+    ...others,
   };
 }

@@ -127,4 +127,9 @@ export const migrations: readonly string[] = [
   update eval_runs set completed_at = updated_at where status in ('completed', 'failed', 'cancelled');
   update training_runs set completed_at = updated_at where status in ('succeeded', 'failed', 'cancelled');
   `,
+  `
+  alter table trajectories add column occurrence integer not null default 1;
+  alter table reward_logs add column place integer;
+  alter table reward_logs add column details text not null default '{}';
+  `,
 ];

@@ -92,6 +92,8 @@ export interface TrajectoryRow extends Record<string, unknown> {
   conversation_id: string | null;
   /** Hash of an uploaded trajectory, so that it is not stored twice. */
   content_hash: string | null;
+  /** Counts the equal trajectories of a dataset, from 1: each is a sample of its own. */
+  occurrence: number;
   termination_reason: string | null;
   model_association_source: string | null;
   /** Other uploaded fields (metrics and so on), as JSON. */

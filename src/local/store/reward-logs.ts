@@ -1,7 +1,7 @@
 /** Rewards logged to a trajectory, and its completion. */
 import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
-import { now } from './ids.ts';
+import { newId, now } from './ids.ts';
 import type { TrajectoryRow } from './records.ts';
 
 export interface RewardLog {
@@ -11,6 +11,13 @@ export interface RewardLog {
   /** 0 keeps the reward for diagnosis: the trajectory's own reward is computed from the others. */
   readonly weight: number;
   readonly explanation: string;
+}
+
+/** A reward that came with an uploaded trajectory. `details`: its other fields. */
+export interface UploadedReward extends Omit<RewardLog, 'reward_id'> {
+  readonly reward_id: string | undefined;
+  readonly created_at: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 /** The trajectory has ended: nothing was recorded. */
@@ -54,6 +61,30 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
     );
     return trajectory.status;
   });
+}
+
+/** Stores the rewards that came with an uploaded trajectory, in their order. */
+export function storeRewards(database: Database, trajectoryId: string, rewards: readonly UploadedReward[]): void {
+  for (const [place, { details, reward_id, created_at, ...reward }] of rewards.entries()) {
+    database.insert('reward_logs', {
+      ...reward,
+      trajectory_id: trajectoryId,
+      reward_id: reward_id ?? newId('reward'),
+      created_at: created_at ?? now(),
+      place,
+      details: JSON.stringify(details),
+    });
+  }
+}
+
+/** The rewards of a trajectory: those that came with it, in their order, then those logged to it. */
+export function rewardsOf(database: Database, trajectoryId: string): Readonly<Record<string, unknown>>[] {
+  const rows = database.all<{ details: string }>(
+    `select reward_id, name, value, weight, explanation, created_at, details from reward_logs
+     where trajectory_id = ? order by place is null, place, created_at, reward_id`,
+    trajectoryId,
+  );
+  return rows.map(({ details, ...reward }) => ({ ...(JSON.parse(details) as object), ...reward }));
 }
 
 /**

@@ -2,11 +2,13 @@
 import { messageContent, written } from '../../contract/common.ts';
 import { hasEnded } from '../../contract/status.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
+import { isRecord } from '../../text/own.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
 import { readPage } from './list-page.ts';
 import type { DatasetRow, TrajectoryRow } from './records.ts';
+import { rewardsOf } from './reward-logs.ts';
 
 /** Sorts below every reward, so that missing ones come last when the best come first. */
 const noReward = -1e300;
@@ -135,29 +137,34 @@ export class TrajectoryStore {
     const body = bodyOf(row, row.dataset_id ? this.#datasets.get(row.dataset_id) : undefined);
     if (!withSteps) return body;
     const steps = (JSON.parse(row.steps) as Fields[]).map(stepOf);
-    return { ...body, steps, rewards: this.#rewardsOf(row.trajectory_id) };
+    const { rewards: others } = detailsOf(row);
+    const rewards = [...rewardsOf(this.#database, row.trajectory_id), ...(Array.isArray(others) ? others : [])];
+    return { ...body, steps, rewards };
   }
+}
 
-  #rewardsOf(trajectoryId: string) {
-    return this.#database.all(
-      'select reward_id, name, value, weight, explanation, created_at from reward_logs where trajectory_id = ? order by created_at, reward_id',
-      trajectoryId,
-    );
-  }
+function detailsOf({ details }: Pick<TrajectoryRow, 'details'>): Fields {
+  return details === null ? {} : (JSON.parse(details) as Fields);
 }
 
 /** A trajectory in the contract's form; null for unknown fields. */
 function bodyOf(row: ListedTrajectory, dataset: DatasetRow | undefined) {
-  const { steps: _, content_hash: __, details, ...rest } = row;
+  const { steps: _, content_hash: __, occurrence: ___, details: ____, ...rest } = row;
   const { status, termination_reason } = row;
+  const details = detailsOf(row);
   return {
-    ...(details === null ? {} : (JSON.parse(details) as object)),
+    ...details,
     ...rest,
     dataset_source: dataset?.source ?? null,
     dataset_gcs_prefix: dataset?.gcs_prefix ?? null,
     model_association_metadata: associationOf(row),
     gcs_blob_uri: dataset ? `${dataset.gcs_prefix}${row.trajectory_id}.json` : null,
-    rollout: { status, termination_reason, harness_diagnostic: null },
+    rollout: {
+      status,
+      termination_reason,
+      harness_diagnostic: null,
+      ...(isRecord(details['rollout']) && details['rollout']),
+    },
     policy_step: row.step,
     steps: null,
   };

@@ -1,8 +1,13 @@
-/** Stores batches of uploaded trajectories: each once, and a failed one with its reason. */
+/**
+ * Stores batches of uploaded trajectories: each once, and a failed one with its reason. A trajectory is recognised by its
+ * `trace_id`. Without one, the n-th of equal trajectories is the n-th of those stored: so equal samples are all kept, and
+ * a file that is uploaded again is skipped.
+ */
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
 import { newId, sha256 } from './ids.ts';
 import type { DatasetRow } from './records.ts';
+import { storeRewards, type UploadedReward } from './reward-logs.ts';
 import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
 
 /** A validated uploaded trajectory. */
@@ -11,6 +16,11 @@ export interface UploadedTrajectory
     Partial<Pick<NewTrajectory, 'reward' | 'error' | 'task_id' | 'model_id' | 'termination_reason' | 'details'>> {
   readonly trace_id: string | undefined;
   readonly conversation_id: string | undefined;
+  /** The training step of its model. */
+  readonly step?: number;
+  readonly rewards?: readonly UploadedReward[];
+  /** Where an exported trajectory comes from. It does not make it another one. */
+  readonly origin?: Readonly<Record<string, unknown>>;
 }
 
 export interface UploadFailure extends Record<string, unknown> {
@@ -52,8 +62,18 @@ export class TrajectoryUploads {
     this.#trajectories = trajectories;
   }
 
-  /** Stores what can be stored. Must run in a transaction. The dataset is created with the first stored trajectory. */
-  store(organizationId: string, datasetName: string, items: readonly (UploadedTrajectory | UploadFailure)[]) {
+  /**
+   * Stores what can be stored. Must run in a transaction. The dataset is created with the first stored trajectory.
+   *
+   * @param occurrences for each item, which of the equal ones of its upload it is, from 1; by default, of these items
+   */
+  store(
+    organizationId: string,
+    datasetName: string,
+    items: readonly (UploadedTrajectory | UploadFailure)[],
+    occurrences: readonly number[] = [],
+  ) {
+    const latest = new Map<string, number>();
     let dataset = this.#database.get<DatasetRow>(
       'select * from datasets where organization_id = ? and dataset_name = ?',
       organizationId,
@@ -61,14 +81,17 @@ export class TrajectoryUploads {
     );
     return items.map((item, request_index): UploadOutcome => {
       if ('code' in item) return { ...unknownOutcome, request_index, status: 'error', failure: item };
-      const content_hash = sha256(JSON.stringify(item));
-      const known = dataset && this.#find(dataset.dataset_id, item.trace_id, content_hash);
+      const { origin, rewards = [], ...content } = item;
+      const content_hash = sha256(JSON.stringify(rewards.length === 0 ? content : { ...content, rewards }));
+      const occurrence = Math.max(occurrences[request_index] ?? 1, (latest.get(content_hash) ?? 0) + 1);
+      latest.set(content_hash, occurrence);
+      const known = dataset && this.#find(dataset.dataset_id, item.trace_id, content_hash, occurrence);
       if (known && known.content_hash !== content_hash) return conflict(request_index, known);
       if (known) return { ...unknownOutcome, request_index, status: 'skipped', ...identityOf(known) };
       dataset ??= this.#datasets.touch(organizationId, uploadDataset(datasetName));
       const trace_id = item.trace_id ?? newId('trace');
       const stored = {
-        ...item,
+        ...content,
         trace_id,
         conversation_id: item.conversation_id ?? trace_id,
         organization_id: organizationId,
@@ -76,9 +99,12 @@ export class TrajectoryUploads {
         dataset_name: datasetName,
         source: 'upload',
         content_hash,
+        occurrence,
+        details: withOrigin(item.details, origin),
         model_association_source: item.model_id ? 'upload' : 'none',
       };
       const trajectory_id = this.#trajectories.add(stored);
+      storeRewards(this.#database, trajectory_id, rewards);
       const model_id = typeof item.model_id === 'string' ? item.model_id : null;
       const identity = identityOf({ ...stored, model_id, trajectory_id });
       return { ...unknownOutcome, request_index, status: 'uploaded', ...identity };
@@ -86,18 +112,27 @@ export class TrajectoryUploads {
   }
 
   hasTrace(datasetId: string, traceId: string): boolean {
-    return this.#find(datasetId, traceId, '') !== undefined;
+    return this.#find(datasetId, traceId, '', 1) !== undefined;
   }
 
-  #find(datasetId: string, traceId: string | undefined, contentHash: string): Known | undefined {
+  #find(datasetId: string, traceId: string | undefined, contentHash: string, occurrence: number): Known | undefined {
     const columns = 'trajectory_id, trace_id, conversation_id, model_id, model_association_source, content_hash';
-    const by = traceId === undefined ? 'content_hash' : 'trace_id';
-    return this.#database.get<Known>(
-      `select ${columns} from trajectories where dataset_id = ? and ${by} = ?`,
-      datasetId,
-      traceId ?? contentHash,
-    );
+    const select = `select ${columns} from trajectories where dataset_id = ?`;
+    return traceId === undefined
+      ? this.#database.get<Known>(
+          `${select} and content_hash = ? and occurrence = ?`,
+          datasetId,
+          contentHash,
+          occurrence,
+        )
+      : this.#database.get<Known>(`${select} and trace_id = ?`, datasetId, traceId);
   }
+}
+
+/** @param details as JSON, if there are any */
+function withOrigin(details: unknown, origin: UploadedTrajectory['origin']): string | null {
+  const known = typeof details === 'string' ? details : null;
+  return origin ? JSON.stringify({ ...(JSON.parse(known ?? '{}') as object), origin }) : known;
 }
 
 interface Known {

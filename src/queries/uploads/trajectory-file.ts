@@ -5,6 +5,7 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../../text/errors.ts';
+import { bytes } from '../../text/numbers.ts';
 
 /** One trajectory of a file, or an error in its place. */
 export interface Item {
@@ -140,7 +141,7 @@ async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerat
 
 async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item | undefined> {
   const unusable = (words: string): Item => ({ line, ...range, value: undefined, error: words });
-  if (range.end - range.start > largestItem) return unusable(`It is larger than ${largestItem} bytes.`);
+  if (range.end - range.start > largestItem) return unusable(`It is larger than ${bytes(largestItem)}.`);
   let text: string;
   try {
     text = textOf(await bytesAt(read, range));

@@ -7,12 +7,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { AgentFields } from '../../contract/generation.ts';
-import type { UploadTrajectoriesResult } from '../../contract/trajectories.ts';
+import { occurrencesHeader, type UploadTrajectoriesResult } from '../../contract/trajectories.ts';
 import { affectsAllRequests, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import type { CallOptions } from '../../service/options.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { writeNewFile } from '../../text/new-file.ts';
+import { bytes } from '../../text/numbers.ts';
 import { isRecord } from '../../text/own.ts';
 import { namedAgent } from '../agents.ts';
 import { datasetKeys } from '../datasets.ts';
@@ -20,6 +21,7 @@ import type { TrajectoryRecords, UploadCounts } from '../remembered/trajectory-r
 import { trajectoryKeys } from '../trajectories.ts';
 import { Job, type JobState } from './job.ts';
 import { fingerprintOfFile } from './local-files.ts';
+import { Occurrences } from './occurrences.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 
 export interface Outcome {
@@ -66,24 +68,31 @@ async function openFileMark(file: FileHandle): Promise<{ size: number; mark: str
   return { size: facts.size, mark: fingerprintOfFile(facts) };
 }
 
-/** Items without an outcome yet. */
-async function* itemsAfter(items: AsyncIterable<Item>, place: number): AsyncGenerator<Item> {
-  for await (const item of items) if (item.end > place) yield item;
+/** An item of the file, and which of the equal ones it is, from 1. */
+type NumberedItem = Item & { readonly occurrence: number };
+
+/** Items without an outcome yet. Those before are counted too. */
+async function* itemsAfter(items: AsyncIterable<Item>, place: number): AsyncGenerator<NumberedItem> {
+  const occurrences = new Occurrences();
+  for await (const item of items) {
+    const occurrence = item.value ? occurrences.next(item.value) : 1;
+    if (item.end > place) yield { ...item, occurrence };
+  }
 }
 
 /** Batches limited by item count and bytes. */
-async function* batchesOf(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
-  let batch: Item[] = [];
-  let bytes = 0;
+async function* batchesOf(items: AsyncIterable<NumberedItem>): AsyncGenerator<NumberedItem[]> {
+  let batch: NumberedItem[] = [];
+  let total = 0;
   for await (const item of items) {
     const size = item.end - item.start;
-    if (batch.length > 0 && (batch.length >= batchItems || bytes + size > batchBytes)) {
+    if (batch.length > 0 && (batch.length >= batchItems || total + size > batchBytes)) {
       yield batch;
       batch = [];
-      bytes = 0;
+      total = 0;
     }
     batch.push(item);
-    bytes += size;
+    total += size;
   }
   if (batch.length > 0) yield batch;
 }
@@ -212,14 +221,31 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
     }
   }
 
+  /** Sends a batch that the service finds too large in two halves; says of a single trajectory how large it is. */
+  async #sendSmaller(
+    service: Service,
+    batch: readonly NumberedItem[],
+    { context }: ServiceError,
+  ): Promise<BatchOutcome> {
+    const half = Math.ceil(batch.length / 2);
+    if (half < batch.length) {
+      const [first, second] = [
+        await this.#send(service, batch.slice(0, half)),
+        await this.#send(service, batch.slice(half)),
+      ];
+      return { outcomes: [...first.outcomes, ...second.outcomes], counts: sumOf(first.counts, second.counts) };
+    }
+    const most = context?.['max_bytes'];
+    const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
+    const outcomes = batch.map(({ line, start, end }) =>
+      failedOutcome(line, `This trajectory has ${bytes(end - start)}; the service ${limit}.`),
+    );
+    return { outcomes, counts: noCounts };
+  }
+
   /** @param counted the outcome of items that are only counted */
   #add(batch: readonly Item[], outcomeOf: (item: Item) => Outcome, counted: UploadCounts): void {
-    const { stored, skipped, failed } = this.state.counts;
-    const counts = {
-      stored: stored + counted.stored,
-      skipped: skipped + counted.skipped,
-      failed: failed + counted.failed,
-    };
+    const counts = sumOf(this.state.counts, counted);
     for (const item of batch) {
       const result = outcomeOf(item);
       this.#outcomes.push(result);
@@ -235,19 +261,25 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   }
 
   /** @throws ServiceError if the other batches would fail in the same way */
-  async #send(service: Service, batch: readonly Item[]): Promise<BatchOutcome> {
-    if (batch.length === 0) return { outcomes: [], counts: noCounts };
+  async #send(service: Service, batch: readonly NumberedItem[]): Promise<BatchOutcome> {
+    const [first] = batch;
+    if (!first) return { outcomes: [], counts: noCounts };
     const trajectories = batch.flatMap(({ value }) => (value ? [value] : []));
-    // The same batch has the same key, even if the next start resumes this upload and finds its agent by another id.
-    const content = JSON.stringify([this.#key, this.dataset, trajectories, this.#agent ?? service.agent]);
+    // The same batch has the same key, even if the next start resumes this upload and finds its agent by another id. An
+    // equal batch elsewhere in the file has another.
+    const content = JSON.stringify([this.#key, this.dataset, first.start, trajectories, this.#agent ?? service.agent]);
     const idempotencyKey = createHash('sha256').update(content).digest('hex');
+    const headers = batch.some(({ occurrence }) => occurrence > 1)
+      ? { [occurrencesHeader]: batch.map(({ occurrence }) => occurrence).join() }
+      : undefined;
     try {
       const sent = { dataset: this.dataset, trajectories, agent: this.#namedAgent };
-      const answer = await sendTrajectories(service, sent, { signal: this.signal, idempotencyKey });
+      const answer = await sendTrajectories(service, sent, { signal: this.signal, idempotencyKey, headers });
       return outcomesOf(batch, answer);
     } catch (error) {
       if (this.signal.aborted || (error instanceof ServiceError && error.outcomeUnknown)) this.set({ hasSent: true });
       if (this.signal.aborted || affectsAllRequests(error)) throw error;
+      if (isTooLarge(error)) return this.#sendSmaller(service, batch, error);
       const failures = error instanceof ServiceError ? error.context?.['failures'] : undefined;
       const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
       const outcomes = batch.map(({ line }, index) => {
@@ -281,6 +313,18 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
       await source.close();
     }
   }
+}
+
+function sumOf(left: UploadCounts, right: UploadCounts) {
+  return {
+    stored: left.stored + right.stored,
+    skipped: left.skipped + right.skipped,
+    failed: left.failed + right.failed,
+  };
+}
+
+function isTooLarge(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.status === 413;
 }
 
 function failedOutcome(line: number, message: string, status = 'failed'): Outcome {

@@ -110,9 +110,141 @@ describe('an upload', () => {
       }),
     );
     expect(statuses).toEqual([
-      ['failed', null],
+      ['failed', 'SOMETHING_NEWER'],
       ['completed', null],
     ]);
+  });
+
+  describe('of equal trajectories without a trace_id (X2)', () => {
+    const counts = async (...request: Parameters<typeof upload>): Promise<number[]> => {
+      const { body } = await upload(...request);
+      return [body.uploaded, body.skipped];
+    };
+    const rewardsIn = async (dataset: string): Promise<number[]> => {
+      const { items } = await get(`/api/v1/trajectories?dataset_name=${dataset}&order=asc&limit=200`);
+      return items.map(({ reward }: { reward: number }) => reward).sort();
+    };
+    const samples = [1, 0, 1, 0.5, 0].map(reward => conversation('Paris', { reward }));
+
+    it('keeps each, and skips each when they come again', async () => {
+      expect(await counts(samples, 'equal')).toEqual([5, 0]);
+      expect(await rewardsIn('equal')).toEqual([0, 0, 0.5, 1, 1]);
+      expect(await counts(samples, 'equal')).toEqual([0, 5]);
+      expect(await counts([...samples, samples[0]], 'equal')).toEqual([1, 5]);
+      expect(
+        await counts(
+          Array.from({ length: 900 }, () => conversation('Paris')),
+          'equal',
+        ),
+      ).toEqual([900, 0]);
+    });
+
+    it('tells a second sample in the next request from a repeat by its number', async () => {
+      const [one] = samples;
+      const numbered = (...numbers: number[]) => ({ 'Benchtop-Occurrences': numbers.join(',') });
+      expect(await counts([one, one], 'split', numbered(1, 2))).toEqual([2, 0]);
+      expect(await counts([one, one], 'split', numbered(3, 4))).toEqual([2, 0]);
+      expect(await counts([one, one], 'split', numbered(3, 4))).toEqual([0, 2]);
+      expect(await rewardsIn('split')).toEqual([1, 1, 1, 1]);
+    });
+
+    it('refuses numbers that do not fit the request', async () => {
+      for (const numbers of ['1', '1,0', '1,x', '1,2,3']) {
+        const { status, body } = await upload(samples.slice(0, 2), 'refused', { 'Benchtop-Occurrences': numbers });
+        expect([status, body.error.param]).toEqual([422, 'benchtop-occurrences']);
+      }
+    });
+  });
+
+  describe('of what was exported (R16)', () => {
+    const exported = async (record: object, dataset: string) => {
+      const { body } = await upload([record], dataset);
+      return get(`/api/v1/trajectories/${body.trajectories[0].trajectory_id}`);
+    };
+    /** Fields that every copy has of its own. */
+    const ofTheCopy = ['trajectory_id', 'created_at', 'origin', 'gcs_blob_uri'];
+    const content = (record: Record<string, unknown>) =>
+      Object.fromEntries(
+        Object.entries(record).filter(([name]) => !ofTheCopy.includes(name) && !name.startsWith('dataset_')),
+      );
+
+    it('keeps everything that the record has', async () => {
+      const record = {
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }], tool_calls: [{ id: 'a' }], extra: 1 }],
+        rollout: { status: 'completed', termination_reason: 'MAX_STEPS', harness_diagnostic: { code: 7 }, attempt: 2 },
+        rewards: [
+          { name: 'style', value: 0.5, explanation: 'because', source: 'judge' },
+          { reward_id: 'r1', name: 'length', value: 1, weight: 3, created_at: '2020-01-01T00:00:00.000Z' },
+          { key: 'another shape' },
+        ],
+        metrics: { words: 3 },
+        task: { name: 'quiz', difficulty: 'hard' },
+        policy_step: 7,
+        agent_version: 'v3',
+        tags: ['a', 'b'],
+        constructor: 'a field like others',
+        eval_run_id: 'evr_elsewhere',
+        trajectory_id: 'traj_elsewhere',
+      };
+      const first = await exported(record, 'exported');
+      expect(first).toMatchObject({
+        status: 'completed',
+        termination_reason: 'MAX_STEPS',
+        rollout: record.rollout,
+        reward: 0.875,
+        metrics: { words: 3 },
+        task_id: 'quiz',
+        task: record.task,
+        policy_step: 7,
+        agent_version: 'v3',
+        tags: ['a', 'b'],
+        constructor: 'a field like others',
+        eval_run_id: null,
+        origin: { eval_run_id: 'evr_elsewhere', trajectory_id: 'traj_elsewhere' },
+      });
+      expect(first.rewards).toMatchObject([
+        { name: 'style', value: 0.5, weight: 1, explanation: 'because', source: 'judge' },
+        { reward_id: 'r1', name: 'length', value: 1, weight: 3, created_at: '2020-01-01T00:00:00.000Z' },
+        { key: 'another shape' },
+      ]);
+      const second = await exported(first, 'imported');
+      expect(content(second)).toEqual(content(first));
+      expect(content(await exported(second, 'imported again'))).toEqual(content(first));
+      expect(second.origin).toEqual(first.origin);
+    });
+
+    it('keeps words that are not known here, of both generations', async () => {
+      expect(
+        await exported(conversation('a', { rollout: { status: 'ARCHIVED', termination_reason: 'NEWER' } }), 'words'),
+      ).toMatchObject({
+        status: 'completed',
+        uploaded_status: 'ARCHIVED',
+        termination_reason: 'NEWER',
+        rollout: { status: 'ARCHIVED' },
+      });
+      const failed = await exported(
+        conversation('b', { rollout: { status: 'failed', termination_reason: 'max_steps' } }),
+        'words',
+      );
+      expect(failed).toMatchObject({ status: 'failed', termination_reason: 'MAX_STEPS' });
+    });
+
+    it('makes no reward of an explicit null, and lets an open trajectory end', async () => {
+      const rewards = [{ name: 'a', value: 1 }];
+      expect((await exported(conversation('c', { reward: null, rewards }), 'null')).reward).toBeNull();
+      const open = await exported(
+        conversation('d', { status: 'running', rewards, rollout: { status: 'running', attempt: 1 } }),
+        'open',
+      );
+      const path = `/api/v1/trajectories/${open.trajectory_id}`;
+      await service.call('POST', `${path}/rewards`, { name: 'b', value: 0 });
+      await service.call('POST', `${path}/complete`, { termination_reason: 'MAX_STEPS' });
+      expect(await get(path)).toMatchObject({
+        reward: 0.5,
+        rewards: [{ name: 'a' }, { name: 'b' }],
+        rollout: { status: 'completed', termination_reason: 'MAX_STEPS', attempt: 1 },
+      });
+    });
   });
 
   it('is refused if none can be stored, each with its failure', async () => {
@@ -153,7 +285,8 @@ describe('an upload', () => {
       stores.database.get(`pragma max_page_count = ${count}`);
       const { uploadTrajectories } = trajectoryRoutes(stores as ServiceContext);
       const body = { dataset: 'mine', trajectories: [conversation('x'.repeat(100_000))] };
-      const call = { organizationId, body, ignored: [], params: {}, idempotencyKey: undefined, origin: '' };
+      const header = () => undefined;
+      const call = { organizationId, body, ignored: [], params: {}, idempotencyKey: undefined, header, origin: '' };
       const refusal = () => void uploadTrajectories?.({ ...call, query: undefined });
       expect(refusal).toThrow('Nothing of the batch was stored: the disk of this machine is full.');
       try {

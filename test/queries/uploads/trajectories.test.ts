@@ -6,7 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UploadCounts } from '../../../src/queries/remembered/trajectory-records.ts';
 import { type Item, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
 import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
-import { AuthenticationError, CapabilityMissingError, RateLimitError } from '../../../src/service/errors.ts';
+import {
+  AuthenticationError,
+  CapabilityMissingError,
+  RateLimitError,
+  ValidationError,
+} from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 import { withAnswers } from '../../service/fake-service.ts';
@@ -103,8 +108,8 @@ describe('a file', () => {
     const { phase, size, handled } = upload.state;
     expect([phase, outcomes.length, handled]).toEqual(['done', 253, size]);
     expect(outcomes.map(({ line: place }) => place)).toEqual(Array.from({ length: 253 }, (_, index) => index + 1));
-    expect(outcomes.filter(({ status }) => status === 'uploaded')).toHaveLength(250);
-    expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'error', 'skipped']);
+    expect(outcomes.filter(({ status }) => status === 'uploaded')).toHaveLength(251);
+    expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'error', 'uploaded']);
     const path = await upload.saveFailures(join(folder, 'failed.jsonl'));
     expect(readFileSync(path, 'utf8')).toBe('broken\n{"nothing":1}\n');
     await expect(upload.saveFailures(path)).rejects.toThrow('exists already');
@@ -116,6 +121,37 @@ describe('a file', () => {
     await uploaded(line('once'), 'again');
     const { outcomes } = await uploaded(`${line('once')}\n${line('new')}`, 'again');
     expect(outcomes.map(({ status }) => status)).toEqual(['skipped', 'uploaded']);
+  });
+
+  it('keeps equal trajectories, also where they fill several requests (X2)', async () => {
+    const many = Array.from({ length: 900 }, () => line('equal')).join('\n');
+    const counts = async (text: string) => (await uploaded(text, 'equal')).state.counts;
+    expect(await counts(many)).toEqual({ stored: 900, skipped: 0, failed: 0 });
+    expect(await counts(many)).toEqual({ stored: 0, skipped: 900, failed: 0 });
+    // Written in another way it is equal too.
+    const rewritten = '{"trace_id":null,"messages":[{"content":"equal","role":"user"}]}';
+    expect(await counts(`${many}\n${rewritten}`)).toEqual({ stored: 1, skipped: 900, failed: 0 });
+  });
+
+  it('says how large a trajectory is that the service does not take, and sends the others (R8)', async () => {
+    const most = 2_000;
+    const strict = withAnswers(service, {
+      uploadTrajectories: (input, options) => {
+        const isTooLarge = Buffer.byteLength(JSON.stringify(input.body)) > most;
+        const context = { max_bytes: most };
+        if (isTooLarge) throw new ValidationError('Too large.', { status: 413, context });
+        return service.call('uploadTrajectories', input, options);
+      },
+    });
+    const path = join(folder, 'large.jsonl');
+    const small = Array.from({ length: 60 }, (_, index) => line(`small ${index % 3}`));
+    writeFileSync(path, [...small, line('x'.repeat(10_000)), line('the last')].join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'large');
+    await upload.run(async () => strict);
+    expect(upload.state.counts).toEqual({ stored: 61, skipped: 0, failed: 1 });
+    expect(upload.outcomes[60]?.message).toBe(
+      'This trajectory has 9.8 KiB; the service takes trajectories of up to 2 KiB.',
+    );
   });
 
   it('whose batch is refused as a whole has a failure for each line', async () => {
@@ -253,6 +289,25 @@ describe('an upload that is interrupted', () => {
     });
     return { sent, connect: async () => lossy };
   }
+
+  it('keeps equal trajectories, and stores none twice (X2)', async () => {
+    const memory = remembered();
+    const path = join(folder, 'equal.jsonl');
+    writeFileSync(path, Array.from({ length: 250 }, () => line('interrupted and equal')).join('\n'));
+    const run = async (connect: () => Promise<Service>) => {
+      const upload = new TrajectoryUpload('job', path, 'cut and equal', { records: memory().trajectoryUploads });
+      await upload.run(connect);
+      return upload.state;
+    };
+    // The second batch is stored, and its answer is lost.
+    expect(await run(losing(2).connect)).toMatchObject({ phase: 'failed', counts: { stored: 100 } });
+    expect(await run(losing(0).connect)).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0 } });
+    expect(await run(losing(0).connect)).toMatchObject({ phase: 'done', counts: { stored: 0, skipped: 250 } });
+    // Another program has no record of the upload, and other keys.
+    const other = new TrajectoryUpload('job', path, 'cut and equal');
+    await other.run(async () => service);
+    expect(other.state.counts).toEqual({ stored: 0, skipped: 250, failed: 0 });
+  });
 
   it('is continued by the next start where it was, and nothing is stored twice', async () => {
     const memory = remembered();

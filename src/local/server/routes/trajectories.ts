@@ -1,10 +1,17 @@
 /** Trajectories: upload, detail, list, rewards, completion; and their datasets. */
 
+import { occurrencesHeader } from '../../../contract/trajectories.ts';
 import { isDiskFull, sqliteCode } from '../../../text/errors.ts';
 import { isRolloutDataset, uploadDataset } from '../../store/datasets.ts';
 import { once } from '../../store/idempotency.ts';
 import { newId } from '../../store/ids.ts';
-import { completeTrajectory, logReward, RewardIdTaken, TrajectoryTerminal } from '../../store/reward-logs.ts';
+import {
+  completeTrajectory,
+  logReward,
+  RewardIdTaken,
+  storeRewards,
+  TrajectoryTerminal,
+} from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
 import { ApiError, apiError, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
@@ -23,12 +30,13 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     return row;
   };
 
-  const upload = ({ organizationId, idempotencyKey, body }: Call<'uploadTrajectories'>) => {
+  const upload = ({ organizationId, idempotencyKey, body, header }: Call<'uploadTrajectories'>) => {
     checkBatch(body);
     const items = body.trajectories.map(readUploaded);
+    const occurrences = occurrencesOf(header(occurrencesHeader), items.length);
     try {
-      return once(database, organizationId, idempotencyKey, body, () =>
-        summaryOf(trajectoryUploads.store(organizationId, body.dataset, items)),
+      return once(database, organizationId, idempotencyKey, occurrences ? { body, occurrences } : body, () =>
+        summaryOf(trajectoryUploads.store(organizationId, body.dataset, items, occurrences)),
       );
     } catch (error) {
       if (!isStorageError(error)) throw error;
@@ -46,7 +54,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
   /** Opens a trajectory that accepts rewards until it is completed. */
   const open = ({ organizationId, idempotencyKey, body }: Call<'createTrajectory'>) =>
     once(database, organizationId, idempotencyKey, body, () => {
-      const { dataset, ...opened } = readOpened(body);
+      const { dataset, rewards = [], origin: _, ...opened } = readOpened(body);
       checkDataset(dataset);
       const kept = dataset === undefined ? undefined : datasets.touch(organizationId, uploadDataset(dataset));
       const trace_id = opened.trace_id ?? newId('trace');
@@ -64,6 +72,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
         dataset_name: kept?.dataset_name ?? null,
         model_association_source: opened.model_id ? 'upload' : 'none',
       });
+      storeRewards(database, tid, rewards);
       const row = trajectories.row(organizationId, tid);
       return { tid, ...(row && trajectories.recordOf(row, true)) };
     });
@@ -128,6 +137,14 @@ function checkBatch({ dataset, trajectories }: BodyOf<'uploadTrajectories'>): vo
   if (trajectories.length > trajectoriesPerRequest) {
     refuse('trajectories', `a request takes ${trajectoriesPerRequest}, not ${trajectories.length}`);
   }
+}
+
+/** @throws ApiError `validation_error` unless it is a positive number for each item */
+function occurrencesOf(header: string | undefined, items: number): readonly number[] | undefined {
+  if (header === undefined) return undefined;
+  const numbers = header.split(',').map(Number);
+  if (numbers.length === items && numbers.every(each => Number.isSafeInteger(each) && each > 0)) return numbers;
+  throw invalid(occurrencesHeader, `is a positive number for each of the ${items} trajectories, separated by commas.`);
 }
 
 /** @throws ApiError if none could be stored, and none was already there */
