@@ -187,7 +187,7 @@ describe('ingest', () => {
     expect((await service.call('GET', `/api/v1/benchmarks/${benchId}/readiness`)).body.ready).toBe(true);
   });
 
-  it('names every problem with its place, and stores nothing', async () => {
+  it('names every problem with its place, slow expressions too, and stores nothing (X1)', async () => {
     const { body: allocated } = await allocate([file('here'), file('never')]);
     await put(allocated.urls[0], 'hello');
     const bad = await ingest(allocated.bench_id, {
@@ -207,6 +207,14 @@ describe('ingest', () => {
     });
     const places = worse.body.error.context.issues.map(({ path }: { path: string }) => path);
     expect(places.sort()).toEqual(['name', 'tasks[0].split', 'tasks[1].grader.pattern']);
+    const slow = await ingest(allocated.bench_id, {
+      name: 'slow',
+      tasks: [task('one'), task('two', { grader: { kind: 'regex', pattern: '(?:.?){100000}y' } })],
+    });
+    expect(slow.body.error).toMatchObject({
+      param: 'tasks[1].grader.pattern',
+      message: expect.stringContaining('takes too long'),
+    });
     expect((await service.call('GET', `/api/v1/benchmarks/${allocated.bench_id}`)).status).toBe(404);
   });
 

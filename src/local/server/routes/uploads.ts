@@ -1,5 +1,6 @@
 /** Uploads of benchmarks: signed addresses, then ingest, which stores the uploaded files as a benchmark. */
 import { bytes } from '../../../text/numbers.ts';
+import { unusablePattern } from '../../grading/patterns.ts';
 import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
@@ -55,6 +56,8 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       const benchId = call.params['bench_id'] ?? '';
       checkOpen(call.organizationId, benchId);
       const described: Manifest = check(manifest, call.body);
+      const patternIssue = await patternIssueOf(described);
+      if (patternIssue) throw invalid([patternIssue]);
       const files = await uploads.whileUnchanged(benchId, async () => {
         const declared = uploads.declared(benchId);
         const issues = [...uploadIssues(service, benchId, declared), ...taskIssues(described, declared)];
@@ -128,6 +131,15 @@ function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Iss
     );
     return first === undefined ? missing : [twice, ...missing];
   });
+}
+
+/** The build of an image, or a run, must not find out. */
+async function patternIssueOf({ tasks }: Manifest): Promise<Issue | undefined> {
+  const graders = tasks.map(task => readTask(task).grader);
+  const found = await unusablePattern(graders.map(grader => (grader.kind === 'regex' ? grader.pattern : undefined)));
+  if (!found) return undefined;
+  const path = `tasks[${found.index}].${tasks[found.index]?.grader ? 'grader' : 'spec.grader'}.pattern`;
+  return { path, message: `cannot be used as a regular expression: ${found.problem}` };
 }
 
 export const uploadArea: Area = { name: 'uploads', routes: uploadRoutes };

@@ -1,0 +1,62 @@
+/** The regular expressions of graders. They come from a manifest, so their use has a limit of processor time. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { errorMessage } from '../../text/errors.ts';
+import { compileExpression, ExpressionError } from '../../text/expression.ts';
+import { withinCpuTime } from '../../text/time-limit.ts';
+
+const flags = 'iu';
+
+/**
+ * Processor time for an answer in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third
+ * on the longest answer, and one with nested repeats more than any limit: a faster or slower machine grades alike.
+ */
+const answerLimit = 500;
+
+/** Time for compiling all patterns of a benchmark in milliseconds. 10,000 ordinary ones need a second. */
+const benchmarkLimit = 10_000;
+
+/** Why a pattern is no regular expression, if it is none. Does not compile it. */
+export function syntaxProblem(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, flags);
+    return undefined;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+/** Whether a pattern matches; undefined if it takes too long. @throws ExpressionError if it cannot be used at all */
+export function patternMatches(pattern: string, answer: string): boolean | undefined {
+  let found = false;
+  const expression = compileExpression(pattern, flags, withinCpuTime);
+  const isInTime = withinCpuTime(() => {
+    found = expression.test(answer);
+  }, answerLimit);
+  return isInTime ? found : undefined;
+}
+
+/**
+ * The first pattern that cannot be used, and why. Compiles all of them, and lets the process do other work in between.
+ * Stops at the first: hundreds of slow ones would take minutes.
+ */
+export async function unusablePattern(
+  patterns: readonly (string | undefined)[],
+): Promise<{ readonly index: number; readonly problem: string } | undefined> {
+  const seen = new Set<string>();
+  let spent = 0;
+  for (const [index, pattern] of patterns.entries()) {
+    if (pattern === undefined || seen.has(pattern)) continue;
+    seen.add(pattern);
+    if (spent > benchmarkLimit) return { index, problem: 'the patterns of this benchmark take too long together' };
+    const begun = performance.now();
+    try {
+      compileExpression(pattern, flags, withinCpuTime);
+    } catch (error) {
+      if (error instanceof ExpressionError) return { index, problem: error.message };
+      throw error;
+    }
+    spent += performance.now() - begun;
+    await turn();
+  }
+  return undefined;
+}
