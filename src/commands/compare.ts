@@ -4,6 +4,7 @@
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { type Fact, given } from '../present/fact.ts';
+import { factText } from '../present/fact-text.ts';
 import { type ComparedRuns, comparison, type RewardMean, summariseComparison, verdictOf } from '../queries/compare.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
@@ -11,7 +12,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, factText, lineText, printRecord } from './output.ts';
+import { checkRecordFlags, lineText, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { withService } from './with-service.ts';
 

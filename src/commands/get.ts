@@ -2,6 +2,7 @@
 import { mayHaveField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
+import { factText } from '../present/fact-text.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
@@ -10,7 +11,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
-import { checkRecordFlags, factText, noteUnreadable, printRecord } from './output.ts';
+import { checkRecordFlags, noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { progressWords, withoutReward } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';

@@ -4,14 +4,12 @@ import { unreadableIn } from '../contract/common.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText, columnGap, exportColumns, fitColumns } from '../present/column.ts';
-import { type Fact, given } from '../present/fact.ts';
 import { type ExportFormat, exportRows } from '../text/export.ts';
-import { asReceived, counted } from '../text/numbers.ts';
+import { counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { wantsColour } from '../text/terminal.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
-import { wrap } from '../text/wrap.ts';
 import { CommandError } from './exit.ts';
 import type { CommandIo } from './io.ts';
 
@@ -79,23 +77,6 @@ export function rowsText<Row>(
   if (format === 'table') return tableText(rows, columns, io);
   const text = exportRows(format, rows, exportColumns(columns));
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
-}
-
-/**
- * Labels and values, one per line. Long values wrap below themselves; without a width, as in a pipe, nothing wraps, and
- * times are as the service sent them.
- */
-export function factText(facts: readonly Fact[], width: number | undefined): string {
-  const shown = given(facts);
-  const column = Math.max(0, ...shown.map(({ label }) => label.length)) + columnGap;
-  return shown
-    .flatMap(({ label, value, exported }) => {
-      const received = width === undefined ? (exported ?? value) : value;
-      const text = sanitise(asReceived(received), { multiline: true });
-      const lines = width === undefined ? text.split('\n') : wrap(text, Math.max(20, width - column));
-      return lines.map((line, index) => `${padEnd(index === 0 ? label : '', column)}${line}\n`);
-    })
-    .join('');
 }
 
 /** How a record is printed. */

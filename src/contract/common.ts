@@ -42,11 +42,6 @@ export const sentences = field(
   ) as unknown as z.ZodMiniType<string[], unknown>,
 );
 
-/** Reads message content as one text. */
-export const messageText = field(
-  z.pipe(z.unknown(), z.transform(messageContent)) as unknown as z.ZodMiniType<string, unknown>,
-);
-
 /**
  * Message content as one text. The text parts of a list, as chat clients send them, are joined unchanged; anything else
  * is converted to JSON; null and undefined are kept.

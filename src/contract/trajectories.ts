@@ -6,7 +6,6 @@ import {
   flag,
   freeForm,
   listQuery,
-  messageText,
   number,
   openEnum,
   page,
@@ -35,7 +34,8 @@ export const terminationReasons = [
 export const message = z.looseObject({
   message_id: z.nullish(z.union([z.number(), z.string()])),
   role: text,
-  content: messageText,
+  /** Text or parts, as it was sent. */
+  content: z.optional(z.unknown()),
   /** JSON as text. */
   tool_calls: textOrJson,
   tool_response: textOrJson,
@@ -43,6 +43,15 @@ export const message = z.looseObject({
   finish_reason: text,
   prompt_tokens: number,
   completion_tokens: number,
+  // Not in the document; what chat clients record, and other services send.
+  reasoning_content: textOrJson,
+  refusal: text,
+  name: text,
+  tool_call_id: text,
+  is_error: z.optional(z.unknown()),
+  function_call: textOrJson,
+  content_parts: z.optional(z.unknown()),
+  uploaded_message_id: text,
 });
 export type TrajectoryMessage = z.output<typeof message>;
 
@@ -86,6 +95,11 @@ export const trajectory = z.looseObject({
   training_run_id: text,
   rollout: field(rollout),
   policy_step: number,
+  // Of any form: no difference in these may hide the steps.
+  rewards: z.optional(z.unknown()),
+  metrics: z.optional(z.unknown()),
+  execution_metrics: z.optional(z.unknown()),
+  conversation_id: text,
 });
 export type Trajectory = z.output<typeof trajectory>;
 

@@ -9,6 +9,8 @@ export interface Fact {
   readonly value: string | number | undefined | null;
   /** The value for a file or a program, if that is another one. */
   readonly exported?: string | undefined;
+  /** The title of the facts that it belongs to, e.g. `Rewards`; those without come first. */
+  readonly group?: string | undefined;
 }
 
 /** The facts that have a value. */

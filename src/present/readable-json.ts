@@ -2,6 +2,8 @@
  * JSON for reading: indented, with multi-line strings shown as lines. Tokens are kept as written, so that large numbers
  * and repeated keys are what the model or the tool really sent. Pure, and linear in the length of the text.
  */
+import { binaryWords } from './attachments.ts';
+import { endOfString, isJson, stringOf } from './json-members.ts';
 
 const step = '  ';
 /** Marks a multi-line string; its lines follow, indented. */
@@ -20,25 +22,6 @@ const indents = Array.from({ length: deepest + 1 }, (_, depth) => step.repeat(de
 
 function indentOf(depth: number): string {
   return indents[Math.min(depth, deepest)] ?? '';
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The end of the string that begins at `start`, after its closing quote. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; ; at += 1) {
-    at = text.indexOf('"', at);
-    let backslashes = 0;
-    while (text[at - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return at + 1;
-  }
 }
 
 /** The tokens of a JSON text. */
@@ -100,10 +83,11 @@ class Writer {
   }
 
   addString(token: string, key: string | undefined): void {
-    const escaped = token.includes('\\');
-    const text: string = escaped ? (JSON.parse(token) as string) : token.slice(1, -1);
-    if (key === nestedKey && /^\s*[{[]/.test(text) && isJson(text)) this.addNested(linesOf(text));
-    else if (escaped && text.includes('\n')) this.addBlock(text.replace(/\n$/, '').split('\n'));
+    const text = stringOf(token) ?? '';
+    const binary = binaryWords(text);
+    if (binary !== undefined) this.add(`[${binary}]`);
+    else if (key === nestedKey && /^\s*[{[]/.test(text) && isJson(text)) this.addNested(linesOf(text));
+    else if (text.includes('\n')) this.addBlock(text.replace(/\n$/, '').split('\n'));
     else this.add(token);
   }
 }

@@ -1,7 +1,7 @@
 /** Lays out a transcript in lines of a given width, with folding. Pure. */
 import type { Trajectory } from '../contract/trajectories.ts';
 import { lastAt } from '../text/last-at.ts';
-import * as numbers from '../text/numbers.ts';
+import { displayWidth, truncate } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { type Block, type FoldKind, type LineKind, type Transcript, transcriptOf } from './transcript.ts';
 
@@ -21,6 +21,16 @@ export interface OpenFolds {
 
 const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };
 
+/** What the lines are drawn with. */
+export interface TranscriptMarks {
+  /** Stands before every line of reasoning, one cell: it looks the same as an answer otherwise. */
+  readonly bar: string;
+  /** Says which key opens a fold, e.g. `z opens`; empty where no key does. */
+  readonly opens: (fold: FoldKind) => string;
+}
+
+const plainMarks: TranscriptMarks = { bar: '|', opens: () => '' };
+
 /** The lines that are shown. */
 export interface TranscriptLines {
   readonly length: number;
@@ -34,21 +44,33 @@ export interface TranscriptLines {
 interface Laid {
   /** Where each line begins in the text of the block, and its length, in turns. */
   readonly bounds: readonly number[];
-  /** The line below them, which says what is folded, with the first hidden position. */
-  readonly note?: TranscriptLine & { readonly hiddenFrom: number };
+  /** A line in the place of those that are folded away, after this many others. */
+  readonly note?: { readonly after: number; readonly kind: LineKind; readonly text: string };
+  /** Follows the heading. */
+  readonly headingEnd?: string;
+  /** Positions that are folded away: from the first on, before the second. */
+  readonly hidden?: readonly [from: number, to: number];
 }
 
-/** Visible lines of a folded tool call or response. */
-const foldedLines = 6;
+/** Visible lines of a folded response: what it is about, and how it ended. */
+const firstLines = 2;
+const lastLines = 3;
 const indent = '  ';
 
-function boundsOf({ text, indented }: Block, width: number): number[] {
+function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar }: TranscriptMarks): string {
+  if (!indented) return '';
+  if (heading === undefined || isHeading) return indent;
+  return indent + (kind === 'reasoning' ? `${bar} ` : indent);
+}
+
+function boundsOf({ text, indented, heading }: Block, width: number): number[] {
   if (!indented) return [0, text.length];
   const bounds: number[] = [];
   let start = 0;
   for (const line of text.split('\n')) {
     let from = 0;
-    for (const part of wrap(line, Math.max(8, width - indent.length))) {
+    const used = heading === undefined || start === 0 ? indent.length : 2 * indent.length;
+    for (const part of wrap(line, Math.max(8, width - used))) {
       // Line breaks swallow spaces, so the real start of a part is looked up. The displayed text has no tabs.
       from = Math.max(from, line.indexOf(part, from));
       bounds.push(start + from, part.length);
@@ -60,41 +82,71 @@ function boundsOf({ text, indented }: Block, width: number): number[] {
   return bounds.slice();
 }
 
-function foldedOf(block: Block, width: number): Laid {
-  const { step, text, place, fold } = block;
-  const note = (words: string, hiddenFrom: number) =>
-    ({ kind: 'fold', text: indent + words, step, place: hiddenFrom, hiddenFrom }) as const;
+const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);
+
+function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
+  const { text, place, fold = 'tools', summary, heading } = block;
+  const end = place + text.length + 1;
+  const key = marks.opens(fold);
   if (fold === 'reasoning') {
-    const words = `reasoning, ${numbers.count(text.length)} character${text.length === 1 ? '' : 's'} folded`;
-    return { bounds: [], note: note(words, place) };
+    const [title = ''] = text.split('\n', 1);
+    return { bounds: [0, title.length], headingEnd: inBrackets(key), hidden: [place + title.length + 1, end] };
+  }
+  if (summary) {
+    const more = summary.more === 0 ? '' : `  (+${summary.more} line${summary.more === 1 ? '' : 's'})`;
+    const isWhole = more === '' && displayWidth(summary.text) <= width - indent.length;
+    const tail = isWhole ? '' : more + inBrackets(key);
+    const room = Math.max(8, width - indent.length - displayWidth(tail));
+    const line = { after: 0, kind: 'call', text: indent + truncate(summary.text, room) + tail } as const;
+    return { bounds: [], note: line, hidden: [place, end] };
   }
   const bounds = boundsOf(block, width);
-  const count = bounds.length / 2;
+  const first = firstLines + (heading === undefined ? 0 : 1);
+  const count = bounds.length / 2 - first - lastLines;
   // Showing one more line costs as much as the note about it.
-  if (count <= foldedLines + 1) return { bounds };
-  const shown = foldedLines * 2;
+  if (count <= 1) return { bounds };
+  const tail = bounds.slice(-2 * lastLines);
   return {
-    bounds: bounds.slice(0, shown),
-    note: note(`… ${count - foldedLines} more lines`, place + (bounds[shown] ?? 0)),
+    bounds: [...bounds.slice(0, 2 * first), ...tail],
+    note: {
+      after: first,
+      kind: 'fold',
+      text: `${indentOf(block, false, marks)}… ${count} more lines${inBrackets(key)}`,
+    },
+    hidden: [place + (bounds[2 * first] ?? 0), place + (tail[0] ?? 0)],
   };
 }
 
-function lineOf({ kind, text, place, step, indented }: Block, { bounds, note }: Laid, index: number) {
-  const [from, length] = [bounds[index * 2], bounds[index * 2 + 1]];
-  if (from === undefined || length === undefined) return note;
-  const own = text.slice(from, from + length);
-  return { kind, text: indented ? indent + own : own, place: place + from, step };
+function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks): TranscriptLine | undefined {
+  const { text, place, step, heading } = block;
+  const { bounds, note, hidden, headingEnd = '' } = laid;
+  if (note && index === note.after) return { kind: note.kind, text: note.text, place: hidden?.[0] ?? place, step };
+  const own = note && index > note.after ? index - 1 : index;
+  const [from, length] = [bounds[own * 2], bounds[own * 2 + 1]];
+  if (from === undefined || length === undefined) return undefined;
+  const isHeading = heading !== undefined && from === 0;
+  const shown = indentOf(block, isHeading, marks) + text.slice(from, from + length);
+  return {
+    kind: isHeading ? heading : block.kind,
+    text: isHeading ? shown + headingEnd : shown,
+    place: place + from,
+    step,
+  };
 }
 
 /**
  * Lays out a transcript for a width. Call the result with the open folds; only blocks whose fold has changed are laid
  * out again.
  */
-export function layOut({ blocks }: Transcript, width: number): (open: OpenFolds) => TranscriptLines {
+export function layOut(
+  { blocks }: Transcript,
+  width: number,
+  marks: TranscriptMarks = plainMarks,
+): (open: OpenFolds) => TranscriptLines {
   const known = { open: new Map<Block, Laid>(), folded: new Map<Block, Laid>() };
   const laid = (block: Block, isOpen: boolean): Laid => {
     const before = known[isOpen ? 'open' : 'folded'];
-    const made = before.get(block) ?? (isOpen ? { bounds: boundsOf(block, width) } : foldedOf(block, width));
+    const made = before.get(block) ?? (isOpen ? { bounds: boundsOf(block, width) } : foldedOf(block, width, marks));
     before.set(block, made);
     return made;
   };
@@ -112,12 +164,12 @@ export function layOut({ blocks }: Transcript, width: number): (open: OpenFolds)
     const at = (index: number): TranscriptLine | undefined => {
       const which = index < length ? lastAt(firsts.length, each => firsts[each] ?? 0, index) : -1;
       const [block, own] = [blocks[which], shown[which]];
-      return block && own && lineOf(block, own, index - (firsts[which] ?? 0));
+      return block && own && lineOf(block, own, index - (firsts[which] ?? 0), marks);
     };
     const foldAt = (place: number): number | undefined => {
       const which = lastAt(blocks.length, index => blocks[index]?.place ?? 0, place);
-      const hiddenFrom = shown[which]?.note?.hiddenFrom;
-      return hiddenFrom !== undefined && place >= hiddenFrom ? blocks[which]?.place : undefined;
+      const [from, to] = shown[which]?.hidden ?? [];
+      return from !== undefined && to !== undefined && place >= from && place < to ? blocks[which]?.place : undefined;
     };
     return { length, at, foldAt };
   };

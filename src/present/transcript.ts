@@ -4,11 +4,26 @@
  * that megabytes open quickly.
  */
 import { unreadableIn } from '../contract/common.ts';
-import type { Trajectory, TrajectoryMessage, TrajectoryStep } from '../contract/trajectories.ts';
+import {
+  step as stepSchema,
+  type Trajectory,
+  type TrajectoryMessage,
+  type TrajectoryStep,
+} from '../contract/trajectories.ts';
 import * as numbers from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { expandTabs } from '../text/width.ts';
-import { readableJson } from './readable-json.ts';
+import { expandTabs, truncate } from '../text/width.ts';
+import { withoutData } from './attachments.ts';
+import { trajectoryDetails } from './trajectory-details.ts';
+import {
+  failed,
+  isToolRole,
+  otherFields,
+  otherMessageFields,
+  partsOf,
+  type ToolCall,
+  type ToolResponse,
+} from './transcript-parts.ts';
 
 export type LineKind =
   | 'step'
@@ -19,6 +34,7 @@ export type LineKind =
   | 'role'
   | 'text'
   | 'reasoning'
+  | 'refusal'
   | 'call'
   | 'response'
   | 'meta'
@@ -26,7 +42,7 @@ export type LineKind =
   | 'fold'
   | 'blank';
 
-/** What can be folded: reasoning entirely, tool calls and responses after their first lines. */
+/** What can be folded: reasoning entirely, a tool call to one line, a response to its first and last lines. */
 export type FoldKind = 'reasoning' | 'tools';
 
 /** A text in one style, safe for a terminal. */
@@ -39,7 +55,11 @@ export interface Block {
   /** Index of the step in the trajectory's `steps`, or -1 before the first. */
   readonly step: number;
   readonly indented: boolean;
+  /** The kind of its first line, if that is a heading: the lines below it are indented further. */
+  readonly heading?: LineKind | undefined;
   readonly fold?: FoldKind | undefined;
+  /** The line that stands for a folded tool call, and how many lines of the call it leaves out. */
+  readonly summary?: { readonly text: string; readonly more: number } | undefined;
 }
 
 export interface Transcript {
@@ -54,6 +74,8 @@ export interface Transcript {
 export interface TranscriptOptions {
   /** Makes hidden characters visible instead of dropping them. */
   readonly showHidden: boolean;
+  /** Ends with the rewards, the metrics and other fields of the trajectory. */
+  readonly details?: boolean;
 }
 
 const roleKinds: ReadonlyMap<string, LineKind> = new Map<string, LineKind>([
@@ -62,12 +84,15 @@ const roleKinds: ReadonlyMap<string, LineKind> = new Map<string, LineKind>([
   ['user', 'user'],
   ['assistant', 'assistant'],
   ['tool', 'tool'],
+  ['function', 'tool'],
 ]);
 
 class Writer {
   readonly blocks: Block[] = [];
   readonly steps: number[] = [];
   readonly errors: number[] = [];
+  /** The newest call of each id. */
+  readonly calls = new Map<string, MadeCall>();
   readonly #options: TranscriptOptions;
   #step = -1;
   #place = 0;
@@ -92,20 +117,49 @@ class Writer {
   }
 
   error(text: string): void {
-    this.errors.push(this.#place);
+    this.markError();
     this.paragraph('error', text);
   }
 
-  /** Text that came over the wire. */
-  paragraph(kind: LineKind, text: string, fold?: FoldKind): void {
-    const clean = sanitise(text, { multiline: true, mode: this.#options.showHidden ? 'show' : 'drop' });
-    this.#push({ kind, text: expandTabs(clean, 4), indented: true, fold });
+  /** What is written next is an error. */
+  markError(): void {
+    this.errors.push(this.#place);
   }
 
-  #push(block: Pick<Block, 'kind' | 'text' | 'indented' | 'fold'>): void {
+  /** Text that came over the wire. */
+  paragraph(kind: LineKind, text: string): void {
+    this.#push({ kind, text: this.#clean(text), indented: true });
+  }
+
+  /** Text that came over the wire, below a heading that is safe. */
+  section(kind: LineKind, text: string, parts: Pick<Block, 'heading' | 'fold' | 'summary'> & { title?: string }): void {
+    const { title, heading, fold, summary } = parts;
+    const body = this.#clean(text);
+    const own = title === undefined ? body : body === '' ? title : `${title}\n${body}`;
+    this.#push({ kind, text: own, indented: true, heading, fold, summary });
+  }
+
+  /** One line that came over the wire. */
+  cleanLine(text: string): string {
+    return sanitiseLine(text, this.#options.showHidden ? 'show' : 'drop');
+  }
+
+  #clean(text: string): string {
+    const mode = this.#options.showHidden ? 'show' : 'drop';
+    return expandTabs(sanitise(withoutData(text), { multiline: true, mode }), 4);
+  }
+
+  #push(block: Omit<Block, 'place' | 'step'>): void {
     this.blocks.push({ ...block, place: this.#place, step: this.#step });
     this.#place += block.text.length + 1;
   }
+}
+
+/** A tool call that a result may answer. */
+interface MadeCall {
+  readonly call: ToolCall;
+  /** Its message has more calls, so that its name does not tell which result is whose. */
+  readonly parallel: boolean;
 }
 
 function tokensOf({ prompt_tokens, completion_tokens }: TrajectoryMessage): string[] {
@@ -115,26 +169,96 @@ function tokensOf({ prompt_tokens, completion_tokens }: TrajectoryMessage): stri
   return parts;
 }
 
+/** Cells of the summary of a call in the heading of its result. */
+const shortSummary = 40;
+
+/** Which call a result answers; empty if the service does not say. */
+function resultWords(writer: Writer, { id, name }: Pick<ToolResponse, 'id' | 'name'>): string {
+  const made = id === undefined ? undefined : writer.calls.get(id);
+  const called = made?.call.name || name;
+  if (!called && id === undefined) return '';
+  const summary = made?.parallel ? `  ${truncate(writer.cleanLine(made.call.summary), shortSummary)}` : '';
+  const words = called ? `result of ${writer.cleanLine(called)}${summary.trimEnd()}` : 'result';
+  return id === undefined ? words : `${words} (${writer.cleanLine(id)})`;
+}
+
+function writeCall(writer: Writer, call: ToolCall, parallel: boolean): void {
+  if (call.id !== undefined) writer.calls.set(call.id, { call, parallel });
+  const id = call.id === undefined ? '' : ` (${writer.cleanLine(call.id)})`;
+  const name = writer.cleanLine(call.name);
+  const summary = [`${name}${parallel ? id : ''}`.trim(), writer.cleanLine(call.summary)].filter(Boolean).join('  ');
+  writer.section('call', call.text, {
+    title: `call ${name}`.trim() + id,
+    heading: 'call',
+    ...(call.text !== '' && { fold: 'tools', summary: { text: summary, more: call.more } }),
+  });
+}
+
+function writeResponse(writer: Writer, response: ToolResponse): void {
+  const words = resultWords(writer, response) || 'tool response';
+  if (response.isError) writer.markError();
+  writer.section('response', response.text || '(empty)', {
+    title: response.isError ? `${words}  ·  error` : words,
+    heading: response.isError ? 'error' : 'meta',
+    fold: 'tools',
+  });
+}
+
 function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   const role = sanitiseLine(message.role ?? 'unknown role');
-  const facts = [...tokensOf(message)];
-  if (message.finish_reason) facts.push(`finish ${sanitiseLine(message.finish_reason)}`);
-  writer.line(roleKinds.get(role) ?? 'role', facts.length > 0 ? `${role}  ·  ${facts.join('  ·  ')}` : role);
-  if (message.reasoning) writer.paragraph('reasoning', message.reasoning, 'reasoning');
-  if (message.content) writer.paragraph('text', message.content);
-  if (message.tool_calls) {
-    writer.line('meta', 'tool calls', true);
-    writer.paragraph('call', readableJson(message.tool_calls), 'tools');
+  const parts = partsOf(message);
+  const first = parts.find(part => part.kind === 'response');
+  // The line of a tool's role is the heading of its result.
+  const result = isToolRole(message.role) ? first : undefined;
+  const id = typeof message.message_id === 'string' ? message.message_id : message.uploaded_message_id;
+  const facts = [
+    ...(result ? [resultWords(writer, result)] : []),
+    ...(id ? [sanitiseLine(id)] : []),
+    ...tokensOf(message),
+    ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
+    ...(failed(message) || result?.isError ? ['error'] : []),
+  ].filter(Boolean);
+  if (facts.at(-1) === 'error') writer.markError();
+  writer.line(roleKinds.get(role) ?? 'role', [role, ...facts].join('  ·  '));
+  const parallel = parts.filter(part => part.kind === 'call').length > 1;
+  for (const part of parts) {
+    switch (part.kind) {
+      case 'reasoning':
+        writer.section('reasoning', part.text, {
+          title: `reasoning, ${numbers.count(part.text.length)} character${part.text.length === 1 ? '' : 's'}`,
+          heading: 'fold',
+          fold: 'reasoning',
+        });
+        break;
+      case 'refusal':
+        writer.section('refusal', part.text, { title: 'refusal', heading: 'refusal' });
+        break;
+      case 'call':
+        writeCall(writer, part, parallel);
+        break;
+      case 'response':
+        if (part === result) writer.section('response', part.text || '(empty)', { fold: 'tools' });
+        else writeResponse(writer, part);
+        break;
+      case 'attachment':
+        writer.paragraph('meta', `[${part.text}]`);
+        break;
+      case 'text':
+      case 'json':
+        writer.paragraph('text', part.text);
+    }
   }
-  if (message.tool_response) {
-    writer.line('meta', 'tool response', true);
-    writer.paragraph('response', readableJson(message.tool_response), 'tools');
-  }
-  if (!message.content && !message.tool_calls && !message.tool_response && !message.reasoning) {
-    writer.line('meta', '(empty)', true);
-  }
+  const others = otherMessageFields(message);
+  if (parts.length === 0 && others === '') writer.line('meta', '(empty)', true);
+  writeOthers(writer, others);
   writer.blank();
 }
+
+function writeOthers(writer: Writer, text: string): void {
+  if (text !== '') writer.section('meta', text, { title: 'other fields', heading: 'meta', fold: 'tools' });
+}
+
+const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 
 /** The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0. */
 export function stepTitle(step: TrajectoryStep, index: number): string {
@@ -152,6 +276,7 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   for (const [index, step] of (trajectory.steps ?? []).entries()) {
     writer.beginStep(index, stepTitle(step, index));
     if (step.has_error) writer.error('This step ended in an error.');
+    writeOthers(writer, otherFields(step, knownStepFields));
     for (const message of step.messages ?? []) writeMessage(writer, message);
     if ((step.messages ?? []).length === 0) writer.line('meta', '(no messages)', true);
     writeUnreadable(writer, 'message', step.messages);
@@ -161,7 +286,21 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   if ((trajectory.steps ?? []).length === 0) {
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
+  if (options.details) writeDetails(writer, trajectory);
   return { blocks: writer.blocks, steps: writer.steps, errors: writer.errors };
+}
+
+/** The rewards, the metrics and other fields. */
+function writeDetails(writer: Writer, trajectory: Trajectory): void {
+  let group: string | undefined;
+  for (const { label, value, group: own } of trajectoryDetails(trajectory)) {
+    if (own !== group) {
+      writer.blank();
+      writer.line('role', own ?? '');
+    }
+    group = own;
+    writer.paragraph('text', `${sanitiseLine(label)}  ${numbers.asReceived(value)}`);
+  }
 }
 
 /** Reports what could not be read. */

@@ -4,6 +4,7 @@ import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
+import { trajectoryDetails } from '../present/trajectory-details.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { reward } from '../text/numbers.ts';
@@ -80,9 +81,14 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'dataset', value: trajectory.dataset_name },
     { label: 'source', value: trajectory.source },
     { label: 'trace', value: trajectory.trace_id },
+    {
+      label: 'conversation',
+      value: trajectory.conversation_id === trajectory.trace_id ? undefined : trajectory.conversation_id,
+    },
     timeFact('created', trajectory.created_at),
     instantFact('seen', rememberedAt(trajectory)),
     { label: 'stored', value: trajectory.gcs_blob_uri },
+    ...trajectoryDetails(trajectory),
   ];
 }
 

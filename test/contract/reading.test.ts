@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
 import * as benchmarks from '../../src/contract/benchmarks.ts';
-import { page, rows } from '../../src/contract/common.ts';
+import { messageContent, page, rows } from '../../src/contract/common.ts';
 import { dataset } from '../../src/contract/datasets.ts';
 import { deployment } from '../../src/contract/deployments.ts';
 import { errorEnvelope, failure, inferenceErrorEnvelope } from '../../src/contract/errors.ts';
@@ -436,13 +436,14 @@ describe('lists in any wrapping', () => {
   });
 });
 
-it('content in parts is read as its text', () => {
-  const contentOf = (content: unknown) => trajectories.message.parse({ content }).content;
-  expect(contentOf([{ type: 'text', text: 'one' }, 'two', { type: 'input_text', text: 'three' }])).toBe('onetwothree');
-  expect(contentOf([{ type: 'image_url', image_url: { url: 'x' } }])).toBe(
+it('content is kept as it was sent, and joined where one text is needed', () => {
+  const parts = [{ type: 'text', text: 'one' }, 'two', { type: 'input_text', text: 'three' }];
+  expect(trajectories.message.parse({ content: parts }).content).toEqual(parts);
+  expect(messageContent(parts)).toBe('onetwothree');
+  expect(messageContent([{ type: 'image_url', image_url: { url: 'x' } }])).toBe(
     '{"type":"image_url","image_url":{"url":"x"}}',
   );
-  expect(contentOf([])).toBe('[]');
+  expect(messageContent([])).toBe('[]');
 });
 
 it('texts of a message that came as values are written out', () => {
@@ -456,7 +457,7 @@ it('texts of a message that came as values are written out', () => {
   });
   expect(read).toEqual({
     role: 'tool',
-    content: '["a",{"b":1}]',
+    content: ['a', { b: 1 }],
     tool_calls: JSON.stringify(calls),
     tool_response: null,
     reasoning: 'r',

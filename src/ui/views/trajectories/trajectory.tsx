@@ -1,6 +1,7 @@
 /** The trajectory reader: steps at the left, messages at the right, facts in the inspector. */
 import { Box, Text } from 'ink';
 import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
+import { factText } from '../../../present/fact-text.ts';
 import { type FoldKind, type LineKind, nextError, type Transcript, transcriptOf } from '../../../present/transcript.ts';
 import { layOut, type OpenFolds, searchedLines, transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
@@ -12,7 +13,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { fitCells } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { Separator, usePane, View } from '../../app/view.tsx';
-import type { Binding } from '../../keys/router.tsx';
+import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
@@ -67,6 +68,7 @@ const looks: Partial<Record<LineKind, StyleName>> = {
   tool: 'tool',
   role: 'strong',
   reasoning: 'muted',
+  refusal: 'warning',
   call: 'code',
   meta: 'muted',
   fold: 'muted',
@@ -94,14 +96,18 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const withSteps = pane.width >= stepsFrom;
   const width = withSteps ? pane.width - stepsWidth - 1 : pane.width;
   const transcript = useMemo(
-    () => (data ? transcriptOf(data, { showHidden: shown.hidden }) : empty),
+    () => (data ? transcriptOf(data, { showHidden: shown.hidden, details: true }) : empty),
     [data, shown.hidden],
   );
   const canFold = useMemo(() => {
     const has = (kind: FoldKind): boolean => transcript.blocks.some(({ fold }) => fold === kind);
     return { reasoning: has('reasoning'), tools: has('tools') };
   }, [transcript]);
-  const layout = useMemo(() => layOut(transcript, width - 1), [transcript, width]);
+  const keyOf = useKeyOf();
+  const layout = useMemo(() => {
+    const opens = (fold: FoldKind): string => `${keyOf(readerCommands[fold])} opens`;
+    return layOut(transcript, width - 1, { bar: glyphs.vertical, opens });
+  }, [transcript, width, glyphs, keyOf]);
   const lines = useMemo(() => layout(shown.open), [layout, shown.open]);
   const { foldAt } = lines;
   const places = useMemo(
@@ -159,7 +165,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         data &&
         (() => ({
           name: exportFileName('trajectory', id, 'text', new Date()),
-          text: transcriptText(data, outsideWidth),
+          text: `${factText(trajectoryFacts(data), outsideWidth)}\n${transcriptText(data, outsideWidth)}`,
         })),
       title: id,
       refresh: live.refresh,

@@ -52,9 +52,7 @@ const text = (...kinds: FoldKind[]) =>
 
 describe('a transcript', () => {
   it('shows roles, tokens and the finish reason', () => {
-    expect(text()).toContain(
-      'assistant  ·  12 in  ·  2 out  ·  finish stop\n  reasoning, 2 characters folded\n  tea time',
-    );
+    expect(text()).toContain('assistant  ·  12 in  ·  2 out  ·  finish stop\n  reasoning, 2 characters\n  tea time');
   });
 
   it('distinguishes a missing reward from a reward of 0', () => {
@@ -63,25 +61,25 @@ describe('a transcript', () => {
   });
 
   it('folds what is long and unfolds it', () => {
-    expect(text()).toContain('… 16 more lines');
+    expect(text()).toContain('… 17 more lines');
     expect(text('tools')).not.toContain('more lines');
     expect(text('tools')).toContain('    19');
-    expect(text('reasoning')).toContain('  hm');
+    expect(text('reasoning')).toContain('  | hm');
   });
 
   it('opens a single fold and leaves the others', () => {
     const transcript = transcriptOf(trajectory, { showHidden: false });
     const lay = layOut(transcript, 60);
-    const hidden = [...searchedLines(transcript)].find(({ text: line }) => line.trim() === '19');
+    const hidden = [...searchedLines(transcript)].find(({ text: line }) => line.trim() === '9,');
     const place = lay(opening()).foldAt(hidden?.place ?? -1);
     expect(place).toBeDefined();
     const after = lay(opening([], [place ?? -1]));
     expect(after.foldAt(hidden?.place ?? -1)).toBeUndefined();
     expect(linesOf(after).map(line => line.text.trim())).toEqual(
-      expect.arrayContaining(['19', 'reasoning, 2 characters folded']),
+      expect.arrayContaining(['9,', 'reasoning, 2 characters']),
     );
     // What is shown of a folded text is not folded.
-    const shown = [...searchedLines(transcript)].find(({ text: line }) => line.trim() === '1,');
+    const shown = [...searchedLines(transcript)].find(({ text: line }) => line.trim() === '0,');
     expect(lay(opening()).foldAt(shown?.place ?? -1)).toBeUndefined();
   });
 
@@ -156,7 +154,7 @@ describe('a transcript', () => {
   });
 
   it('is whole where it is read outside', () => {
-    expect(transcriptText(trajectory, 60)).toContain('  hm\n');
+    expect(transcriptText(trajectory, 60)).toContain('  | hm\n');
     expect(transcriptText(trajectory, 60)).toContain('    19\n');
   });
 });

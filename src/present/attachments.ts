@@ -1,0 +1,106 @@
+/** Names images and other binary content instead of showing it: `image png 288 KB`. Pure. */
+import * as numbers from '../text/numbers.ts';
+import { isRecord, own } from '../text/own.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { truncate } from '../text/width.ts';
+
+/** RFC 2397, with a body that is base64. */
+const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/;
+const dataUrls = /data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]{1,100})*;base64,([A-Za-z0-9+/=_-]{64,})/g;
+const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}\s*$/;
+/** Shorter texts without spaces are shown: they may be ids, hashes or keys. */
+const leastBinary = 2_048;
+/** Cells of an address. */
+const longestAddress = 80;
+
+/** The size of what base64 text of this length holds. */
+function sizeOf(length: number): string {
+  return numbers.bytes(Math.floor((length * 3) / 4)).replace('iB', 'B');
+}
+
+/** `image/svg+xml` as `image svg`. */
+function mediaWords(type: string): string {
+  const [kind = '', name = ''] = type.split('/');
+  const short = name.replace(/^x-/, '').replace(/\+.*$/, '');
+  return kind === 'application' ? short : `${kind} ${short}`;
+}
+
+/** What a text holds if it is base64: `image png 288 KB`, `base64 12 KB`. Undefined for text that can be read. */
+export function binaryWords(text: string): string | undefined {
+  if (text.startsWith('data:')) {
+    const [head, type = 'data'] = dataUrl.exec(text) ?? [];
+    return head === undefined ? undefined : `${mediaWords(type).trim()} ${sizeOf(text.length - head.length)}`;
+  }
+  if (text.length < leastBinary || text.slice(0, 200).includes(' ') || !base64.test(text)) return undefined;
+  // A long word is no base64.
+  return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
+}
+
+/** A text whose embedded data addresses are replaced by what they hold. */
+export function withoutData(text: string): string {
+  if (!text.includes(';base64,')) return text;
+  return text.replace(dataUrls, (_, type: string | undefined, data: string) => {
+    return `[${mediaWords(type ?? 'data').trim()} ${sizeOf(data.length)}]`;
+  });
+}
+
+/** Fields that hold the content or its address, in the forms of OpenAI, Anthropic, MCP and Hugging Face. */
+const holders = [
+  'source',
+  'image_url',
+  'image',
+  'input_audio',
+  'audio',
+  'audio_url',
+  'video_url',
+  'video',
+  'file',
+] as const;
+const contents = [...holders, 'url', 'data', 'file_data', 'file_url', 'file_id'] as const;
+const mediaTypes = ['media_type', 'mimeType', 'mime_type', 'format'] as const;
+const names = ['filename', 'file_name', 'title', 'name'] as const;
+
+const kinds: readonly (readonly [RegExp, string])[] = [
+  [/image/, 'image'],
+  [/audio/, 'audio'],
+  [/video/, 'video'],
+  [/^(input_)?file$|document/, 'file'],
+];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function textIn(places: readonly Fields[], fields: readonly string[]): string | undefined {
+  for (const place of places) {
+    for (const field of fields) {
+      const value = own(place, field);
+      if (typeof value === 'string' && value !== '') return value;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * An image, a sound or a file among the parts of a message in a few words: `image png 288 KB`, `image https://…`.
+ * Undefined if the part is none, or holds neither data nor an address.
+ */
+export function attachmentWords(part: Fields): string | undefined {
+  const kind = kinds.find(([pattern]) => pattern.test(String(part['type'])))?.[1];
+  if (kind === undefined) return undefined;
+  const places = [part, ...holders.map(field => own(part, field)).filter(isRecord)];
+  const content = textIn(places, contents);
+  if (content === undefined) return undefined;
+  const name = textIn(places, names);
+  const label = name === undefined ? kind : `${kind} ${sanitiseLine(name)}`;
+  const head = dataUrl.exec(content);
+  const type = head?.[1] ?? textIn(places, mediaTypes);
+  const format =
+    type === undefined
+      ? ''
+      : ` ${mediaWords(type.includes('/') ? type : `${kind}/${type}`)
+          .split(' ')
+          .at(-1)}`;
+  if (head) return `${label}${format} ${sizeOf(content.length - head[0].length)}`;
+  if (/^[a-z]+:\/\//i.test(content)) return `${label} ${truncate(sanitiseLine(content), longestAddress)}`;
+  const isId = textIn(places, ['file_id']) === content;
+  return isId ? `${label} ${sanitiseLine(content)}` : `${label}${format} ${sizeOf(content.length)}`;
+}

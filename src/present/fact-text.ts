@@ -1,0 +1,36 @@
+/** Facts as text, for a terminal, a pipe or a file. Pure. */
+import { asReceived } from '../text/numbers.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { padEnd } from '../text/width.ts';
+import { wrap } from '../text/wrap.ts';
+import { columnGap } from './column.ts';
+import { type Fact, given } from './fact.ts';
+
+/** Labels are never wider than this, except that a longer one has a line of its own. */
+const widestLabel = 24;
+
+/**
+ * Labels and values, one per line; each group begins with its title. Long values wrap below themselves; without a
+ * width, as in a pipe, nothing wraps, and times are as the service sent them.
+ */
+export function factText(facts: readonly Fact[], width: number | undefined): string {
+  const shown = given(facts);
+  const labels = shown.map(({ label }) => label.length).filter(length => length <= widestLabel);
+  const column = Math.max(0, ...labels) + columnGap;
+  return shown
+    .flatMap(({ label, value, exported, group }, index) => {
+      const received = width === undefined ? (exported ?? value) : value;
+      const text = sanitise(asReceived(received), { multiline: true });
+      const lines = width === undefined ? text.split('\n') : wrap(text, Math.max(20, width - column));
+      const name = sanitiseLine(label);
+      const isLong = name.length > widestLabel;
+      const begins = group !== undefined && group !== shown[index - 1]?.group;
+      return [
+        ...(begins ? ['', group] : []),
+        ...(isLong ? [name] : []),
+        ...lines.map((line, at) => padEnd(at === 0 && !isLong ? name : '', column) + line),
+      ];
+    })
+    .map(line => `${line}\n`)
+    .join('');
+}

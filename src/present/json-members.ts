@@ -1,0 +1,82 @@
+/** Takes JSON text apart without parsing the values, so that numbers and repeated keys stay as they were written. Pure. */
+
+/** A field of an object or, with an empty name, an element of an array. */
+export interface JsonMember {
+  readonly name: string;
+  /** The value as it was written. */
+  readonly json: string;
+}
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The end of the string that begins at `start`, after its closing quote. The text must be valid JSON. */
+export function endOfString(text: string, start: number): number {
+  for (let at = start + 1; ; at += 1) {
+    at = text.indexOf('"', at);
+    let backslashes = 0;
+    while (text[at - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+}
+
+/** The text of a JSON string, or undefined for any other value. The text must be valid JSON. */
+export function stringOf(json: string): string | undefined {
+  if (!json.startsWith('"')) return undefined;
+  return json.includes('\\') ? (JSON.parse(json) as string) : json.slice(1, -1);
+}
+
+const spaces = /[ \t\r\n]*/y;
+const scalar = /[^,\]} \t\r\n]+/y;
+const marks = /["[\]{}]/g;
+
+function after(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return Math.max(at, pattern.lastIndex);
+}
+
+function endOfValue(text: string, start: number): number {
+  const first = text[start];
+  if (first === '"') return endOfString(text, start);
+  if (first !== '{' && first !== '[') return after(scalar, text, start);
+  let depth = 0;
+  for (let at = start; ; ) {
+    marks.lastIndex = at;
+    const found = marks.exec(text);
+    if (!found) return text.length;
+    at = found.index + 1;
+    if (found[0] === '"') at = endOfString(text, found.index);
+    else depth += found[0] === '{' || found[0] === '[' ? 1 : -1;
+    if (depth === 0) return at;
+  }
+}
+
+/** The fields of an object, or the elements of an array; none for other values. The text must be valid JSON. */
+export function membersOf(json: string): readonly JsonMember[] {
+  const members: JsonMember[] = [];
+  const start = after(spaces, json, 0);
+  const isObject = json[start] === '{';
+  if (!isObject && json[start] !== '[') return members;
+  let at = after(spaces, json, start + 1);
+  while (at < json.length && json[at] !== '}' && json[at] !== ']') {
+    let name = '';
+    if (isObject) {
+      const end = endOfString(json, at);
+      name = stringOf(json.slice(at, end)) ?? '';
+      // The colon stands between spaces.
+      at = after(spaces, json, after(spaces, json, end) + 1);
+    }
+    const end = endOfValue(json, at);
+    members.push({ name, json: json.slice(at, end) });
+    at = after(spaces, json, end);
+    if (json[at] === ',') at = after(spaces, json, at + 1);
+  }
+  return members;
+}

@@ -1,0 +1,67 @@
+/** What is known of a trajectory besides its steps: its rewards, its metrics, and fields that the contract lacks. Pure. */
+import { type Trajectory, trajectory as trajectorySchema } from '../contract/trajectories.ts';
+import * as numbers from '../text/numbers.ts';
+import { isRecord } from '../text/own.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import type { Fact } from './fact.ts';
+import { compact, isEmpty } from './transcript-parts.ts';
+
+const rewardFields: ReadonlySet<string> = new Set([
+  'reward_id',
+  'name',
+  'value',
+  'weight',
+  'explanation',
+  'created_at',
+]);
+
+const group = 'Rewards';
+
+function rewardFact(logged: unknown): Fact {
+  if (!isRecord(logged)) return { label: 'reward', value: compact(logged), group };
+  const { reward_id, name, value, weight, explanation } = logged;
+  const others = Object.entries(logged)
+    .filter(([field, other]) => !rewardFields.has(field) && !isEmpty(other))
+    .map(([field, other]) => `${field} ${compact(other)}`);
+  const parts = [
+    typeof value === 'number' || value == null ? numbers.reward(value) : compact(value),
+    ...(weight == null ? [] : [`weight ${compact(weight)}`]),
+    ...(isEmpty(explanation) ? [] : [compact(explanation)]),
+    ...others,
+  ];
+  return { label: String(name || reward_id || 'reward'), value: parts.join('  ·  '), group };
+}
+
+function rewardFacts(rewards: unknown): readonly Fact[] {
+  return Array.isArray(rewards) ? rewards.map(rewardFact) : valueFacts(rewards, group);
+}
+
+/** Named values of any form as facts. */
+function valueFacts(values: unknown, title: string): readonly Fact[] {
+  if (isEmpty(values)) return [];
+  if (!isRecord(values)) return [{ label: title.toLowerCase(), value: compact(values), group: title }];
+  return Object.entries(values)
+    .filter(([, value]) => value != null)
+    .map(([label, value]) => ({ label, value: compact(value), group: title }));
+}
+
+const knownFields: ReadonlySet<string> = new Set(Object.keys(trajectorySchema.shape));
+
+/** Fields that only repeat others. */
+function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
+  if (name === 'step') return value === policy_step;
+  return name === 'termination_reason' && value === rollout?.termination_reason;
+}
+
+/** Rewards with their explanations, metrics, and other fields, in groups. */
+export function trajectoryDetails(trajectory: Trajectory): readonly Fact[] {
+  const others = Object.entries(trajectory).filter(
+    ([name, value]) => !knownFields.has(name) && !isEmpty(value) && !repeats(trajectory, name, value),
+  );
+  return [
+    ...rewardFacts(trajectory.rewards),
+    ...valueFacts(trajectory.metrics, 'Metrics'),
+    ...valueFacts(trajectory.execution_metrics, 'Execution metrics'),
+    ...valueFacts(Object.fromEntries(others), 'Other fields'),
+  ].map(fact => ({ ...fact, label: sanitiseLine(fact.label) }));
+}
