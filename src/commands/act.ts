@@ -20,7 +20,10 @@ export interface ActFlags extends RecordFlags {
   readonly timeout?: number | undefined;
 }
 
-function requestText({ method, path, body }: RequestPreview): string {
+/** A request that is not sent; its body is JSON, or text of a path outside the contract. */
+export type Preview = Pick<RequestPreview, 'method' | 'path'> & { readonly body: unknown };
+
+function requestText({ method, path, body }: Preview): string {
   return `${method} ${path}\n${body === undefined ? '' : `${safeJson(body, 2)}\n`}`;
 }
 
@@ -33,6 +36,15 @@ export async function printRequests<Input>(
   io: CommandIo,
 ): Promise<ExitCode> {
   const requests = inputs.flatMap(input => service.describe(noting => send(noting, input)));
+  return printPreviews(requests, json, io);
+}
+
+/** Prints requests that are not sent. */
+export async function printPreviews(
+  requests: readonly Preview[],
+  json: boolean | undefined,
+  io: CommandIo,
+): Promise<ExitCode> {
   await io.print(json ? `${safeJson(requests, 2)}\n` : requests.map(requestText).join('\n'));
   return exitCodes.done;
 }

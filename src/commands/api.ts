@@ -11,6 +11,7 @@ import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { isRecord, own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { type Preview, printPreviews } from './act.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
@@ -160,10 +161,15 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
   return { ...filled, body: { ...whole, ...Object.fromEntries(fields.body) } };
 }
 
-/** Sends the request. Returns the parsed answer for an operation, and the raw text for any other path. */
-type Send = (service: Service, options: CallOptions) => Promise<unknown>;
+/** A request that is ready to be sent. */
+interface Ready {
+  /** Returns the parsed answer for an operation, and the raw text for any other path. */
+  readonly send: (service: Service, options: CallOptions) => Promise<unknown>;
+  /** The request in place of its answer, for --dry-run. */
+  readonly preview: (service: Service) => readonly Preview[];
+}
 
-function sendKnown(known: Known, fields: readonly Field[], text: string | undefined, flags: Flags): Send {
+function requestOfKnown(known: Known, fields: readonly Field[], text: string | undefined, flags: Flags): Ready {
   const { endpoint } = known;
   const { params, query, body } = fill(known, fields, parsedBody(text));
   if (body && 'stream' in body && body.stream) {
@@ -172,7 +178,7 @@ function sendKnown(known: Known, fields: readonly Field[], text: string | undefi
   if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
     throw new CommandError(`${endpoint.operation} is not a list: --paginate is for lists.`);
   }
-  return (service, options) => {
+  const send: Ready['send'] = (service, options) => {
     const call = (cursor?: string): Promise<unknown> =>
       untypedCall(service)(
         endpoint.operation as Operation,
@@ -181,15 +187,16 @@ function sendKnown(known: Known, fields: readonly Field[], text: string | undefi
       );
     return flags.paginate ? everyItem(call) : call();
   };
+  return { send, preview: service => service.describe(noting => send(noting, {})) };
 }
 
 /** Fields of a GET, and those given next to a whole body, go into the query. */
-function sendPath(
+function requestOfPath(
   { method, path }: Extract<Target, { path: string }>,
   fields: readonly Field[],
   text: string | undefined,
   { paginate }: Flags,
-): Send {
+): Ready {
   if (paginate) throw new CommandError('--paginate is for the lists of the contract: benchtop api names them.');
   if (method === 'GET' && text !== undefined) throw new CommandError('A GET has no body.');
   const inQuery = method === 'GET' || text !== undefined;
@@ -201,7 +208,10 @@ function sendPath(
   const json = text ?? JSON.stringify(Object.fromEntries(fields.map(({ name, value }) => [name, value])));
   const body = method === 'GET' || (text === undefined && fields.length === 0) ? undefined : Buffer.from(json);
   const whole = query.size > 0 ? `${path}${sign}${query}` : path;
-  return (service, options) => service.sendRaw({ method, path: whole, body }, options);
+  return {
+    send: (service, options) => service.sendRaw({ method, path: whole, body }, options),
+    preview: () => [{ method, path: whole, body: body && (parseJson(body.toString()) ?? body.toString()) }],
+  };
 }
 
 /** The status line and the headers, without secrets. */
@@ -212,9 +222,13 @@ function headText({ status, headers }: AnswerHead): string {
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines, '', ''].join('\n');
 }
 
+/** A list in the document's envelope, which services leave out of some lists; --paginate joins the items instead. */
+const inItems = (answer: unknown, paginate = false): unknown =>
+  Array.isArray(answer) && !paginate ? { items: answer } : answer;
+
 async function printAnswer(
   answer: unknown,
-  { field, jq, json }: Flags,
+  { field, jq, json, paginate }: Flags,
   { endpoint }: Target,
   io: CommandIo,
 ): Promise<void> {
@@ -225,7 +239,7 @@ async function printAnswer(
     else if (text !== '') await io.print(`${sanitise(text, { multiline: true }).trimEnd()}\n`);
     return;
   }
-  const value = endpoint ? answer : parseJson(String(answer));
+  const value = endpoint ? inItems(answer, paginate) : parseJson(String(answer));
   if (value === undefined) throw new CommandError('The answer is not JSON.', exitCodes.failed);
   if (jq === undefined)
     await io.print(recordText(value, field, names => !!endpoint && mayHaveField(endpoint.response, names)));
@@ -243,19 +257,22 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
   await checkRecordFlags(flags, isChange && target.endpoint ? [target.endpoint.response] : [], io);
   const fields = await fieldsOf(rest, flags, io);
   const text = await givenBody(flags, io);
-  const send = target.endpoint ? sendKnown(target, fields, text, flags) : sendPath(target, fields, text, flags);
+  const request = target.endpoint
+    ? requestOfKnown(target, fields, text, flags)
+    : requestOfPath(target, fields, text, flags);
   const tokenName = flags.tokenEnv;
   const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
   if (tokenName !== undefined && !token)
     throw new CommandError(`The variable ${tokenName} is not set.`, exitCodes.forbidden);
   return withService(flags, io, async ({ service, signal }) => {
+    if (flags.dryRun) return printPreviews(request.preview(service), flags.json, io);
     let head: AnswerHead | undefined;
     const onAnswer = (each: AnswerHead): void => {
       head = each;
     };
     const options = { signal, token, idempotencyKey: flags.idempotencyKey, onAnswer };
     try {
-      const answer = await send(service, options);
+      const answer = await request.send(service, options);
       if (flags.include && head) await io.print(headText(head));
       await printAnswer(answer, flags, target, io).catch((error: unknown) => {
         if (!isChange || !(error instanceof CommandError)) throw error;

@@ -6,6 +6,7 @@ import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
+import { rememberRows } from '../queries/remembered/listing.ts';
 import { optionNames } from '../queries/run-options.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
@@ -36,6 +37,8 @@ export interface Line {
 
 /** How long a shell waits for a list that was not seen before. */
 const quickMs = 1_500;
+/** And for one of which some rows were seen, which are offered in any case. */
+const briefMs = 400;
 
 /** Works on what was seen of the service, and with the service where it may be asked. Errors leave nothing to offer. */
 async function onService(
@@ -69,15 +72,22 @@ interface Row {
   readonly status: string | undefined;
 }
 
-/** The rows of a list: those seen before, otherwise its first page. */
-async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boolean): Promise<Row[]> {
+/** The rows of a list: its first page, and those seen before. */
+async function rowsOf(resource: Resource, context: CommandContext, mayAsk: boolean): Promise<readonly Row[]> {
   const { kind } = resource;
-  const seen = kind === undefined ? [] : context.memory.list(kind);
-  if (seen.length > 0) return seen;
-  if (!mayAsk || resource.needs) return [];
+  const seen: readonly Row[] = kind === undefined ? [] : context.memory.list(kind);
+  if (!mayAsk || resource.needs) return seen;
+  const listed = await firstPage(resource, context, seen.length > 0 ? briefMs : quickMs).catch(() => []);
+  const ids = new Set(listed.map(({ id }) => id));
+  return [...listed, ...seen.filter(({ id }) => !ids.has(id))];
+}
+
+async function firstPage(resource: Resource, context: CommandContext, waitMs: number): Promise<readonly Row[]> {
   const source = resource.list({});
-  const { service, memory, signal } = context;
+  const { service, memory } = context;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(waitMs)]);
   const page = await source.readPage({ service: service.background, query: { limit: 100 }, signal, memory });
+  rememberRows(memory, source, page.items);
   return page.items.map(row => ({
     id: source.id(row),
     label: resource.findsLabel === 'never' ? undefined : (resource.label?.(row) ?? undefined),
@@ -139,6 +149,7 @@ const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Opera
   ['promote', ['promoteDeployment']],
   ['reward', ['logReward']],
   ['secret set', ['createSecret']],
+  ['chat', ['createChatCompletion']],
 ]);
 
 /** The fields of what commands print that is no answer. */
@@ -147,6 +158,10 @@ const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, stri
   ['delete', ['id', 'kind', 'done']],
   ['undeploy', ['id', 'kind', 'done']],
   ['profile list', ['name', 'address', 'key', 'default']],
+  ['upload', ['bench_id', 'name', 'dataset', 'phase', 'status', 'stored', 'skipped', 'failed', 'notes']],
+  ['watch', ['at', 'kind', 'id', 'label', 'status', 'done', 'total', 'mean', 'graded', 'held_out']],
+  ['doctor', ['ok', 'findings']],
+  ['version', ['version', 'node']],
 ]);
 
 async function fieldsOfRows(resource: Resource, context: CommandContext): Promise<Candidate[]> {

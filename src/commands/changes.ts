@@ -13,7 +13,7 @@ import { cancelTraining, deleteTraining } from '../queries/training.ts';
 import { logReward } from '../queries/trajectories.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
-import { own } from '../text/own.ts';
+import { isRecord, own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { type ActFlags, askLine, checkOutcomeFlags, confirm, printOutcome, printRequests } from './act.ts';
 import {
@@ -105,13 +105,17 @@ async function changeAll(
     const removes = Object.values(verbs).every(deed => deed.removes);
     const send: Action<Found> = action(
       async (service, { resource, row }, options) => {
-        await own(verbs, resource.names[0])?.(service, row as never, options);
+        return own(verbs, resource.names[0])?.(service, row as never, options);
       },
       { touches: [], ...(removes && { removes: ({ id }) => ({ id }) }) },
     );
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
     await confirm(`${verb} ${found.map(nameOf).join(', ')}? ${loses}`, flags, io);
-    const left = await sendAll(context.service, send, found, { signal: context.signal });
+    const answers = new Map<Found, unknown>();
+    const left = await sendAll(context.service, send, found, {
+      signal: context.signal,
+      onSuccess: (each, _done, answer) => answers.set(each, answer),
+    });
     const failed = new Map(left.map(({ input, error }) => [input, error]));
     const lateAfter = context.signal.aborted && !io.signal.aborted ? flags.timeout : undefined;
     const outcomes = new Map<Found, Outcome>();
@@ -158,7 +162,14 @@ async function changeAll(
       if (removes && resource.kind && isDone) context.memory.forget(resource.kind, id);
       const isNow = isDone ? past : 'requested';
       const done = hadEnded ? 'ended' : isNow;
-      const record: z.infer<typeof changed> = { id, kind: resource.names[1], done, ...(flags.wait && { status }) };
+      const answer = answers.get(each);
+      const record: z.infer<typeof changed> = {
+        ...(isRecord(answer) && answer),
+        id,
+        kind: resource.names[1],
+        done,
+        ...(flags.wait && { status }),
+      };
       // One line for each: there may be many.
       if (flags.json) await io.print(`${safeJson(record)}\n`);
       else await printOutcome(record, { id, label: nameOf(each) }, flags, io);

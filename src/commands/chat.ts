@@ -1,13 +1,15 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and streams the answer. */
 
 import { createInterface } from 'node:readline';
-import type { ChatMessage } from '../contract/inference.ts';
+import { declaresField } from '../contract/fields.ts';
+import { type ChatMessage, chatCompletion } from '../contract/inference.ts';
 import { chatRoute } from '../queries/chat-route.ts';
 import type { ChatRequest } from '../service/chat.ts';
 import { cleanStream } from '../text/clean-stream.ts';
+import { bytes } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
-import { recordText } from './output.ts';
+import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -42,15 +44,17 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
   const parameters = { temperature: flags.temperature, top_p: flags.topP, max_tokens: flags.maxTokens };
   const said: ChatMessage[] = flags.system === undefined ? [] : [{ role: 'system', content: flags.system }];
 
+  await checkRecordFlags(flags, [chatCompletion], io);
+  const mayLackField = (names: readonly string[]): boolean => declaresField(chatCompletion, names);
   return withService(flags, io, async ({ service, memory, signal }) => {
     /** Sends the conversation so far; the answer becomes part of it. */
     const answer = async (content: string, until: AbortSignal): Promise<void> => {
       const question = { role: 'user', content };
       const request = { model, messages: [...said, question], ...parameters };
-      if (flags.json) {
+      if (printsRecord(flags)) {
         const { model: name, at } = await chatRoute(service, memory, model, until, true);
         const completion = await service.chat.complete({ ...request, model: name }, { signal: until, at });
-        await io.print(recordText(completion));
+        await printRecord(completion, completion.id ?? '', flags, io, { mayLack: mayLackField });
         said.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });
         return;
       }
@@ -62,7 +66,8 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
       said.push(question, { role: 'assistant', content: answered });
     };
 
-    if (words.length > 0 || !io.input.isTTY) await answer(await textToAsk(words, io), signal);
+    if (words.length > 0 || !io.input.isTTY)
+      await answer(await textToAsk(words, flags.ignoreInput ?? false, io), signal);
     else await converse(io, answer);
     return exitCodes.done;
   });
@@ -77,16 +82,22 @@ const pipeMs = 10_000;
  *
  * @throws CommandError if there is no text
  */
-async function textToAsk(words: readonly string[], io: CommandIo): Promise<string> {
+async function textToAsk(words: readonly string[], ignoreInput: boolean, io: CommandIo): Promise<string> {
   const waits = words.at(-1) === '-';
   const own = (waits ? words.slice(0, -1) : words).join(' ');
-  const piped = io.input.isTTY && !waits ? '' : await readInput(io, waits || own === '' ? undefined : pipeMs);
+  const isPiped = !ignoreInput && (waits || !io.input.isTTY);
+  const piped = isPiped ? await readInput(io, waits || own === '' ? undefined : pipeMs) : '';
   if (piped === undefined) {
     io.note(
       `Nothing was piped in within ${pipeMs / 1000} seconds: asking without it. Add - after the text to wait for it, or < /dev/null if there is nothing to wait for.`,
     );
   }
-  const asked = [own, piped?.trim()].filter(Boolean).join('\n\n');
+  const more = piped?.trim() ?? '';
+  if (own !== '' && more !== '') {
+    const size = bytes(Buffer.byteLength(more));
+    io.note(`${size} of standard input follow the text. In a loop, -n keeps chat from reading what the loop reads.`);
+  }
+  const asked = [own, more].filter(Boolean).join('\n\n');
   if (asked === '') throw new CommandError('There is nothing to ask: give a text, or pipe one in.');
   return asked;
 }

@@ -25,7 +25,7 @@ import { connectTo, openRemembered, originsOf, type ServiceConnection } from './
 import { exitCodes } from './exit.ts';
 import { messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
-import { recordText } from './output.ts';
+import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
 import { checkKeys, checkTerminal } from './start-checks.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
@@ -240,15 +240,17 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
 }
 
 export async function run({ flags }: CommandInput<'doctor'>, io: CommandIo): Promise<number> {
+  await checkRecordFlags(flags, [], io);
   const all: Finding[] = [];
   for await (const finding of findings(flags, io)) {
     all.push(finding);
     const { about, state, words } = finding;
-    if (flags.json) continue;
+    if (printsRecord(flags)) continue;
     const safe = sanitise(words, { multiline: true });
     const lines = io.columns === undefined ? safe.split('\n') : wrap(safe, Math.max(20, io.columns - indent));
     await io.print(`${state.padEnd(6)}${about.padEnd(18)}${lines.join(`\n${' '.repeat(indent)}`)}\n`);
   }
-  if (flags.json) await io.print(recordText(all));
-  return all.some(({ state }) => state === 'fail') ? exitCodes.failed : exitCodes.done;
+  const ok = all.every(({ state }) => state !== 'fail');
+  if (printsRecord(flags)) await printRecord({ ok, findings: all }, '', flags, io);
+  return ok ? exitCodes.done : exitCodes.failed;
 }

@@ -11,6 +11,8 @@ export const exitCodes = {
   /** No credential, or one that was refused. */
   forbidden: 4,
   notFound: 5,
+  /** The service does not offer this operation. */
+  unsupported: 7,
   /** Not ended within --timeout. */
   timeout: 124,
   interrupted: 130,

@@ -10,7 +10,7 @@ import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 
 /** The exit code for an error of the service layer, by kind. */
-export function exitCodeOfKind(kind: ErrorKind): ExitCode {
+function exitCodeOfKind(kind: ErrorKind): ExitCode {
   switch (kind) {
     case 'network':
     case 'timeout':
@@ -23,8 +23,11 @@ export function exitCodeOfKind(kind: ErrorKind): ExitCode {
     case 'not_found':
       return exitCodes.notFound;
     case 'request':
+    case 'validation':
     case 'read_only':
       return exitCodes.usage;
+    case 'capability_missing':
+      return exitCodes.unsupported;
     case 'cancelled':
       return exitCodes.interrupted;
     default:
@@ -54,12 +57,43 @@ export function messageOf(error: unknown): string {
   return sanitise(redactor([])(describeError(asError(error))), { multiline: true });
 }
 
+/** The kind of an error that is not of the service layer, by its exit code. */
+const kindOfExitCode: Readonly<Record<ExitCode, string>> = {
+  [exitCodes.done]: 'done',
+  [exitCodes.failed]: 'failed',
+  [exitCodes.usage]: 'usage',
+  [exitCodes.unreachable]: 'unreachable',
+  [exitCodes.forbidden]: 'credential',
+  [exitCodes.notFound]: 'not_found',
+  [exitCodes.unsupported]: 'unsupported',
+  [exitCodes.timeout]: 'timeout',
+  [exitCodes.interrupted]: 'cancelled',
+  [exitCodes.hungUp]: 'cancelled',
+  [exitCodes.terminated]: 'cancelled',
+};
+
+/** Field names as the contract writes them: `request_id` for `requestId`. */
+function inSnakeCase(record: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}
+
+/** An error as data: its kind, its message, the exit code, and what is known of the request. */
+function errorRecord(error: unknown): Record<string, unknown> {
+  const exit_code = exitCodeOf(error);
+  if (error instanceof ServiceError) return { ...inSnakeCase(error.toJSON()), exit_code };
+  const { message, name } = asError(error);
+  return { name, kind: kindOfExitCode[exit_code], message, exit_code };
+}
+
 /** The error as printed at the end: as JSON if the result would have been JSON. */
 export function describeFailure(error: unknown, asJson: boolean): string {
   if (!asJson) return `benchtop: ${messageOf(error)}`;
-  const { message, name } = error instanceof Error ? error : { message: String(error), name: 'Error' };
-  const known = error instanceof ServiceError ? error.toJSON() : { name, message };
-  return redactor([])(safeJson({ error: known }));
+  return redactor([])(safeJson({ error: errorRecord(error) }));
 }
 
 /** Prints the failure to standard error. Returns the exit code. */

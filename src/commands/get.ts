@@ -1,5 +1,5 @@
 /** `benchtop get`: prints everything about one resource. */
-import { mayHaveField } from '../contract/fields.ts';
+import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
@@ -11,7 +11,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
-import { checkRecordFlags, noteUnreadable, printRecord } from './output.ts';
+import { checkRecordFlags, noteUnreadable, printRecord, printsRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { progressWords, withoutReward } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -71,9 +71,9 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const { resource, id, row } = await findToShow(among, second ?? first, context);
-    if (flags.json || flags.field !== undefined || flags.jq !== undefined) {
+    if (printsRecord(flags)) {
       const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
-      await printRecord(row, id, flags, io, { mayLack: names => schema !== undefined && mayHaveField(schema, names) });
+      await printRecord(row, id, flags, io, { mayLack: names => schema !== undefined && declaresField(schema, names) });
       noteUnreadable(row, io);
       return exitCodes.done;
     }

@@ -43,7 +43,8 @@ export function stopWriting({ code, name, message }: NodeJS.ErrnoException, asJs
   // The reader has enough (`| head`): not an error.
   if (code === 'EPIPE') process.exit(exitCodes.done);
   const words = `The output is incomplete: ${code === 'ENOSPC' ? 'the disk is full' : message} (${code}).`;
-  note(asJson ? JSON.stringify({ error: { name, message: words, code } }) : `benchtop: ${words}`);
+  const error = { name, kind: 'failed', message: words, code, exit_code: exitCodes.failed };
+  note(asJson ? JSON.stringify({ error }) : `benchtop: ${words}`);
   process.exit(exitCodes.failed);
 }
 

@@ -150,7 +150,7 @@ class WantedStatus {
       hint,
       `The statuses of ${this.#words} are ${known.join(', ')}.`,
     ];
-    throw new CommandError(words.filter(Boolean).join(' '), exitCodes.notFound);
+    throw new CommandError(words.filter(Boolean).join(' '));
   }
 }
 

@@ -86,6 +86,10 @@ export interface RecordFlags {
   readonly jq?: string | undefined;
 }
 
+/** Whether a record is asked for, rather than text for people. */
+export const printsRecord = ({ json, field, jq }: RecordFlags): boolean =>
+  json === true || field !== undefined || jq !== undefined;
+
 /**
  * Checks the print flags before any request, so that a typing error cannot hide the result of a write.
  *

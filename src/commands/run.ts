@@ -100,6 +100,8 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
 async function printVersion({ flags }: CommandInput<'version'>, io: CommandIo): Promise<number> {
   const { node } = process.versions;
   const { versionText } = await import('./help.ts');
-  await io.print(flags.json ? `${JSON.stringify({ version, node })}\n` : versionText);
+  const isPlain = !flags.json && flags.field === undefined && flags.jq === undefined;
+  if (isPlain) await io.print(versionText);
+  else await (await import('./output.ts')).printRecord({ version, node }, version, flags, io);
   return exitCodes.done;
 }

@@ -5,24 +5,30 @@ import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { planUpload } from '../queries/uploads/benchmark-plan.ts';
+import * as z from 'zod/mini';
+import { planUpload, type UploadPlan } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
-import { handledItems, TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
+import {
+  handledItems,
+  type Outcome as TrajectoryOutcome,
+  TrajectoryUpload,
+} from '../queries/uploads/trajectory-upload.ts';
 import { missingSecretWords } from '../resources/benchmarks.ts';
-import { describeError, ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../service/errors.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { isTaken } from '../text/new-file.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { exitCodeOfKind } from './failure.ts';
+import { exitCodeOf } from './failure.ts';
 import { resourceOrThrow, rowsNamed } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { recordText } from './output.ts';
+import { checkRecordFlags, printRecord, printsRecord, type RecordFlags } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
+import { printBenchmarkPlan, printTrajectoryPlan } from './upload-plan.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 const progressEveryMs = 2_000;
@@ -61,22 +67,55 @@ async function finish(
 }
 
 /** Reports why it ended early. */
-function noteEnd(phase: string, error: Error | undefined, io: CommandIo): ExitCode {
+async function noteEnd(phase: string, error: Error | undefined, asJson: boolean, io: CommandIo): Promise<ExitCode> {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
     io.note('Stopped. The same command continues from here.');
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
   }
-  io.note(`benchtop: ${error ? describeError(error) : 'it failed'}`);
-  if (!(error instanceof ServiceError)) return exitCodes.failed;
-  for (const [name, value] of Object.entries(error.context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
-  return exitCodeOfKind(error.kind);
+  const failure = error ?? new CommandError('The upload ended early.', exitCodes.failed);
+  await io.fail(failure);
+  // The error as data has them already.
+  const context = failure instanceof ServiceError && !asJson ? failure.context : undefined;
+  for (const [name, value] of Object.entries(context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
+  return exitCodeOf(failure);
 }
 
 const none: MissingSecrets = { names: [], notes: [] };
 
-interface BenchmarkFlags {
-  readonly json: boolean;
+/** What is printed of an uploaded benchmark. */
+const uploadedBenchmark = z.object({
+  bench_id: z.nullable(z.string()),
+  name: z.string(),
+  files: z.number(),
+  bytes: z.number(),
+  phase: z.string(),
+  failed_tasks: z.readonly(z.array(z.unknown())),
+  missing_secret_names: z.readonly(z.array(z.string())),
+  notes: z.readonly(z.array(z.string())),
+  status: z.optional(z.nullable(z.string())),
+});
+
+/** What is printed of uploaded trajectories. */
+const uploadedTrajectories = z.object({
+  dataset: z.string(),
+  phase: z.string(),
+  stored: z.number(),
+  skipped: z.number(),
+  failed: z.number(),
+  trajectories: z.array(
+    z.object({
+      line: z.number(),
+      status: z.string(),
+      failed: z.boolean(),
+      trajectory_id: z.optional(z.string()),
+      trace_id: z.optional(z.string()),
+      message: z.optional(z.string()),
+    }),
+  ),
+});
+
+interface BenchmarkFlags extends RecordFlags {
   readonly startOver: boolean;
   readonly wait: boolean;
   /** In seconds. */
@@ -97,17 +136,21 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   io.note(sanitiseLine(`${ids} ${areNamed} ${name} too: this makes another benchmark.`));
 }
 
+/** @throws CommandError if it cannot be uploaded as it is; nothing was sent */
+function planned(folder: string): Promise<UploadPlan> {
+  return planUpload(folder).catch((error: unknown) => {
+    throw new CommandError(errorMessage(error));
+  });
+}
+
 async function uploadBenchmark(
   folder: string,
-  { json, startOver, wait, timeout }: BenchmarkFlags,
+  { startOver, wait, timeout, ...flags }: BenchmarkFlags,
   context: CommandContext,
   io: CommandIo,
 ) {
   const { service, memory, signal } = context;
-  const plan = await planUpload(folder).catch((error: unknown) => {
-    // Nothing was sent.
-    throw new CommandError(errorMessage(error));
-  });
+  const plan = await planned(folder);
   const job = new BenchmarkUpload(folder, plan, memory);
   if (startOver) job.startOver();
   if (!job.hasStarted) await noteNamesakes(plan.name, context, io);
@@ -126,7 +169,7 @@ async function uploadBenchmark(
   const { phase, benchId, notes, failedTasks, error } = job.state;
   for (const note of [...plan.notes, ...notes]) io.note(note);
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
-  const code = noteEnd(phase, error, io);
+  const code = await noteEnd(phase, error, flags.json ?? false, io);
   if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   const missing =
@@ -137,8 +180,8 @@ async function uploadBenchmark(
   const ready = isAwaited
     ? await awaited({ kind: 'benchmark', id: benchId, label: plan.name }, { timeout, noted }, context, io)
     : undefined;
-  if (code === exitCodes.done || json) {
-    const result = {
+  if (code === exitCodes.done || printsRecord(flags)) {
+    const result: z.infer<typeof uploadedBenchmark> = {
       bench_id: benchId ?? null,
       name: plan.name,
       files: plan.files.length,
@@ -149,16 +192,26 @@ async function uploadBenchmark(
       notes,
       ...(ready && { status: ready.status ?? null }),
     };
-    await io.print(json ? recordText(result) : `${benchId}\n`);
+    await printRecord(result, benchId ?? '', flags, io, { mayLack: () => true });
   }
   if (code !== exitCodes.done || ready?.code) return ready?.code ?? code;
   return failedTasks.length > 0 ? exitCodes.failed : code;
 }
 
+/** An outcome in the words of the contract. */
+const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message }: TrajectoryOutcome) => ({
+  line,
+  status,
+  failed,
+  trajectory_id: trajectoryId,
+  trace_id: traceId,
+  message,
+});
+
 async function uploadTrajectories(
   path: string,
   dataset: string,
-  { json, failures, kept }: { readonly json: boolean; readonly failures: string | undefined; readonly kept: boolean },
+  { failures, kept, ...flags }: RecordFlags & { readonly failures: string | undefined; readonly kept: boolean },
   { service, memory, signal }: CommandContext,
   io: CommandIo,
 ) {
@@ -173,19 +226,21 @@ async function uploadTrajectories(
     },
   );
   const { phase, counts, error } = job.state;
-  if (json) await io.print(recordText(job.outcomes));
-  else {
+  if (!flags.json) {
     for (const { line, status, failed, message } of job.outcomes) {
       if (failed) io.note(sanitiseLine(`line ${line}: ${message ?? status}`));
     }
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories and does not say which are stored, skipped or failed.');
-    await io.print(`${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed\n`);
   }
+  const text = `${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed\n`;
+  const trajectories = job.outcomes.map(outcomeRecord);
+  const result: z.infer<typeof uploadedTrajectories> = { dataset, phase, ...counts, trajectories };
+  await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });
   if (failures !== undefined && job.failures > 0) {
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
-  const code = noteEnd(phase, error, io);
+  const code = await noteEnd(phase, error, flags.json ?? false, io);
   return code === exitCodes.done && counts.failed > 0 ? exitCodes.failed : code;
 }
 
@@ -201,6 +256,20 @@ async function seekable(path: string, folder: string, { input, signal }: Command
   const kept = join(folder, 'trajectories.jsonl');
   await pipeline(path === '-' ? input : createReadStream(path), createWriteStream(kept, { mode: 0o600 }), { signal });
   return kept;
+}
+
+/** Works on a file of trajectories that can be read repeatedly. @throws CommandError if there is no room for a copy */
+async function withFile<Result>(path: string, io: CommandIo, work: (file: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
+    throw new CommandError(
+      `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,
+    );
+  });
+  try {
+    return await work(await seekable(path, folder, io));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** @throws CommandError if it cannot be read */
@@ -225,7 +294,9 @@ async function requireNew(path: string): Promise<void> {
 export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo): Promise<number> {
   const [path = ''] = args;
   const isBenchmark = await isFolder(path);
-  const { dataset, failures, json = false, new: startOver = false, wait = false, timeout } = flags;
+  const { dataset, failures, new: startOver = false, wait = false, timeout, json, field, jq } = flags;
+  const printed: RecordFlags = { json, field, jq };
+  await checkRecordFlags(printed, [isBenchmark ? uploadedBenchmark : uploadedTrajectories], io);
   if (isBenchmark && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
@@ -242,18 +313,12 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (failures !== undefined) await requireNew(failures);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
-    if (dataset === undefined) return uploadBenchmark(path, { json, startOver, wait, timeout }, context, io);
-    const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
-      throw new CommandError(
-        `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,
-      );
-    });
-    try {
-      const file = await seekable(path, folder, io);
-      return await uploadTrajectories(file, dataset, { json, failures, kept: file === path }, context, io);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    if (dataset === undefined) return uploadBenchmark(path, { ...printed, startOver, wait, timeout }, context, io);
+    return withFile(path, io, file =>
+      uploadTrajectories(file, dataset, { ...printed, failures, kept: file === path }, context, io),
+    );
   };
-  return withService(flags, io, work, 'uploaded');
+  if (!flags.dryRun) return withService(flags, io, work, 'uploaded');
+  if (dataset === undefined) return printBenchmarkPlan(await planned(path), printed, io);
+  return withFile(path, io, file => printTrajectoryPlan(file, dataset, printed, io));
 }

@@ -12,6 +12,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong, pagesOf, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
+import { checkRecordFlags, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type Seen, untilEnded, wordsOf } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -90,6 +91,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {
   if (args.some(word => word.trim() === ''))
     throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
+  await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const [word] = args;
     // A kind alone is all that runs of it.
@@ -105,10 +107,11 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         const at = new Date(now).toISOString();
         // A log is read on other days, and in other zones.
         const time = io.columns === undefined ? at : clock(now);
-        const line = flags.json
-          ? safeJson({ at, kind, id, label, status, done, total, mean, graded, held_out })
-          : `${time}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}`;
-        await io.print(`${line}\n`);
+        const record = { at, kind, id, label, status, done, total, mean, graded, held_out };
+        const text = `${time}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}\n`;
+        // One line a change: a log is read line by line.
+        if (flags.json) await io.print(`${safeJson(record)}\n`);
+        else await printRecord(record, id, flags, io, { text: () => text });
       };
       try {
         return await untilEnded(ref, context, io, { timeout: flags.timeout, onChange, among: refs.length });

@@ -79,9 +79,12 @@ function settingWords(error: ServiceError, service: RemoteService): string {
 function namingSettings(error: unknown, { service }: Profile): unknown {
   if (!(error instanceof ServiceError) || service.kind === 'local') return error;
   const isOfKey = error.kind === 'authentication' || error.kind === 'permission';
-  // A trajectory token is not a setting.
   const operation = error.operation === undefined ? undefined : own<Endpoint>(endpoints, error.operation);
-  if (isOfKey && operation?.auth === 'trajectoryToken') return error;
+  if (isOfKey && operation?.auth === 'trajectoryToken') {
+    // It is no setting: each call names it.
+    const advice = '--token-env NAME takes it from a variable.';
+    return new ServiceError(error.kind, `${error.message} ${advice}`, error);
+  }
   if (!isOfKey && !isUnreachable(error) && error.code !== 'ca_file_unreadable') return error;
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }

@@ -16,20 +16,34 @@ interface Shape {
 const shapeOf = (schema: z.ZodMiniType): Shape => schema._zod.def as unknown as Shape;
 
 /**
- * Whether an answer may have a field, e.g. `failure.code`. True if the contract leaves the fields open: only a certain
- * typing error is rejected.
+ * Whether an answer may have a field, e.g. `failure.code`. Where the contract leaves the fields open, any name may be
+ * one: only a certain typing error is rejected.
  */
-export function mayHaveField(schema: z.ZodMiniType, [name, ...rest]: readonly string[]): boolean {
+export function mayHaveField(schema: z.ZodMiniType, names: readonly string[]): boolean {
+  return isField(schema, names, type => !['string', 'number', 'boolean'].includes(type));
+}
+
+/** Whether the contract names a field. Of an open part, such as the options of a run, it names none. */
+export function declaresField(schema: z.ZodMiniType, names: readonly string[]): boolean {
+  return isField(schema, names, () => false);
+}
+
+/** @param isOpen whether a part without declared fields may have one, by its type */
+function isField(
+  schema: z.ZodMiniType,
+  [name, ...rest]: readonly string[],
+  isOpen: (type: string) => boolean,
+): boolean {
   if (name === undefined) return true;
   const { type, shape, innerType, element, in: input, out } = shapeOf(schema);
-  if (innerType) return mayHaveField(innerType, [name, ...rest]);
-  if (input && out) return mayHaveField(shapeOf(input).type === 'transform' ? out : input, [name, ...rest]);
-  if (element) return /^\d+$/.test(name) && mayHaveField(element, rest);
+  if (innerType) return isField(innerType, [name, ...rest], isOpen);
+  if (input && out) return isField(shapeOf(input).type === 'transform' ? out : input, [name, ...rest], isOpen);
+  if (element) return /^\d+$/.test(name) && isField(element, rest, isOpen);
   if (shape) {
     const field = own(shape, name);
-    return field !== undefined && mayHaveField(field, rest);
+    return field !== undefined && isField(field, rest, isOpen);
   }
-  return !['string', 'number', 'boolean'].includes(type);
+  return isOpen(type);
 }
 
 /** The names of the fields that an answer has by its schema. */

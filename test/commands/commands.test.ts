@@ -428,7 +428,7 @@ describe('upload', () => {
     expect(early.notes).toMatch(/manifest\.json.*tasks\[0\]\.run_command.*tasks\[1\]\.name.*tasks\[1\]\.split/s);
     write([{ name: 'one', run_command: 'x', grader: { kind: 'exact' } }]);
     const { code, notes } = await cli('upload', [folder]);
-    expect(code).toBe(exitCodes.failed);
+    expect(code).toBe(exitCodes.usage);
     expect(notes).toMatch(/tasks\[0\]\.grader\.expected/);
   });
 
@@ -449,7 +449,7 @@ describe('upload', () => {
     expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
     // Only the service rejects this one, once everything is sent.
     write({ name: 'x', label: 'x', tasks: [say('a', 'train', { kind: 'exact' })] });
-    expect((await cli('upload', [folder])).code).toBe(exitCodes.failed);
+    expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
     write({ name: 'x', label: 'x', tasks });
     const { code, out } = await cli('upload', [folder]);
     expect([code, out]).toEqual([exitCodes.done, expect.stringMatching(/^bench_\w+\n$/)]);
@@ -582,7 +582,8 @@ describe('doctor', () => {
   it('says what is wrong: a key that is refused, settings that cannot be read, a model that is none', async () => {
     const wrong = await cliOn({ baseUrl: service.baseUrl, apiKey: 'wrong-key-wrong-key' })('doctor', ['--json']);
     expect(wrong.code).toBe(1);
-    expect(JSON.parse(wrong.out)).toContainEqual(expect.objectContaining({ about: 'service', state: 'fail' }));
+    expect(JSON.parse(wrong.out)).toEqual({ ok: false, findings: expect.any(Array) });
+    expect(JSON.parse(wrong.out).findings).toContainEqual(expect.objectContaining({ about: 'service', state: 'fail' }));
     expect(wrong.out).not.toContain('wrong-key-wrong-key');
     const settings = testFolder();
     writeFileSync(join(settings, 'config.json'), '{');

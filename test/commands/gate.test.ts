@@ -71,7 +71,7 @@ it('export writes the trajectories of a run with their steps, which upload takes
   const one = await cli('export', [first.trajectory_id, '--output', '-']);
   expect(JSON.parse(one.out)).toEqual(first);
   const uploaded = await cli('upload', [file, '--dataset', 'again', '--json']);
-  expect(JSON.parse(uploaded.out)).toHaveLength(28);
+  expect(JSON.parse(uploaded.out).trajectories).toHaveLength(28);
   expect(uploaded.code).toBe(exitCodes.done);
 });
 

@@ -75,6 +75,21 @@ describe('chat', () => {
     ]);
   });
 
+  it('says that it read standard input as well, and leaves it alone with -n (C10)', async () => {
+    const server = await hostileServer(
+      json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] }),
+      json({ choices: [{ message: { role: 'assistant', content: 'ok' } }] }),
+    );
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const input = 'what is 2+2?\nwhat is 3+3?\n';
+    expect((await cli('chat', ['acme/m', 'what is 1+1?'], { input })).notes).toContain(
+      '25 B of standard input follow the text',
+    );
+    expect((await cli('chat', ['acme/m', 'what is 1+1?', '-n'], { input })).notes).toBe('');
+    const asked = server.requests.map(({ body }) => JSON.parse(body).messages.at(-1).content);
+    expect(asked).toEqual([`what is 1+1?\n\n${input.trim()}`, 'what is 1+1?']);
+  });
+
   it('asks nothing if there is no text', async () => {
     const { url, requests } = await serviceDouble();
     const cli = cliOn({ baseUrl: url, apiKey: 'key' });

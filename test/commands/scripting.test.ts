@@ -27,8 +27,6 @@ describe('a name in a filter', () => {
     ['trajectories --run nothing', /no .*run nothing/],
     ['trajectories --dataset nope', /no dataset nope/],
     ['trajectories --training nope', /no training run nope/],
-    ['deployments --status nope', /There is no status nope/],
-    ['runs --status nope', /There is no status nope/],
     ['runs --benchmark bench_nope', /bench_nope/],
   ])('that is not there ends with 5: list %s', async (line, words) => {
     const { code, out, notes } = await cli('list', line.split(' '));
@@ -281,7 +279,7 @@ it('upload takes standard input, and a single record that is written over severa
   const record = JSON.stringify({ trace_id: 't1', messages: [{ role: 'user', content: 'hello' }] }, undefined, 2);
   const piped = await cli('upload', ['-', '--dataset', 'piped', '--json'], { input: record });
   expect(piped).toMatchObject({ code: exitCodes.done });
-  expect(JSON.parse(piped.out)).toMatchObject([{ line: 1, status: 'uploaded' }]);
+  expect(JSON.parse(piped.out).trajectories).toMatchObject([{ line: 1, status: 'uploaded' }]);
   const file = join(testFolder(), 'one.json');
   writeFileSync(file, record.replace('t1', 't2'));
   expect((await cli('upload', [file, '--dataset', 'piped'])).out).toBe('1 stored, 0 skipped, 0 failed\n');

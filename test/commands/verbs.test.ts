@@ -167,7 +167,7 @@ describe('delete and cancel', () => {
         .trim()
         .split('\n')
         .map(line => JSON.parse(line)),
-    ).toEqual(ids.map(id => ({ id, kind: 'run', done: 'deleted' })));
+    ).toMatchObject(ids.map(id => ({ eval_run_id: id, id, kind: 'run', done: 'deleted' })));
     expect((await cli('get', [ids[0] ?? ''])).code).toBe(exitCodes.notFound);
   });
 

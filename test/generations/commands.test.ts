@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
 import { resources } from '../../src/resources/catalogue.ts';
 import { cliOn, testFolder } from '../commands/cli.ts';
 import { smallFolder } from '../queries/uploads/small-folder.ts';
@@ -137,7 +138,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   it('promote takes the deployment that is demoted, if the service does', async () => {
     const { cli, requests, ids } = await worldOf(generation);
     const args = [ids.test, '--demote', ids.production, '--yes'];
-    expect((await cli('promote', args)).code).toBe(isNewest ? 0 : 1);
+    expect((await cli('promote', args)).code).toBe(isNewest ? 0 : exitCodes.usage);
     const sent = requests.find(({ url }) => url.endsWith('/promote'));
     expect(JSON.parse(sent?.body ?? '')).toEqual({ demote_deployment_id: ids.production });
   });
@@ -163,7 +164,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const filled = args.map(arg => arg.replace('{bench}', ids.bench).replace('{trajectory}', ids.trajectory));
     const { code, out, notes } = await cli('api', [operation, ...filled]);
     if (isNewest || operation === 'listModels') expect([code, out]).toEqual([0, expect.stringContaining(words)]);
-    else expect([code, notes]).toEqual([1, expect.stringMatching(/does not|404/)]);
+    else expect([code, notes]).toEqual([exitCodes.unsupported, expect.stringMatching(/does not|404/)]);
   });
 
   it('line mode lists, opens, starts, stops, follows and talks', async () => {
@@ -234,7 +235,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   it('doctor finds nothing wrong, and says which generation it is', async () => {
     const { cli } = await worldOf(generation);
     const { out } = await cli('doctor', ['--json']);
-    const findings = JSON.parse(out) as { about: string; state: string; words: string }[];
+    const { findings } = JSON.parse(out) as { findings: { about: string; state: string; words: string }[] };
     const wrong = findings.filter(({ state, about }) => state === 'fail' && about !== 'terminal');
     expect(wrong).toEqual([]);
     const { words = '' } = findings.find(({ about }) => about === 'generation') ?? {};

@@ -192,7 +192,8 @@ describe('doctor', () => {
   const last = async (routes: Routes) => {
     const { cli } = await lesser(routes, []);
     const { code, out } = await cli('doctor', ['--json']);
-    return { code, ...(JSON.parse(out) as { about: string; state: string; words: string }[]).at(-1) };
+    const { findings } = JSON.parse(out) as { findings: { about: string; state: string; words: string }[] };
+    return { code, ...findings.at(-1) };
   };
   const lists = ['trajectories', 'datasets', 'deploy', 'secrets', 'benchmarks/runtimes', 'benchmarks'];
   const routes: Routes = {

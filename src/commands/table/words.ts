@@ -7,10 +7,11 @@ terminal; without a configured service it works with the local one.`.replaceAll(
 export const exitCodeMeanings: readonly (readonly [code: number, words: string])[] = [
   [0, 'done'],
   [1, 'refused, or failed'],
-  [2, 'wrong flags, files or settings: nothing was changed'],
+  [2, 'wrong flags, values, files or settings: nothing was changed'],
   [3, 'no answer: trying again may work'],
   [4, 'no credential, or one that is refused'],
   [5, 'not found'],
+  [7, 'the service does not offer this'],
   [124, 'not ended within --timeout'],
   [129, 'ended by SIGHUP while it waited'],
   [130, 'interrupted'],

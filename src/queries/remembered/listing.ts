@@ -27,9 +27,9 @@ export interface Remembering<Row> {
   readonly words: string;
 }
 
-/** A row seen only in part, e.g. in an answer about progress, has just its id. */
+/** A row seen only in part, e.g. in an answer about progress, has just its id. Its age is a time like all others. */
 function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string): Row {
-  return { [idName]: id, ...record, remembered_at: seenAt } as unknown as Row;
+  return { [idName]: id, ...record, remembered_at: new Date(seenAt).toISOString() } as unknown as Row;
 }
 
 /** Shows what was remembered if the service does not list it, and declares what the rows of a list say. */

@@ -29,7 +29,9 @@ export interface RememberedResource {
 
 /** When a row was last seen, if it was remembered instead of listed. Epoch milliseconds. */
 export function rememberedAt(row: object): number | undefined {
-  return 'remembered_at' in row && typeof row.remembered_at === 'number' ? row.remembered_at : undefined;
+  const at =
+    'remembered_at' in row && typeof row.remembered_at === 'string' ? Date.parse(row.remembered_at) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
 }
 
 /** An unchanged resource is written again only after this long: its age is shown in minutes at best. */

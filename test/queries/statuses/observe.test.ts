@@ -55,7 +55,7 @@ describe('an answer', () => {
     const rows = [
       { id: 'over', status: 'completed' },
       { id: 'runs', status: 'running' },
-      { id: 'old', status: 'running', remembered_at: 1 },
+      { id: 'old', status: 'running', remembered_at: '2026-01-01T00:00:00.000Z' },
     ];
     const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
     await fetch('list', meta, () => ({ rows }));

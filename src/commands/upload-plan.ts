@@ -1,0 +1,53 @@
+/** `benchtop upload --dry-run`: what would be sent, by the folder or the file alone. Sends nothing. */
+import { open } from 'node:fs/promises';
+import type { UploadPlan } from '../queries/uploads/benchmark-plan.ts';
+import { bytesOf, readItems } from '../queries/uploads/trajectory-file.ts';
+import { bytes, counted } from '../text/numbers.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import { printRecord, type RecordFlags } from './output.ts';
+
+/** Prints the files that a benchmark would be made from. */
+export async function printBenchmarkPlan(plan: UploadPlan, flags: RecordFlags, io: CommandIo): Promise<ExitCode> {
+  const { name, taskCount, files, notes } = plan;
+  const record = {
+    name,
+    tasks: taskCount,
+    bytes: plan.bytes,
+    files: files.map(({ path, size }) => ({ path, size_bytes: size })),
+    notes,
+  };
+  const head = `${name}: ${counted(taskCount, 'task')}, ${counted(files.length, 'file')}, ${bytes(plan.bytes)}`;
+  const lines = [head, ...files.map(({ path, size }) => `${path}  ${bytes(size)}`), ...notes];
+  const text = (): string => lines.map(line => `${sanitiseLine(line)}\n`).join('');
+  await printRecord(record, name, flags, io, { text });
+  return exitCodes.done;
+}
+
+/** Prints how many trajectories a file holds, and which of its lines cannot be sent: exit code 2 if there are any. */
+export async function printTrajectoryPlan(
+  path: string,
+  dataset: string,
+  flags: RecordFlags,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const file = await open(path);
+  try {
+    let readable = 0;
+    const unreadable: { readonly line: number; readonly message: string }[] = [];
+    for await (const { line, error } of readItems(bytesOf(file))) {
+      io.signal.throwIfAborted();
+      if (error === undefined) readable += 1;
+      else unreadable.push({ line, message: error });
+    }
+    const { size } = await file.stat();
+    const record = { dataset, trajectories: readable, bytes: size, unreadable };
+    for (const { line, message } of unreadable) io.note(sanitiseLine(`line ${line}: ${message}`), { line });
+    const text = `${counted(readable, 'trajectory', 'trajectories')} for the dataset ${dataset}, ${bytes(size)}\n`;
+    await printRecord(record, dataset, flags, io, { text: () => text });
+    return unreadable.length > 0 ? exitCodes.usage : exitCodes.done;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,135 @@
+/** What commands print for programs: names, errors, single fields, previews, completions. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { startService, type TestService } from '../local/server/running.ts';
+import { hostileServer, refusal } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+let service: TestService;
+let cli: ReturnType<typeof cliOn>;
+
+beforeAll(async () => {
+  service = await startService();
+  cli = cliOn({ ...service, home: service.folder });
+  await service.readyBenchmark('t-words');
+  await cli('evaluate', ['t-words', '-m', 'benchtop/tutor-base', '--name', 'first', '-w']);
+});
+afterAll(() => service.end());
+
+describe('what a program reads', () => {
+  const file = (...records: object[]): string => {
+    const path = join(testFolder(), 'rollouts.jsonl');
+    writeFileSync(path, records.map(record => `${JSON.stringify(record)}\n`).join(''));
+    return path;
+  };
+  const rollout = (trace_id: string) => ({ trace_id, messages: [{ role: 'user', content: 'hello' }] });
+
+  it('has the names of the contract, also of uploaded trajectories and in errors (C14)', async () => {
+    const path = file(rollout('c14'), { trace_id: 'empty' });
+    const { code, out } = await cli('upload', [path, '--dataset', 'names', '--json']);
+    expect(code).toBe(exitCodes.failed);
+    expect(JSON.parse(out)).toEqual({
+      dataset: 'names',
+      phase: 'done',
+      stored: 1,
+      skipped: 0,
+      failed: 1,
+      trajectories: [
+        { line: 1, status: 'uploaded', failed: false, trace_id: 'c14', trajectory_id: expect.stringMatching(/^traj_/) },
+        expect.objectContaining({ line: 2, failed: true }),
+      ],
+    });
+    const { notes } = await cli('get', ['evr_000000000000', '--json']);
+    expect(JSON.parse(notes).error).toMatchObject({ kind: 'not_found', request_id: expect.stringMatching(/^req_/) });
+    expect(notes).not.toMatch(/"\w*[A-Z]\w*":/);
+    const models = JSON.parse((await cli('api', ['listSupportedTrainingModels'])).out);
+    expect(models).toEqual({ items: expect.any(Array) });
+  });
+
+  it('says with each error its kind and the exit code (C15)', async () => {
+    for (const [command, args, code, kind] of [
+      ['get', ['nothere', '--json'], exitCodes.notFound, 'not_found'],
+      ['list', ['nothere', '--json'], exitCodes.usage, 'usage'],
+      ['get', ['evr_000000000000', '--json'], exitCodes.notFound, 'not_found'],
+      ['reward', ['traj_1', 'good', '1', '--token-env', 'NOPE', '--json'], exitCodes.forbidden, 'credential'],
+      ['upload', [file(), '--dataset', '', '--json'], exitCodes.usage, 'usage'],
+    ] as const) {
+      const { code: actual, notes } = await cli(command, args);
+      expect([actual, JSON.parse(notes).error]).toEqual([
+        code,
+        expect.objectContaining({ kind, exit_code: code, message: expect.any(String) }),
+      ]);
+    }
+  });
+
+  it('can be one field, of every command that prints a record (C17)', async () => {
+    const path = file(rollout('c17'));
+    expect((await cli('upload', [path, '--dataset', 'one-field', '--field', 'stored'])).out).toBe('1\n');
+    expect(await cli('upload', [path, '--dataset', 'one-field', '--field', 'uploaded'])).toMatchObject({
+      code: exitCodes.usage,
+      notes: expect.stringMatching(/no field uploaded.*Nothing was sent/),
+    });
+    expect((await cli('watch', ['first', '--field', 'status'])).out).toBe('completed\n');
+    expect((await cli('version', ['--field', 'node'])).out).toBe(`${process.versions.node}\n`);
+    expect((await cli('doctor', ['--field', 'ok'])).out).toBe('true\n');
+    const answer = ['benchtop/tutor-base', 'hello', '--max-tokens', '2', '--field', 'choices.0.message.role'];
+    expect((await cli('chat', answer)).out).toBe('assistant\n');
+  });
+
+  it('names a missing option of a run as an error, and a missing field of the contract as null (C22)', async () => {
+    expect(await cli('get', ['run', 'first', '--field', 'options.foo'])).toMatchObject({
+      code: exitCodes.usage,
+      notes: expect.stringContaining('no field options.foo'),
+    });
+    expect(await cli('get', ['run', 'first', '--field', 'failure.code'])).toMatchObject({ code: 0, out: 'null\n' });
+  });
+
+  it('is previewed by --dry-run of upload and api, which send nothing (C17)', async () => {
+    const path = file(rollout('dry'), { trace_id: 'empty' });
+    const before = (await cli('list', ['datasets', '--ids'])).out;
+    const dry = await cli('upload', [path, '--dataset', 'dry', '--dry-run', '--json']);
+    expect(JSON.parse(dry.out)).toMatchObject({ dataset: 'dry', trajectories: 2, unreadable: [] });
+    expect((await cli('list', ['datasets', '--ids'])).out).toBe(before);
+    const broken = join(testFolder(), 'broken.jsonl');
+    writeFileSync(broken, `${JSON.stringify(rollout('a'))}\n{"trace_id":\n`);
+    expect(await cli('upload', [broken, '--dataset', 'dry', '--dry-run'])).toMatchObject({
+      code: exitCodes.usage,
+      out: expect.stringMatching(/^1 trajectory for the dataset dry, \d+ B\n$/),
+      notes: expect.stringMatching(/^line 2: /),
+    });
+    const named = await cli('api', ['deleteTrainingRun', 'training_run_id=trn_1', '--dry-run', '--json']);
+    expect(JSON.parse(named.out)).toMatchObject([{ method: 'DELETE', path: '/api/v1/train/trn_1' }]);
+    const raw = await cli('api', ['POST', '/api/v9/notes', '-f', 'text=hello', '--dry-run', '--json']);
+    expect(JSON.parse(raw.out)).toEqual([{ method: 'POST', path: '/api/v9/notes', body: { text: 'hello' } }]);
+  });
+});
+
+it('lists and uploads keep each other in completions (C26)', async () => {
+  const offered = async (word: string): Promise<string[]> =>
+    (await cli('__complete', ['evaluate', word])).out.split('\n').flatMap(line => line.split('\t')[0] || []);
+  const folder = testFolder();
+  const task = { split: 'test', input_messages: [{ role: 'user', content: 'say t' }], run_command: 'answer' };
+  const grader = { kind: 'word_share', letter: 't' };
+  const manifest = { name: 'capitals-2', label: 'capitals-2', tasks: [{ ...task, name: 'a', grader }] };
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
+  expect((await cli('upload', [folder])).code).toBe(exitCodes.done);
+  expect(await offered('')).toEqual(expect.arrayContaining(['t-words', 'capitals-2']));
+  expect(await offered('capitals-')).toEqual(['capitals-2']);
+});
+
+it('a reward that is refused for its token names the flag (C18)', async () => {
+  const server = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
+  const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
+  expect(await remote('reward', ['traj_1', 'good', '1'])).toMatchObject({
+    code: exitCodes.forbidden,
+    notes: expect.stringContaining('--token-env NAME takes it from a variable'),
+  });
+});
+
+it('what the service does not offer ends with a code of its own (C20)', async () => {
+  const server = await hostileServer(refusal(501, 'invalid_request_error', 'not_implemented'));
+  const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
+  expect(await remote('list', ['secrets'])).toMatchObject({ code: exitCodes.unsupported });
+});
