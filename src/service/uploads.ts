@@ -230,10 +230,11 @@ function urlError(code: string, what: string, details: ErrorDetails): UploadUrlE
   });
 }
 
-function bodyOf(source: UploadSource, onChanged: () => void): Uint8Array | Readable {
+function bodyOf(source: UploadSource, onChanged: () => void): Uint8Array | (() => Readable) {
   if (source instanceof Uint8Array) return source;
-  if (source.size === 0) return new Uint8Array();
-  return Readable.from(readFile(source.handle, source.size, onChanged), { objectMode: false });
+  const { handle, size } = source;
+  if (size === 0) return new Uint8Array();
+  return () => Readable.from(readFile(handle, size, onChanged), { objectMode: false });
 }
 
 /** Reads by position, so that an attempt can be repeated and other readers of the file are not disturbed. */

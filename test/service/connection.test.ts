@@ -1,12 +1,15 @@
 /** How connections are made: with TLS, through a proxy, with which certificates. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, Agent as HttpsAgent } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
+import type { Agent } from '../../src/service/agents.ts';
+import { exchange } from '../../src/service/http.ts';
 import { selfSigned } from './certificate.ts';
 import { errorOf, hostileServer, json, serviceAt } from './hostile-server.ts';
 
@@ -63,6 +66,50 @@ function useProxy(variables: Record<string, string>) {
 }
 
 describe('TLS', () => {
+  it('reads the certificates of the system for a streamed body only where the issuer is unknown (V11)', async () => {
+    const pair = selfSigned('localhost');
+    const received: string[] = [];
+    const server = createHttpsServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+      let text = '';
+      request.on('data', part => {
+        text += part;
+      });
+      request.once('end', () => {
+        received.push(text);
+        response.end('{}');
+      });
+    });
+    const url = new URL(`https://127.0.0.1:${await listen(server)}/storage`);
+    const trusting: Agent = { proxy: undefined, protocols: { https: new HttpsAgent({ ca: [pair.certificate] }) } };
+    let reads = 0;
+    const trustingSystem = async () => {
+      reads += 1;
+      return trusting;
+    };
+    let bodies = 0;
+    const put = async (agent: Agent) => {
+      const body = () => {
+        bodies += 1;
+        return Readable.from([Buffer.from('the whole '), Buffer.from('file')], { objectMode: false });
+      };
+      const { signal } = new AbortController();
+      const limits = { connectMs: 5_000, silenceMs: 5_000, signal };
+      const answer = await exchange({
+        method: 'PUT',
+        url,
+        headers: { 'content-length': '14' },
+        body,
+        agent,
+        ...limits,
+      });
+      for await (const _ of answer.chunks());
+    };
+    await put({ ...trusting, trustingSystem });
+    expect([received, reads, bodies]).toEqual([['the whole file'], 0, 1]);
+    await put({ proxy: undefined, protocols: { https: new HttpsAgent() }, trustingSystem });
+    expect([received, reads, bodies]).toEqual([['the whole file', 'the whole file'], 1, 3]);
+  });
+
   it('trusts the certificate of the profile, and no other', async () => {
     const { port, caFile, seen } = await tlsServer();
     const base = `https://127.0.0.1:${port}`;
