@@ -2,8 +2,9 @@
  * The effective profile: the service, its credentials and restrictions. Each setting comes from the command line, else
  * the environment, else the profile's entry in `config.json`, else the default. Naming a profile with `--profile`
  * selects its entry, which then overrides the environment, whose addresses are ignored. A credential is only sent to
- * the addresses it was set for: the environment's key is not sent to another profile's service, nor a profile's key to
- * an address given by a flag. Settings that name no address go with any.
+ * the address it was set for: the API key to `baseUrl`, the chat token to `inferenceUrl`, and the API key there too where
+ * no token is set. The environment's credentials are for the address or the profile that the environment names; if it
+ * names neither, for any, but not for a profile that `--profile` chooses.
  */
 import type { Generation } from '../contract/generation.ts';
 import { own } from '../text/own.ts';
@@ -86,7 +87,7 @@ export function resolveProfile(input: ProfileInput): Profile {
     generation: first(places, 'generation')?.value,
     agent: first(places, 'agent')?.value,
   };
-  const search = new CredentialSearch(places, environment, input);
+  const search = new CredentialSearch(places, environment, entry, input);
   if (base === undefined) {
     const problem = missingAddressProblem(input, entry, search);
     if (problem) search.warnings.push(problem.message);
@@ -94,7 +95,7 @@ export function resolveProfile(input: ProfileInput): Profile {
     const url = upstream && checkAddress(upstream, allowInsecureHttp);
     const service: LocalService = {
       kind: 'local',
-      upstream: url && { url, key: search.find('upstreamKey', url.value) },
+      upstream: url && { url, key: search.find('upstream', ['upstreamKey'], url.value) },
     };
     return { name: 'local', service, ...shared, warnings: search.warnings, missingAddress: problem };
   }
@@ -102,10 +103,12 @@ export function resolveProfile(input: ProfileInput): Profile {
   const baseUrl = checkAddress(base, allowInsecureHttp);
   const inference = first(places, 'inferenceUrl');
   const inferenceUrl = inference ? checkAddress(inference, allowInsecureHttp) : baseUrl;
-  const apiKey = search.find('apiKey', baseUrl.value);
-  const inferenceToken =
-    search.find('inferenceToken', inferenceUrl.value) ??
-    (inference ? search.find('apiKey', inferenceUrl.value) : apiKey);
+  const apiKey = search.find('service', ['apiKey'], baseUrl.value);
+  // At an address of its own, any token counts more than a key.
+  const inferenceToken = sameOrigin(baseUrl.value, inferenceUrl.value)
+    ? search.find('chat', ['inferenceToken', 'apiKey'], inferenceUrl.value)
+    : (search.find('chat', ['inferenceToken'], inferenceUrl.value) ??
+      search.find('chat', ['apiKey'], inferenceUrl.value));
   const service: RemoteService = {
     kind: 'remote',
     baseUrl,
@@ -129,7 +132,7 @@ function missingAddressProblem(
 ): ConfigError | undefined {
   const toUse = 'To use another service set BENCHTOP_BASE_URL or name a profile; for the local one add --profile local';
   const isLocalByName = origin.kind === 'flag' || origin.kind === 'environment';
-  const key = search.find('apiKey', undefined) ?? search.find('inferenceToken', undefined);
+  const key = search.find('chat', ['apiKey', 'inferenceToken'], undefined);
   if (key && (key.origin.kind === 'flag' || !isLocalByName)) {
     const what = `${describeOrigin(key.origin)} is set but no address is: the local service takes no such key`;
     return new ConfigError(`${what}. ${toUse}.`, key.origin);
@@ -197,43 +200,73 @@ function withoutAddresses(place: CredentialPlace): CredentialPlace {
   return { ...place, settings };
 }
 
+/** What a credential is sent for. */
+type Use = 'service' | 'chat' | 'upstream';
+
 /** Finds the credential for an address in the first place that sets one for it. */
 class CredentialSearch {
   readonly warnings: string[] = [];
   readonly #places: readonly CredentialPlace[];
-  /** The environment with its addresses: they say which service its keys are for, even if they are not used. */
-  readonly #environment: CredentialPlace;
+  /** What says which service the environment's credentials are for, even where its addresses are not used. */
+  readonly #environment: { readonly named: ProfileSettings; readonly forAny: boolean };
   readonly #context: CredentialContext;
 
-  constructor(places: readonly CredentialPlace[], environment: CredentialPlace, context: CredentialContext) {
+  constructor(places: readonly CredentialPlace[], environment: CredentialPlace, entry: Entry, input: ProfileInput) {
     this.#places = places;
-    this.#environment = environment;
-    this.#context = context;
+    this.#context = input;
+    const { baseUrl, inferenceUrl, upstream } = environment.settings;
+    const profile = input.environment['BENCHTOP_PROFILE'];
+    const named = profile ? own(input.settings.profiles ?? {}, profile) : undefined;
+    this.#environment = {
+      named: baseUrl || inferenceUrl || upstream ? environment.settings : (named ?? {}),
+      forAny: !entry.byFlag || profile === entry.name,
+    };
   }
 
-  find(name: CredentialName, address: string | undefined): CredentialSource | undefined {
+  /** Of the names, each place's first counts. Without an address any credential will do. */
+  find(use: Use, names: readonly CredentialName[], address: string | undefined): CredentialSource | undefined {
     for (const place of this.#places) {
-      const source = credentialAt(place, name, this.#context);
-      if (source === undefined) continue;
-      const meant = this.#addressesOf(place, name, source.origin);
-      if (address === undefined || meant.length === 0 || meant.some(other => sameOrigin(other, address))) return source;
-      this.#warn(
-        `${describeOrigin(source.origin)} is not sent to ${new URL(address).host}: it is set for another address. Set a key in the same place as that address.`,
-      );
+      for (const name of names) {
+        const source = credentialAt(place, name, this.#context);
+        if (source === undefined) continue;
+        const objection = address && this.#objection(place, source.origin, use, name, address);
+        if (!objection) return source;
+        this.#warn(`${describeOrigin(source.origin)} is not sent to ${new URL(address).host}: ${objection}`);
+      }
     }
     return undefined;
   }
 
-  /** The addresses that a place's credentials are for; none means any. */
-  #addressesOf(place: CredentialPlace, name: CredentialName, origin: Origin): string[] {
-    if (origin.kind === 'flag') return [];
-    const { baseUrl, inferenceUrl, upstream } =
-      origin.kind === 'environment' ? this.#environment.settings : place.settings;
-    const addresses = name === 'upstreamKey' ? [upstream] : [baseUrl, inferenceUrl];
-    return addresses.filter(address => address !== undefined);
+  /** Why a credential is not for the address, if it is not. */
+  #objection(
+    place: CredentialPlace,
+    origin: Origin,
+    use: Use,
+    name: CredentialName,
+    address: string,
+  ): string | undefined {
+    if (origin.kind === 'flag') return undefined;
+    const isOfEnvironment = origin.kind === 'environment';
+    const meant = addressesOf(isOfEnvironment ? this.#environment.named : place.settings, use, name);
+    if (meant.length > 0) {
+      if (meant.some(other => sameOrigin(other, address))) return undefined;
+      return 'it is set for another address. Set a key in the same place as that address.';
+    }
+    if (!isOfEnvironment || this.#environment.forAny) return undefined;
+    return '--profile names a profile that the environment does not. Set BENCHTOP_PROFILE instead, or name the variable by a flag.';
   }
 
   #warn(warning: string): void {
     if (!this.warnings.includes(warning)) this.warnings.push(warning);
   }
+}
+
+/** The addresses that the credentials next to them are for; none means any. */
+function addressesOf({ baseUrl, inferenceUrl, upstream }: ProfileSettings, use: Use, name: CredentialName): string[] {
+  const byUse = {
+    service: [baseUrl ?? inferenceUrl],
+    chat: name === 'inferenceToken' ? [inferenceUrl ?? baseUrl] : [baseUrl, inferenceUrl],
+    upstream: [upstream],
+  };
+  return byUse[use].filter(address => address !== undefined);
 }

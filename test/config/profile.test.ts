@@ -117,8 +117,6 @@ describe('which credential', () => {
     const environment = { BENCHTOP_API_KEY: 'sk-env', OTHER: 'sk-other' };
     expect(await remote({ environment }).apiKey?.get()).toBe('sk-env');
     expect(await remote({ environment, flags: { apiKeyEnv: 'OTHER' } }).apiKey?.get()).toBe('sk-other');
-    const keyless = remote({ environment, flags: { profile: 'keyless' } });
-    expect(await keyless.apiKey?.get()).toBe('sk-env');
   });
 
   it('is never one that was set for another address', () => {
@@ -139,6 +137,64 @@ describe('which credential', () => {
     const chat = remote({ environment: { BENCHTOP_INFERENCE_URL: 'https://evil.example' } });
     expect(chat.apiKey).toBeDefined();
     expect(chat.inferenceToken).toBeUndefined();
+  });
+
+  const lab: Settings = {
+    defaultProfile: 'prod',
+    profiles: {
+      prod: { baseUrl: 'https://prod.example', apiKey: 'sk-prod' },
+      lab: { baseUrl: 'https://lab.example', apiKey: 'sk-lab' },
+      keyless: { baseUrl: 'https://keyless.example' },
+      split: { baseUrl: 'https://split.example', inferenceUrl: 'https://chat.example', apiKey: 'sk-split' },
+    },
+  };
+  const key = { BENCHTOP_API_KEY: 'sk-env' };
+  const token = { BENCHTOP_INFERENCE_TOKEN: 'tok-env' };
+  const inProd = { BENCHTOP_PROFILE: 'prod' };
+  const at = (host: string) => ({ BENCHTOP_BASE_URL: `https://${host}.example` });
+  const chatAt = (host: string) => ({ BENCHTOP_INFERENCE_URL: `https://${host}.example` });
+  it.each<[Record<string, string>, ProfileFlags, [string | undefined, string | undefined]]>([
+    // The environment of one profile, and another by flag.
+    [{ ...inProd, ...token }, { profile: 'lab' }, ['sk-lab', 'sk-lab']],
+    [{ ...inProd, ...key, ...token }, { profile: 'lab' }, ['sk-lab', 'sk-lab']],
+    [{ ...inProd, ...key, ...token }, { profile: 'keyless' }, [undefined, undefined]],
+    [key, { profile: 'keyless' }, [undefined, undefined]],
+    [token, { profile: 'keyless' }, [undefined, undefined]],
+    [{ ...at('prod'), ...key, ...token }, { profile: 'keyless' }, [undefined, undefined]],
+    // The environment names the same profile, or its address.
+    [{ BENCHTOP_PROFILE: 'keyless', ...key }, { profile: 'keyless' }, ['sk-env', 'sk-env']],
+    [{ ...at('keyless'), ...key, ...token }, { profile: 'keyless' }, ['sk-env', 'tok-env']],
+    [{ ...inProd, ...token }, { profile: 'prod' }, ['sk-prod', 'sk-prod']],
+    [{ ...inProd, ...key, ...token }, {}, ['sk-env', 'tok-env']],
+    [{ ...inProd, ...key, ...token }, { baseUrl: 'https://else.example' }, [undefined, undefined]],
+    [{ ...key, ...token }, { baseUrl: 'https://else.example' }, ['sk-env', 'tok-env']],
+    // Flags count in any profile.
+    [{ MINE: 'sk-flag' }, { profile: 'keyless', apiKeyEnv: 'MINE' }, ['sk-flag', 'sk-flag']],
+    [{ MINE: 'tok-flag' }, { profile: 'lab', inferenceTokenEnv: 'MINE' }, ['sk-lab', 'tok-flag']],
+    // The key is for the base address, the token for that of chat.
+    [{ ...at('env'), ...chatAt('chat'), ...key, ...token }, {}, ['sk-env', 'tok-env']],
+    [
+      { ...at('env'), ...chatAt('chat'), ...key, ...token },
+      { baseUrl: 'https://chat.example' },
+      [undefined, 'tok-env'],
+    ],
+    [
+      { ...at('env'), ...chatAt('chat'), ...key, ...token },
+      { baseUrl: 'https://env.example', inferenceUrl: 'https://env.example' },
+      ['sk-env', 'sk-env'],
+    ],
+    [{}, { profile: 'split' }, ['sk-split', 'sk-split']],
+    [{}, { profile: 'split', baseUrl: 'https://chat.example' }, [undefined, 'sk-split']],
+    [{ BENCHTOP_PROFILE: 'split', ...token }, {}, ['sk-split', 'tok-env']],
+    [{ BENCHTOP_PROFILE: 'split', ...key }, {}, ['sk-env', 'sk-env']],
+  ])('with %j and %j goes only where it was meant (X3)', async (environment, flags, expected) => {
+    const { apiKey, inferenceToken } = remote({ settings: lab, environment, flags });
+    expect([await apiKey?.get(), await inferenceToken?.get()]).toEqual(expected);
+  });
+
+  it('of the environment says why it is not used where --profile names another (X3)', () => {
+    const { warnings } = resolve({ settings: lab, environment: key, flags: { profile: 'keyless' } });
+    expect(warnings).toEqual([expect.stringMatching(/^BENCHTOP_API_KEY is not sent to keyless\.example: --profile/)]);
   });
 
   it('is the one next to the address if both come from one place, or the same origin', async () => {
