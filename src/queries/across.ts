@@ -3,7 +3,7 @@
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { cursorAfter, type ListQuery, unreadableIn } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
-import { CapabilityMissingError, isGone, isNotOffered } from '../service/errors.ts';
+import { CapabilityMissingError, mayLackPath } from '../service/errors.ts';
 import { nextCursor } from '../service/pagination.ts';
 import { asError } from '../text/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -12,8 +12,8 @@ import { type AnnotatedPage, type ListSource, pageSize } from './lists/list.ts';
 /** Maximum number of benchmarks in a page. */
 const benchmarksAPage = 50;
 const askedAtOnce = 4;
-/** More listed benchmarks than are deleted at the same moment. */
-const fewGone = 3;
+/** After this many refusals that may be of the path, nothing else is asked until those in flight are answered. */
+const fewRefused = 3;
 
 interface OfBenchmark {
   readonly bench_id?: string | null | undefined;
@@ -88,8 +88,13 @@ export async function readAcross<Row extends OfBenchmark>(
         if (next !== null && next !== cursor && !isEmpty) more.push({ benchId, cursor: next });
       } catch (error) {
         failed.set(benchId, asError(error));
-        mayBeMissing ||= !isContinued && succeeded === 0 && [...failed.values()].filter(isGone).length >= fewGone;
-        if (signal.aborted || isNotOffered(error) || (failed.size === parts.length && !mayBeMissing)) {
+        const refused = [...failed.values()].filter(mayLackPath).length;
+        mayBeMissing ||= !isContinued && succeeded === 0 && refused >= Math.min(fewRefused, parts.length);
+        if (
+          signal.aborted ||
+          error instanceof CapabilityMissingError ||
+          (failed.size === parts.length && !mayBeMissing)
+        ) {
           // Other requests would fail in the same way.
           waiting.length = 0;
           throw error;
@@ -102,7 +107,10 @@ export async function readAcross<Row extends OfBenchmark>(
   await askSome();
   if (mayBeMissing) {
     // The service has just listed these benchmarks: it is the endpoint that does not exist.
-    if (succeeded === 0) throw new CapabilityMissingError(operation);
+    if (succeeded === 0) {
+      for (const error of failed.values()) context.service.capabilities.confirmMissing(error);
+      throw new CapabilityMissingError(operation);
+    }
     mayBeMissing = false;
     await askSome();
   }

@@ -11,7 +11,7 @@ import {
 import type { Page } from '../contract/common.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { Capabilities } from '../service/capabilities.ts';
-import { NotFoundError } from '../service/errors.ts';
+import { isNotOffered, NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
 import { action } from './action.ts';
@@ -93,7 +93,10 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
         try {
           return await service.call('getBenchmark', { params: { bench_id: benchId } }, { signal });
         } catch (error) {
-          if (service.capabilities.has('getBenchmark')) throw error;
+          if (!isNotOffered(error)) throw error;
+          const found = await findListed(service, benchId, signal);
+          service.capabilities.confirmMissing(error);
+          return found;
         }
       }
       return findListed(service, benchId, signal);

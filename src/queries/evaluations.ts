@@ -13,7 +13,7 @@ import { isNotOffered } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
-import { benchmarkKeys } from './benchmarks.ts';
+import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
 import { type ListSource, readRows } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
@@ -95,7 +95,10 @@ export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
-    readPage: context => readRows(context.query, query => listRuns(context, benchId, query)),
+    readPage: context =>
+      readPart('listEvalRuns', benchmarkQuery(benchId), context, () =>
+        readRows(context.query, query => listRuns(context, benchId, query)),
+      ),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...rememberedRuns, parent: benchId });

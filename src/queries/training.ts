@@ -16,6 +16,7 @@ import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
+import { benchmarkQuery } from './benchmarks.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
@@ -142,7 +143,10 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
   const listed: ListSource<TrainingRun> = {
     key: trainingKeys.runsOf(benchId),
     id: row => row.training_run_id,
-    readPage: context => readRows(context.query, query => listRuns(context, benchId, query)),
+    readPage: context =>
+      readPart('listTrainingRuns', benchmarkQuery(benchId), context, () =>
+        readRows(context.query, query => listRuns(context, benchId, query)),
+      ),
     activity: activityOfRuns,
   };
   return remembering(listed, { ...remembered, parent: benchId });

@@ -4,6 +4,7 @@ import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { CompleteTrajectoryBody, LogRewardBody, Trajectory } from '../contract/trajectories.ts';
+import { isNotOffered } from '../service/errors.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
 import { partOfRun } from './evaluations.ts';
@@ -147,11 +148,13 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
     observesFirst: rememberedRows,
     observes: row => ({ ...observeTrajectory(row), parent: runId }),
     readPage: async ({ service, query, signal }) => {
+      let refusal: unknown;
       if (service.capabilities.has('listTrajectories')) {
         try {
           return await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
         } catch (error) {
-          if (service.capabilities.has('listTrajectories')) throw error;
+          if (!isNotOffered(error)) throw error;
+          refusal = error;
         }
       }
       const { trajectory_rewards: rewards } = await service.call(
@@ -159,6 +162,7 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
         { params: { eval_run_id: runId } },
         { signal },
       );
+      service.capabilities.confirmMissing(refusal);
       const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
       const nameless = rewards.length - items.length;
       const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id and cannot be opened`;

@@ -2,6 +2,7 @@
 
 import type * as z from 'zod/mini';
 import { type Redact, redactDeep } from '../config/redaction.ts';
+import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
@@ -126,6 +127,8 @@ function advice(
     case PermissionError:
       return 'This key may not do that: use one with more rights.';
     case NotFoundError:
+      if (details.mayLackPath && details.operation !== undefined)
+        return `It may have been deleted, it may belong to another organization, or this service does not ${capabilityWords(details.operation)}.`;
       return isEnvelope
         ? 'It may have been deleted, or belong to another organization.'
         : 'Check the base URL of this profile.';
@@ -211,14 +214,25 @@ function firstFailure(failures: readonly Failure[]): string {
   return `${count} is ${which}${sentence(first.message ?? first.code ?? 'not described')}`;
 }
 
+interface ValidationDetail {
+  /** `path`, `query` or `body`. */
+  readonly place: unknown;
+  readonly param: string | undefined;
+  readonly words: string;
+}
+
 /** Error details of FastAPI and others: `{"detail": [{"loc": ["query", "agent_id"], "msg": "…"}]}`. */
-function validationDetail(body: unknown): { readonly param: string | undefined; readonly words: string } | undefined {
+export function validationDetail(body: unknown): ValidationDetail | undefined {
   const detail = isRecord(body) ? body['detail'] : undefined;
   const [first] = Array.isArray(detail) ? detail.filter(isRecord) : [];
   const place = first?.['loc'];
   if (!Array.isArray(place) || typeof first?.['msg'] !== 'string') return undefined;
   const param = place.slice(1).join('.');
-  return { param: param || undefined, words: param === '' ? first['msg'] : `${param}: ${first['msg']}` };
+  return {
+    place: place[0],
+    param: param || undefined,
+    words: param === '' ? first['msg'] : `${param}: ${first['msg']}`,
+  };
 }
 
 /** The message of a body without an envelope: another framework's format, the title of a page, or the status alone. */

@@ -2,12 +2,19 @@
 import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite } from '../contract/common.ts';
-import { own } from '../text/own.ts';
+import { isRecord, own } from '../text/own.ts';
 import type { Agents, AgentUse } from './agents.ts';
-import { type ErrorAnswer, errorOfAnswer, readEnvelope, redirected, requestIdOf } from './answer-error.ts';
+import {
+  type ErrorAnswer,
+  errorOfAnswer,
+  readEnvelope,
+  redirected,
+  requestIdOf,
+  validationDetail,
+} from './answer-error.ts';
 import type { Assumptions } from './assumptions.ts';
 import { type AttemptResult, Attempts, type Destination, type TimeLimit } from './attempts.ts';
-import { type Capabilities, saysNoSuchPath } from './capabilities.ts';
+import { type Capabilities, isOfInput, type RefusedAnswer, saysNoSuchPath } from './capabilities.ts';
 import type { Clock } from './clock.ts';
 import type { Connection, Credential, Credentials, Place } from './connection.ts';
 import { AuthenticationError, ServiceError } from './errors.ts';
@@ -36,6 +43,11 @@ export interface PreparedCall {
 
 /** The ids in the path of a call. */
 export const idsOf = ({ params }: Pick<PreparedCall, 'params'>): string[] => Object.values(params).map(String);
+
+function bodyIds(body: unknown): string[] {
+  const fields = isRecord(body) ? Object.entries(body) : [];
+  return fields.flatMap(([name, value]) => (name.endsWith('_id') && typeof value === 'string' ? [value] : []));
+}
 
 /** Shared by all calls of a service. */
 export interface CallContext {
@@ -95,6 +107,7 @@ export class CallPlan<Value> {
   #mayHaveHappened = false;
   #credential: Credential | undefined;
   #isForeign = false;
+  #isSupervised = false;
 
   /** @param read reads a successful response */
   constructor(
@@ -168,6 +181,7 @@ export class CallPlan<Value> {
     try {
       // A key is only sent to the profile's own hosts, whatever address a service names.
       this.#isForeign = url.origin !== place.base.origin;
+      this.#isSupervised = place.target !== undefined;
       this.#credential = this.#isForeign
         ? { headers: {}, value: '' }
         : await credentials.of(auth, { token, target: place.target, signal });
@@ -276,7 +290,13 @@ export class CallPlan<Value> {
         const gone = this.#call.endpoint.response.safeParse(this.#call.params);
         if (gone.success) return { ...head, ok: true, value: gone.data as Value };
       }
-      return { ...head, ok: false, outcome, headers, error: this.#refusal(facts, { status, headers, text, body }) };
+      return {
+        ...head,
+        ok: false,
+        outcome,
+        headers,
+        error: this.#refusal(facts, { status, headers, text, body }, request.url),
+      };
     } catch (error) {
       if (error instanceof ServiceError) {
         return { ...head, ok: false, outcome: { kind: 'not_understood' }, headers: {}, error };
@@ -295,23 +315,28 @@ export class CallPlan<Value> {
     return { ...head, ok: false, outcome: outcomeOfFailure(failure), headers: {}, error };
   }
 
-  #refusal(facts: CallFacts, answer: ErrorAnswer): ServiceError {
+  #refusal(facts: CallFacts, answer: ErrorAnswer, url: URL): ServiceError {
     const { endpoint, request } = this.#call;
-    const { pattern, namesResource } = request;
+    const { capabilities, assumptions } = this.#context;
+    const { pattern: path, namesResource, body } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
-    const refused = {
-      path: pattern,
+    const field = validationDetail(answer.body) ?? { param: envelope?.param };
+    const refused: RefusedAnswer = {
+      path,
       namesResource,
       envelope,
       status: answer.status,
       text: answer.text,
-      ids: idsOf(this.#call),
+      ids: [...idsOf(this.#call), ...bodyIds(this.#call.body)],
+      concernsInput: isOfInput(field, { path, sent: url.searchParams, hasBody: body !== undefined }),
     };
     const noSuchPath = saysNoSuchPath(refused);
-    const details = { ...facts.details, noSuchPath };
+    // A supervised service is of this version, and has all endpoints.
+    const mayLackPath = !this.#isSupervised && capabilities.mayLack(endpoint, refused);
+    const details = { ...facts.details, noSuchPath, mayLackPath };
     // If the profile sets the path, the setting is wrong, not the service.
-    const isSet = this.#context.assumptions.settingOf(endpoint) !== undefined;
-    const missing = isSet && noSuchPath ? undefined : this.#context.capabilities.learn(endpoint, refused, details);
+    const isSet = assumptions.settingOf(endpoint) !== undefined;
+    const missing = isSet && noSuchPath ? undefined : capabilities.learn(endpoint, refused, details);
     const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.#context.clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(

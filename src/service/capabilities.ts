@@ -7,7 +7,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import { isRecord } from '../text/own.ts';
 import type { Envelope } from './answer-error.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { CapabilityMissingError, type ErrorDetails } from './errors.ts';
+import { CapabilityMissingError, type ErrorDetails, ServiceError } from './errors.ts';
 import { inSeconds } from './wire-error.ts';
 
 export interface RefusedAnswer {
@@ -18,8 +18,10 @@ export interface RefusedAnswer {
   readonly status: number;
   readonly envelope: Envelope | undefined;
   readonly text: string;
-  /** The ids in the path. */
+  /** The ids in the path and in the body. */
   readonly ids?: readonly string[] | undefined;
+  /** Whether it refuses a field of the query or the body, or may do so. */
+  readonly concernsInput?: boolean | undefined;
 }
 
 const routeCode =
@@ -29,16 +31,43 @@ const routeText =
   /^\s*(<|(404 )?(page )?not found\.?\s*$|cannot (get|post|put|patch|delete) \/|(there is )?no (such )?route|(unknown|unhandled) route|route not found|invalid url)/i;
 
 /**
- * Whether an answer means that the endpoint does not exist, rather than the resource: 404, 405 or 501 if the path names
- * no resource, or with a body for an unknown route. A 405 or 501 never concerns a resource.
+ * Whether an answer means that the endpoint does not exist, rather than the resource: 404, 405, 422 or 501 if the path
+ * names no resource, or with a body for an unknown route. A 405 or 501 never concerns a resource.
  */
-export function isMissingRoute({ path, namesResource, status, envelope, text }: RefusedAnswer): boolean {
+export function isMissingRoute({ path, namesResource, status, envelope, text, ...answer }: RefusedAnswer): boolean {
   if (status === 405 || status === 501) return true;
+  // Another endpoint took a part of the path for an id.
+  if (status === 422) return !path.includes('{') && answer.concernsInput === false;
   if (status !== 404) return false;
   if (envelope?.code === 'resource_not_found') return !namesResource;
   if (!path.includes('{')) return true;
   if (envelope) return routeCode.test(envelope.code ?? '') || routeText.test(envelope.message ?? '');
   return routeText.test(detailOf(text) ?? text);
+}
+
+/**
+ * Whether a 422 refuses a field of the query or the body, or may do so, rather than an id in the path.
+ *
+ * @param place where the field was, as FastAPI names it: `path`, `query` or `body`
+ */
+export function isOfInput(
+  { param = '', place }: { readonly param?: string | undefined; readonly place?: unknown },
+  { path, sent, hasBody }: { readonly path: string; readonly sent: URLSearchParams; readonly hasBody: boolean },
+): boolean {
+  if (place !== undefined) return place !== 'path';
+  return sent.has(param) || (hasBody && !path.includes(`{${param}}`));
+}
+
+/** A code that names a kind of resource: a router does not know it. */
+const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_found$/;
+
+/**
+ * Whether the refusal of an optional operation may concern its path as well as the resource: services refuse an unknown
+ * path as they refuse an unknown id, or an id of the wrong form.
+ */
+function mayConcernPath({ status, envelope, concernsInput = false }: RefusedAnswer): boolean {
+  if (status === 422) return !concernsInput;
+  return status === 404 && !specificCode.test(envelope?.code ?? '');
 }
 
 /** FastAPI and others: `{"detail": "Not Found"}`. */
@@ -125,12 +154,12 @@ export class Capabilities {
   }
 
   /** Whether the path itself must be missing, because the service has just named its resources. */
-  #isOfPath({ status, path, envelope, ids = [] }: RefusedAnswer): boolean {
+  #isOfPath({ status, path, envelope, ids }: RefusedAnswer): boolean {
     const isOfResource = /._not_found$/.test(envelope?.code ?? '');
     return status === 404 && path.includes('{') && envelope !== undefined && !isOfResource && this.#areKnown(ids);
   }
 
-  #areKnown(ids: readonly string[]): boolean {
+  #areKnown(ids: readonly string[] = []): boolean {
     return ids.length > 0 && ids.every(id => this.#ids.has(id));
   }
 
@@ -140,14 +169,36 @@ export class Capabilities {
     if (left > 0) throw missing(endpoint, left);
   }
 
+  /** Whether the service may lack the endpoint, rather than the resource: an optional endpoint that has not worked yet. */
+  mayLack({ capability = false, operation }: Endpoint, answer: RefusedAnswer): boolean {
+    return capability && !this.#proven.has(operation) && mayConcernPath(answer);
+  }
+
+  /** Records that the endpoint of a refusal is missing: the resource was found elsewhere since. */
+  confirmMissing(refusal: unknown): void {
+    if (!(refusal instanceof ServiceError) || !refusal.mayLackPath) return;
+    const { operation, type, code, status } = refusal;
+    if (operation === undefined || this.#proven.has(operation)) return;
+    const isOwn = (type ?? code) !== undefined || status !== 404;
+    const left = isOwn ? Number.POSITIVE_INFINITY : doubtMs;
+    this.#missing.set(operation as Operation, this.#clock.monotonic() + left);
+  }
+
   /** Learns from a refusal. Returns an error if it means that the endpoint is missing. */
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
-    if (!endpoint.capability || !(isMissingRoute(answer) || this.#isOfPath(answer))) return undefined;
+    if (!endpoint.capability) return undefined;
+    const facts = { ...details, status: answer.status };
+    // A read is tried elsewhere, which decides. A write that names what this session has read has only its answer.
+    if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
+      const words = answer.envelope?.message;
+      return new CapabilityMissingError(endpoint.operation, facts, words && `It answered: ${words}`);
+    }
+    if (!isMissingRoute(answer) && !this.#isOfPath(answer)) return undefined;
     const isProven = this.#proven.has(endpoint.operation);
     if (isProven && answer.status === 404 && answer.path.includes('{')) return undefined;
     const left = isOwnWord(answer) ? Number.POSITIVE_INFINITY : doubtMs;
     this.#missing.set(endpoint.operation as Operation, this.#clock.monotonic() + left);
-    return missing(endpoint, left, { ...details, status: answer.status });
+    return missing(endpoint, left, facts);
   }
 
   #missingFor(operation: Operation): number {

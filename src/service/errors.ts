@@ -72,6 +72,8 @@ export interface ErrorDetails {
   readonly outcomeUnknown?: boolean | undefined;
   /** True if the service answered that it has no such path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
+  /** True for the refusal of an optional operation that may concern its path rather than the resource. */
+  readonly mayLackPath?: boolean | undefined;
   /** Key of the request: repeating a start with the same key cannot start it twice. */
   readonly idempotencyKey?: string | undefined;
   readonly partial?: PartialAnswer | undefined;
@@ -92,6 +94,7 @@ export class ServiceError extends Error {
   readonly operation: string | undefined;
   readonly outcomeUnknown: boolean;
   readonly noSuchPath: boolean;
+  readonly mayLackPath: boolean;
   readonly idempotencyKey: string | undefined;
   readonly partial: PartialAnswer | undefined;
 
@@ -111,6 +114,7 @@ export class ServiceError extends Error {
     this.operation = details.operation;
     this.outcomeUnknown = details.outcomeUnknown ?? false;
     this.noSuchPath = details.noSuchPath ?? false;
+    this.mayLackPath = details.mayLackPath ?? false;
     this.idempotencyKey = details.idempotencyKey;
     this.partial = details.partial;
   }
@@ -220,18 +224,23 @@ export class CapabilityMissingError extends ServiceError {
 
 /** The service itself says that there is no such resource: asking again will not help. */
 export function isGone(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || error.kind !== 'not_found' || error.mayLackPath) return false;
   // A 404 without an envelope comes from a gateway or a wrong address: it says nothing about the resource.
-  return error instanceof ServiceError && error.kind === 'not_found' && (error.type ?? error.code) !== undefined;
+  return (error.type ?? error.code) !== undefined;
 }
 
 /** Whether a 404 may concern the path: for a missing resource, the document says `resource_not_found`. */
 export function mayLackPath(error: unknown): boolean {
-  return isGone(error) && error instanceof ServiceError && !/._not_found$/.test(error.code ?? '');
+  if (!(error instanceof ServiceError)) return false;
+  return error.mayLackPath || (isGone(error) && !/._not_found$/.test(error.code ?? ''));
 }
 
-/** The service does not offer this at all: a quiet note, not an error. */
-export function isNotOffered(error: unknown): error is CapabilityMissingError {
-  return error instanceof CapabilityMissingError;
+/**
+ * The service does not offer this, or may not: a quiet note, not an error. What it refused is never the last word about
+ * a resource.
+ */
+export function isNotOffered(error: unknown): error is ServiceError {
+  return error instanceof CapabilityMissingError || (error instanceof ServiceError && error.mayLackPath);
 }
 
 /** Whether the service would refuse the same request again, however often it is sent. */

@@ -208,7 +208,7 @@ class Caller implements Sender {
       // The service has refused it without doing anything: try the other generation's path.
       const other = asked === 'newest' ? 'document' : 'newest';
       const answer = await this.#send(endpoint, input, keyed, assumptions.of(other)).catch((second: unknown) => {
-        const isNeither = second instanceof ServiceError && (second.noSuchPath || second.kind === 'not_found');
+        const isNeither = second instanceof ServiceError && isNoAnswer(second, endpoint);
         throw isNeither ? withPlaces(error, endpoint, assumptions, generation.stated) : second;
       });
       generation.hasWorked(endpoint, other);
@@ -337,6 +337,11 @@ class Caller implements Sender {
 
 function keyFor({ idempotencyKey }: Endpoint): string | undefined {
   return idempotencyKey && crypto.randomUUID();
+}
+
+/** Whether a refusal at the other generation's path is only that of an unknown path. */
+function isNoAnswer({ noSuchPath, kind, status }: ServiceError, { body }: Endpoint): boolean {
+  return noSuchPath || kind === 'not_found' || (status === 422 && body === undefined);
 }
 
 /** Whether the service's own refusal may mean that another generation has the operation elsewhere. */

@@ -1,12 +1,11 @@
 /**
- * Services of two generations, written from the tables of their shapes and independent of `src`: the one closest to the
- * document, and the newest. Both are strict: they reject anything unknown, and record it in `refused`.
+ * Services written from the tables of their shapes and independent of `src`: the generation closest to the document, the
+ * newest, and one with the endpoints of the document alone. All are strict: they reject anything unknown, and record it
+ * in `refused`.
  */
 import { type Behaviour, hostileServer, json, type SeenRequest, stream } from '../service/hostile-server.ts';
-
-type Body = Readonly<Record<string, unknown>>;
-type Answer = (request: { readonly query: URLSearchParams; readonly body: Body; readonly host: string }) => unknown;
-type Routes = Readonly<Record<string, unknown>>;
+import { documentedIds, documentedRoutes, refuseUnknown } from './documented.ts';
+import { type Answer, type Body, lists, page, Refused, type Routes, takes } from './routes.ts';
 
 export interface StandIn {
   readonly url: string;
@@ -18,38 +17,9 @@ export interface StandIn {
   >;
 }
 
-class Refused extends Error {
-  readonly status: number;
-  readonly detail: unknown;
-
-  constructor(status: number, detail: unknown) {
-    super(JSON.stringify(detail));
-    this.status = status;
-    this.detail = detail;
-  }
-}
-
-const missing = (place: string, name: string) =>
-  new Refused(422, [{ type: 'missing', loc: [place, name], msg: 'Field required' }]);
-
-/** Accepts these fields and no others; the first ones are required. */
-function takes(
-  place: 'body' | 'query',
-  given: Body,
-  needed: readonly string[],
-  optional: readonly string[] = [],
-): void {
-  const lacking = needed.find(name => given[name] === undefined);
-  if (lacking !== undefined) throw missing(place, lacking);
-  const stray = Object.keys(given).find(name => !needed.includes(name) && !optional.includes(name));
-  if (stray !== undefined) throw new Refused(422, [{ loc: [place, stray], msg: 'Extra inputs are not permitted' }]);
-}
-
 const created_at = '2026-03-04T05:06:07Z';
 const completed_at = '2026-03-04T06:06:07Z';
 const failure = { type: 'api_error', code: 'boom', message: 'it broke', context: { node: 'n-1' } };
-const page = (...items: readonly object[]) => ({ items, has_more: false, next_cursor: null });
-const lists = ['cursor', 'limit', 'sort', 'order', 'search'];
 const said = [
   'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hi there"}}]}\n\n',
   'data: {"choices":[{"index":0,"delta":{"content":null},"finish_reason":"stop"}]}\n\n',
@@ -494,10 +464,29 @@ function known(path: string, { run, training, trajectory, test }: StandIn['ids']
 /** Paths of the document's generation, which this one does not have. */
 const later = /^\/api\/v1\/(benchmarks\/[^/]+\/(task-count|spec)|eval\/options|agents)$/;
 
+export type Generation = 'document' | 'newest' | 'documented';
+
+export interface StandInOptions {
+  /** How an unknown path is refused; by default as FastAPI does. */
+  readonly unknown?: Behaviour;
+  /** Routes instead of or besides its own. */
+  readonly routes?: Routes;
+}
+
+const worlds = {
+  document: () => ({ ids: olderIds, routes: older() }),
+  newest: () => ({ ids: newestIds, routes: newest() }),
+  documented: () => ({ ids: documentedIds, routes: documentedRoutes() }),
+};
+
 /** A stand-in that closes when the test ends. */
-export async function standIn(generation: 'document' | 'newest'): Promise<StandIn> {
-  const ids = generation === 'newest' ? newestIds : olderIds;
-  const routes = new Map(Object.entries(generation === 'newest' ? newest() : older()));
+export async function standIn(
+  generation: Generation,
+  { unknown, routes: more = {} }: StandInOptions = {},
+): Promise<StandIn> {
+  const { ids, routes: own } = worlds[generation]();
+  const routes = new Map(Object.entries({ ...own, ...more }));
+  const refuseOther = unknown && refuseUnknown(unknown);
   const refused: string[] = [];
   const answer: Behaviour = (response, request) => {
     const { pathname, searchParams: query } = new URL(request.url, 'http://stand-in');
@@ -510,6 +499,7 @@ export async function standIn(generation: 'document' | 'newest'): Promise<StandI
     if (!routes.has(name) && generation === 'document' && later.test(pathname)) {
       return json({ detail: 'Not Found' }, 404)(response, request);
     }
+    if (!routes.has(name) && refuseOther) return refuseOther(response, request);
     if (!routes.has(name)) {
       const other = [...routes.keys()].some(route => route.endsWith(name.slice(name.indexOf(' '))));
       return refuse(other ? 405 : 404, other ? 'Method Not Allowed' : 'Not Found');

@@ -17,6 +17,9 @@ interface Run {
   readonly created_at: string;
 }
 
+/** An unknown path may be refused in the same way. */
+const refused = { code: 'resource_not_found', status: 404, operation: 'listEvalRuns', mayLackPath: true };
+
 const broken = (benchId: string): never => {
   throw new ServiceError('server', `The store of ${benchId} is out.`, { status: 500 });
 };
@@ -138,7 +141,7 @@ describe('runs of all benchmarks', () => {
     const { context, read } = world(40);
     const unknown = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
-      throw new NotFoundError('There is no such thing.', { code: 'resource_not_found', status: 404 });
+      throw new NotFoundError('There is no such thing.', refused);
     };
     const across = readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: unknown, words: 'runs' });
     await expect(across).rejects.toBeInstanceOf(CapabilityMissingError);
@@ -150,7 +153,7 @@ describe('runs of all benchmarks', () => {
     const late = async (benchId: string): Promise<Run[]> => {
       read.push(benchId);
       if (['b1', 'b2', 'b3'].includes(benchId)) {
-        throw new NotFoundError('There is no such thing.', { code: 'resource_not_found', status: 404 });
+        throw new NotFoundError('There is no such thing.', refused);
       }
       await new Promise(resolve => setImmediate(resolve));
       return [{ id: `run of ${benchId}`, bench_id: benchId, created_at: '2026-01-01T00:00:00Z' }];

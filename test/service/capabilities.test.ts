@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { CapabilityMissingError, NotFoundError, ServerError } from '../../src/service/errors.ts';
+import {
+  CapabilityMissingError,
+  isGone,
+  isNotOffered,
+  NotFoundError,
+  ServerError,
+  ValidationError,
+} from '../../src/service/errors.ts';
 import type { Supervisor } from '../../src/service/options.ts';
 import {
   type Behaviour,
@@ -76,6 +83,66 @@ it('a 404 in the envelope of the document is of the path where what it names has
   expect(await read('r2')).toBeInstanceOf(NotFoundError);
   expect(await read('r3')).toBeInstanceOf(NotFoundError);
   expect(await read('r1')).toBeInstanceOf(CapabilityMissingError);
+});
+
+describe('the refusal of an optional operation (C1)', () => {
+  const read = { params: { eval_run_id: 'evr_1' } };
+  const field = (place: string, name: string) =>
+    json({ detail: [{ type: 'x', loc: [place, name], msg: 'Input is wrong' }] }, 422);
+
+  it.each<[string, Behaviour]>([
+    ['the 404 of the document', missingResource],
+    ['a 404 without a body', text('', 404)],
+    ['a 422 of an id', field('path', 'eval_run_id')],
+    ['a 422 in the envelope', refusal(422, 'invalid_request_error', 'validation_error')],
+  ])('%s is not the last word about a resource', async (_, behaviour) => {
+    const server = await hostileServer(behaviour);
+    const { service } = serviceAt(server.url);
+    const error = await errorOf(service.call('getEvalRun', read));
+    expect([isGone(error), isNotOffered(error), service.capabilities.has('getEvalRun')]).toEqual([false, true, true]);
+    // The resource was found elsewhere.
+    service.capabilities.confirmMissing(error);
+    expect(service.capabilities.has('getEvalRun')).toBe(false);
+  });
+
+  it('is the last word where the operation has worked, or the code names the resource', async () => {
+    const server = await hostileServer(
+      refusal(404, 'invalid_request_error', 'eval_run_not_found'),
+      json({ eval_run_id: 'evr_1' }),
+      missingResource,
+    );
+    const { service } = serviceAt(server.url);
+    expect(isGone(await errorOf(service.call('getEvalRun', read)))).toBe(true);
+    await service.call('getEvalRun', read);
+    const error = await errorOf(service.call('getEvalRun', read));
+    service.capabilities.confirmMissing(error);
+    expect([isGone(error), service.capabilities.has('getEvalRun')]).toEqual([true, true]);
+  });
+
+  it('is of the input where it names a field of it', async () => {
+    const server = await hostileServer(field('query', 'limit'), field('body', 'bench_id'), field('query', 'other'));
+    const { service } = serviceAt(server.url);
+    const errors = [
+      await errorOf(service.call('listDeployments', { query: { limit: 5 } })),
+      await errorOf(service.call('startTraining', { body: { bench_id: 'b' } })),
+      await errorOf(service.call('getTrainingOptions')),
+    ];
+    for (const error of errors) expect([error, isNotOffered(error)]).toEqual([expect.any(ValidationError), false]);
+  });
+
+  it('of a write says that the service does not do it, where what it names has been read', async () => {
+    const server = await hostileServer((response, request) =>
+      (request.method === 'GET' ? json([{ eval_run_id: 'evr_1' }]) : missingResource)(response, request),
+    );
+    const { service } = serviceAt(server.url);
+    expect(await errorOf(service.call('cancelEval', read))).toBeInstanceOf(NotFoundError);
+    await service.call('listEvalRuns', { params: { bench_id: 'b1' } });
+    const error = await errorOf(service.call('cancelEval', read));
+    expect(error).toMatchObject({
+      message: 'This service does not cancel evaluation runs. It answered: it says resource_not_found',
+    });
+    expect(service.capabilities.has('cancelEval')).toBe(true);
+  });
 });
 
 describe('a missing resource is no missing endpoint', () => {

@@ -106,16 +106,18 @@ export function rememberingOne<Row extends object>(
         return await query.read(context);
       } catch (error) {
         if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
-        const listed = elsewhere && (await inList(context, elsewhere.listed));
-        if (listed) return listed;
         const seen = context.memory.find(kind, id);
         const row = seen && rowOf<Row>(seen, idName);
         if (!elsewhere && row) return row;
         if (!elsewhere) throw error;
-        return elsewhere.read(context, row, error).catch((second: unknown) => {
-          // A 404 without an envelope says nothing about the record.
-          throw second instanceof NotFoundError && !isGone(second) ? error : second;
-        });
+        const found =
+          (await inList(context, elsewhere.listed)) ??
+          (await elsewhere.read(context, row, error).catch((second: unknown) => {
+            // A 404 without an envelope says nothing about the record.
+            throw second instanceof NotFoundError && !isGone(second) ? error : second;
+          }));
+        if (mayLackPath(error) && rememberedAt(found) === undefined) context.service.capabilities.confirmMissing(error);
+        return found;
       }
     },
   };
@@ -136,9 +138,11 @@ export async function readPart<Data, Row extends object>(
   try {
     return await read();
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isGone(error) && !mayLackPath(error)) throw error;
     const found = await record.read(context);
-    if (rememberedAt(found) !== undefined && !mayLackPath(error)) throw error;
+    const isPast = rememberedAt(found) !== undefined;
+    if (isPast && !mayLackPath(error)) throw error;
+    if (!isPast && mayLackPath(error)) context.service.capabilities.confirmMissing(error);
     throw new CapabilityMissingError(operation);
   }
 }

@@ -1,0 +1,49 @@
+/** The screen on a service with the endpoints of the document alone, however it refuses unknown paths. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
+import { serviceAt } from '../service/hostile-server.ts';
+import { placeIn } from '../ui/places.ts';
+import { openProgram } from '../ui/program/rig.tsx';
+import { refusals } from './documented.ts';
+import { standIn } from './stand-in.ts';
+
+const limitMs = 60_000;
+
+async function openAt(viewId: string, refusal: string) {
+  const unknown = refusals.get(refusal);
+  const double = await standIn('documented', unknown && { unknown });
+  const { service } = serviceAt(double.url);
+  const { bench, run, training, trajectory, production } = double.ids;
+  const ids = {
+    benchId: bench,
+    runId: run,
+    trainingId: training,
+    endedTrajectory: trajectory,
+    deploymentId: production,
+  };
+  const rig = openProgram({ service, start: placeIn({ ...ids, jobId: '' }, viewId, 't-words') });
+  await rig.screen.press();
+  await eventually(async () => expect(rig.workbench.cache.isFetching()).toBe(0));
+  return { ...rig, ...double };
+}
+
+describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusal => {
+  it.each([
+    ['record benchmarks', ['TOKEN', 'does not list evaluation runs|does not list runs']],
+    ['record runs', ['0.500 of 4 rewards']],
+    ['record training', ['succeeded', '4 of 4|4/4']],
+    ['record deployments', ['DEPLOYED', 'talker']],
+    ['record trajectories', ['hello']],
+    ['list benchmarks', ['t-words']],
+    ['list runs', ['does not list runs']],
+    ['list training', ['does not list training runs']],
+    ['list deployments', ['does not list deployments']],
+    ['list secrets', ['does not list secrets']],
+  ] as const)('%s', { timeout: limitMs }, async (viewId, words) => {
+    const { screen, failed, refused, close } = await openAt(viewId, refusal);
+    for (const word of words) await eventually(async () => expect(screen.text()).toMatch(new RegExp(word)));
+    expect(screen.text()).not.toMatch(/No route|Not Found|no id|valid UUID|base URL/);
+    expect([failed, refused]).toEqual([[], []]);
+    close();
+  });
+});
