@@ -7,6 +7,7 @@ import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
+import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
@@ -15,7 +16,7 @@ import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo, NoteFields } from './io.ts';
-import type { CommandContext } from './with-service.ts';
+import { type CommandContext, rateLimitWords } from './with-service.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
   Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>>;
@@ -184,9 +185,10 @@ function lateWords(past: string | undefined, seconds: number): string {
 }
 
 /** The same where the service no longer answers. */
-function lostWords(past: string | undefined): string {
+function lostWords(past: string | undefined, gate: GateState): string {
   const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
-  return `${what}: the service no longer answers, so it is not known.`;
+  const limited = rateLimitWords(gate);
+  return limited ? `${what}. ${limited}.` : `${what}: the service no longer answers, so it is not known.`;
 }
 
 /** Whether work has ended, or waits for a user. */
@@ -234,7 +236,7 @@ export async function untilEnded(
     }
     if (!signal.aborted) throw error;
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
-    const words = (isKnown ? lateWords : lostWords)(change?.past, timeout ?? 0);
+    const words = isKnown ? lateWords(change?.past, timeout ?? 0) : lostWords(change?.past, service.gate.state());
     note(`${ref.label} ${words}`, { id: ref.id });
     return exitCodes.timeout;
   }

@@ -7,9 +7,11 @@ import type { Endpoint } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
 import { isUnreachable, ServiceError } from '../service/errors.ts';
+import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
+import { clock } from '../text/time.ts';
 import { connectTo, openRemembered } from './connect.ts';
 import { requestNotes } from './debug.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -49,13 +51,22 @@ export function isRefusal(error: unknown): boolean {
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
 }
 
+/** When the service lets the next request through, if it limits their rate: `until 14:03:12`. */
+export function rateLimitWords(gate: GateState): string | undefined {
+  if (gate.kind !== 'limited' || gate.reason !== 'rate_limit') return undefined;
+  return `The service limits the rate of requests until ${clock(gate.until)}`;
+}
+
 /** An error after the end of --timeout: what it means for what was asked, e.g. to be `started`. */
-function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string): CommandError {
+function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {
   const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
   const outcome = isUnknown
     ? `It is not known whether it was ${past}: check before you repeat it.`
     : `Nothing was ${past}.`;
-  const words = [`The service did not answer within ${counted(seconds, 'second')}.`, wait ? outcome : ''];
+  const limited = rateLimitWords(gate);
+  const within = `within ${counted(seconds, 'second')}`;
+  const why = limited ? `${limited}: there was no answer ${within}.` : `The service did not answer ${within}.`;
+  const words = [why, wait ? outcome : ''];
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.timeout);
 }
 
@@ -123,7 +134,7 @@ export async function withService<Result>(
     return await work({ config, service: await connection.service(), memory, signal });
   } catch (error) {
     if (limit.aborted && !io.signal.aborted && flags.timeout !== undefined && !isRefusal(error))
-      throw lateError(error, flags.timeout, flags, past);
+      throw lateError(error, flags.timeout, flags, past, connection.gate.state());
     throw namingSettings(error, config.profile);
   } finally {
     ended.abort();

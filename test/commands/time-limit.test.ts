@@ -52,6 +52,17 @@ it('names what it has started if the service is gone since, and says that its en
   expect(notes).not.toContain('is still running after');
 });
 
+it('says that the rate is limited where that took the time, not that nothing answered (C20)', async () => {
+  const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'Retry-After': '30' });
+  const { cli } = await cliTo({}, limited);
+  for (const args of [['evr_1'], []]) {
+    const { code, notes } = await cli('watch', [...args, '--timeout', '1']);
+    expect(code).toBe(exitCodes.timeout);
+    expect(notes).toMatch(/The service limits the rate of requests until \d\d:\d\d:\d\d/);
+    expect(notes).not.toMatch(/did not answer|no longer answers/);
+  }
+});
+
 it('names what it has started if its state is refused later', async () => {
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
