@@ -46,3 +46,8 @@ export function isDiskFull(error: unknown): boolean {
   const code = errorCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT' || sqliteCode(error) === 13;
 }
+
+/** Whether the database or the disk failed, which another attempt may not. */
+export function isStorageError(error: unknown): boolean {
+  return sqliteCode(error) !== undefined || isDiskFull(error);
+}

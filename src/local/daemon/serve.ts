@@ -169,15 +169,16 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const chatWorker = new WorkerThread({ name: 'chat' });
   const sampler = new WorkerThread({ name: 'rollouts' });
   const trainer = new WorkerThread({ name: 'training', lowPriority: true });
+  const graders = new WorkerThread({ name: 'graders' });
   const catalog = new Catalog(deployments, weights, upstream);
   const engine = new Engine({
-    benchmarks,
-    uploads,
-    evaluation: { benchmarks, evaluations, training, secrets, catalog, worker: sampler },
+    attempts: stores.attempts,
+    images: { benchmarks, uploads, graders },
+    evaluation: { benchmarks, evaluations, training, secrets, catalog, worker: sampler, graders },
     training: { dataFolder, benchmarks, training, secrets, catalog, folder: weights, worker: trainer },
     deployment: { deployments, training, catalog, folder: weights, worker: chatWorker },
   });
-  engine.deployer.recover();
+  engine.recover();
   sweepFiles(stores);
   seed(benchmarks, ensureOrganization(database, key));
 
@@ -207,6 +208,8 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
         background: idleMs !== undefined,
         leases: leases.count,
         upstream: upstream?.url ?? null,
+        set_aside: engine.setAside,
+        waiting: engine.waiting,
       }),
       isStopping: () => stopping !== undefined,
       stop: successor => void stop(successor),
@@ -229,7 +232,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
       const answered = new Promise(resolve => server.close(resolve));
       setTimeout(() => server.closeAllConnections(), graceMs).unref();
       // Training saves its progress; the others drop what is in flight.
-      await Promise.all([sampler.close(), chatWorker.close()]);
+      await Promise.all([sampler.close(), chatWorker.close(), graders.close()]);
       await stopped;
       await trainer.close();
       await answered;

@@ -3,17 +3,20 @@
  * loads it and lets it answer once.
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { isStorageError } from '../../text/errors.ts';
 import { buildBaseModel } from '../model/base-models.ts';
 import { unpackCheckpoint } from '../model/checkpoint-file.ts';
 import { deserialise, serialise } from '../model/model-file.ts';
 import type { DeploymentStore } from '../store/deployments.ts';
 import { newId } from '../store/ids.ts';
-import type { DeploymentRow } from '../store/records.ts';
+import type { JobRecords } from '../store/job-attempts.ts';
+import type { DeploymentRow, Failure } from '../store/records.ts';
 import type { TrainingStore } from '../store/training.ts';
 import { readVerified, readVerifiedAs, WeightFileError, writeDurably } from '../store/weight-files.ts';
 import type { WeightFolder } from '../store/weight-folder.ts';
 import { type Catalog, isBaseModel } from './catalog.ts';
 import { failureCodeOf, failureOf } from './failures.ts';
+import type { Job, JobSource } from './job-queue.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
 export interface DeploymentParts {
@@ -25,14 +28,26 @@ export interface DeploymentParts {
   readonly worker: WorkerThread;
 }
 
-export class Deployer {
+export class Deployer implements JobSource, JobRecords {
+  readonly kind = 'deployment';
+  /** One at a time: of two under one slug, the later one answers in the end. */
+  readonly concurrency = 1;
   readonly #parts: DeploymentParts;
-  readonly #stop: AbortSignal;
 
-  constructor(parts: DeploymentParts, stop: AbortSignal) {
+  constructor(parts: DeploymentParts) {
     this.#parts = parts;
-    this.#stop = stop;
   }
+
+  readonly jobs = (): Job[] =>
+    this.#parts.deployments
+      .underWay()
+      .map(deployment => ({ id: deployment.deployment_id, run: signal => this.#run(deployment, signal) }));
+
+  /** A deployment that was interrupted starts over. */
+  readonly progress = (): number => 0;
+
+  readonly fail = (deploymentId: string, failure: Failure): boolean =>
+    this.#parts.deployments.fail(deploymentId, failure);
 
   /** At start: completes interrupted undeploys, and fails deployments whose weights are damaged. */
   recover(): void {
@@ -55,24 +70,21 @@ export class Deployer {
     return deployments.delete(deploymentId);
   }
 
-  /** Processes the oldest pending deployment. Returns whether there may be more. */
-  readonly advance = async (): Promise<boolean> => {
-    const [deployment] = this.#parts.deployments.underWay();
-    if (!deployment) return false;
+  async #run(deployment: DeploymentRow, signal: AbortSignal): Promise<void> {
     let stage = 'merge';
     try {
       const merged = await this.#merge(deployment);
       stage = 'deploy';
-      if (merged) await this.#deploy({ ...deployment, ...merged });
+      if (merged) await this.#deploy({ ...deployment, ...merged }, signal);
     } catch (error) {
       // If the service stops, the deployment starts over at the next start.
-      if (this.#stop.aborted) return false;
+      if (signal.aborted) return;
+      if (isStorageError(error)) throw error;
       const code = failureCodeOf(error);
       const reason = stage === 'deploy' && code === 'worker_failed' ? 'probe_failed' : code;
       this.#parts.deployments.fail(deployment.deployment_id, failureOf(error, contextOf(deployment, stage), reason));
     }
-    return true;
-  };
+  }
 
   /** Undefined if the deployment was deleted in the meantime. */
   async #merge({ deployment_id, organization_id, checkpoint_id, model_id }: DeploymentRow) {
@@ -98,9 +110,9 @@ export class Deployer {
     return undefined;
   }
 
-  async #deploy(deployment: DeploymentRow): Promise<void> {
+  async #deploy(deployment: DeploymentRow, signal: AbortSignal): Promise<void> {
     const { catalog, worker, deployments } = this.#parts;
-    await worker.probe(catalog.servedBy(deployment));
+    await worker.probe(catalog.servedBy(deployment), signal);
     deployments.deploy(deployment.deployment_id);
   }
 }

@@ -1,56 +1,82 @@
 /**
- * The background work of the local service, in lanes that do not wait for each other. All pending work is in the
+ * The background work of the local service: jobs in queues that do not wait for each other. All pending work is in the
  * database, so a killed process resumes where it stopped.
  */
-import type { BenchmarkStore } from '../store/benchmarks.ts';
-import type { UploadFolder } from '../store/upload-folder.ts';
+import type { JobAttempts, JobKind, JobRecords, SetAside } from '../store/job-attempts.ts';
 import { Deployer, type DeploymentParts } from './deployments.ts';
 import { type EvaluationParts, EvaluationRunner } from './evaluations.ts';
-import { buildImages } from './images.ts';
-import { Lane } from './lane.ts';
+import { ImageBuilder, type ImageParts } from './images.ts';
+import { JobQueue, type JobSource, type WaitingJob } from './job-queue.ts';
 import { type TrainingParts, TrainingRunner } from './training.ts';
 
+/**
+ * After an abnormal end, the jobs that were under way are resumed one after the other, this many milliseconds apart: it
+ * shows which of them ends the service, and leaves time to cancel it.
+ */
+const resumeEveryMs = 1_000;
+
 export interface EngineParts {
-  readonly benchmarks: BenchmarkStore;
-  readonly uploads: UploadFolder;
+  readonly attempts: JobAttempts;
+  readonly images: ImageParts;
   readonly evaluation: EvaluationParts;
   readonly training: TrainingParts;
   readonly deployment: DeploymentParts;
 }
 
 export class Engine {
-  readonly #stop = new AbortController();
-  readonly #training: TrainingRunner;
-  readonly #lanes: readonly Lane[];
+  readonly #attempts: JobAttempts;
+  readonly #records: Readonly<Record<JobKind, JobRecords>>;
+  readonly #queues: Readonly<Record<JobKind, JobQueue>>;
   readonly deployer: Deployer;
 
-  constructor({ benchmarks, uploads, evaluation, training, deployment }: EngineParts) {
-    const { signal } = this.#stop;
-    const evaluations = new EvaluationRunner(evaluation, signal);
-    this.#training = new TrainingRunner(training, signal);
-    this.deployer = new Deployer(deployment, signal);
-    this.#lanes = [
-      new Lane('images', () => buildImages(benchmarks, uploads)),
-      new Lane('evaluations', evaluations.advance),
-      new Lane('training', this.#training.advance),
-      new Lane('deployments', this.deployer.advance),
-    ];
+  constructor({ attempts, images, evaluation, training, deployment }: EngineParts) {
+    this.#attempts = attempts;
+    this.deployer = new Deployer(deployment);
+    const sources = {
+      'image build': new ImageBuilder(images),
+      evaluation: new EvaluationRunner(evaluation),
+      training: new TrainingRunner(training),
+      deployment: this.deployer,
+    };
+    this.#records = sources;
+    const queue = (source: JobSource): JobQueue => new JobQueue(source, attempts);
+    this.#queues = {
+      'image build': queue(sources['image build']),
+      evaluation: queue(sources.evaluation),
+      training: queue(sources.training),
+      deployment: queue(sources.deployment),
+    };
   }
 
   get busy(): boolean {
-    return this.#lanes.some(lane => lane.busy);
+    return Object.values(this.#queues).some(queue => queue.busy);
   }
 
-  /** Looks for new work, and for requests to cancel work in progress. */
+  /** Jobs that were set aside because the service ended abnormally during them. */
+  get setAside(): SetAside[] {
+    return this.#attempts.setAside();
+  }
+
+  /** Jobs that wait for the end of an external problem, such as a full disk. */
+  get waiting(): WaitingJob[] {
+    return Object.values(this.#queues).flatMap(({ waiting }) => waiting);
+  }
+
+  /** At start, before the first `wake`: completes what was interrupted, and sets aside what ended the service. */
+  recover(): void {
+    this.deployer.recover();
+    for (const [index, { id, kind }] of this.#attempts.recover(this.#records).entries()) {
+      this.#queues[kind].hold(id, (index + 1) * resumeEveryMs);
+    }
+  }
+
+  /** Looks for new work, and for jobs that were cancelled or deleted, after the current request. Never throws. */
   wake = (): void => {
-    if (this.#stop.signal.aborted) return;
-    this.#training.applyCancellations();
-    for (const lane of this.#lanes) lane.wake();
+    for (const queue of Object.values(this.#queues)) queue.wake();
   };
 
-  /** Stops after the current pieces of work; the rest is done at the next start. */
+  /** Stops all work; the rest is done at the next start. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await Promise.all(this.#lanes.map(lane => lane.stop()));
+    await Promise.all(Object.values(this.#queues).map(queue => queue.stop()));
   }
 }

@@ -1,16 +1,16 @@
-/**
- * Runs evaluations in turn, a batch of rollouts at a time. All state is in the database, so a killed process resumes
- * where it stopped.
- */
+/** Runs evaluations, each a batch of rollouts at a time. All state is in the database, so a killed process resumes. */
+import { isStorageError } from '../../text/errors.ts';
 import type { Task } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { EvaluationStore } from '../store/evaluations.ts';
-import type { EvalRunRow } from '../store/records.ts';
+import type { JobRecords } from '../store/job-attempts.ts';
+import type { EvalRunRow, Failure } from '../store/records.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { TrainingStore } from '../store/training.ts';
 import { WeightFileError } from '../store/weight-files.ts';
 import type { Catalog, ModelSource } from './catalog.ts';
 import { failureOf } from './failures.ts';
+import type { Job, JobSource } from './job-queue.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 import type { EvaluationOptions } from './options.ts';
 import { environmentOf, failedRollout, orderOf, recordOf, ungraded } from './rollouts.ts';
@@ -20,8 +20,6 @@ import type { WorkerThread } from './worker-thread.ts';
 
 /** Rollouts recorded together, which is the most that a kill can lose. */
 const batchSize = 8;
-/** Runs that advance in parallel; the others wait. */
-const concurrentRuns = 4;
 
 export interface EvaluationParts {
   readonly benchmarks: BenchmarkStore;
@@ -30,48 +28,54 @@ export interface EvaluationParts {
   readonly secrets: SecretStore;
   readonly catalog: Catalog;
   readonly worker: WorkerThread;
+  /** A thread for graders alone: an expression may hang it. */
+  readonly graders: WorkerThread;
 }
 
 function optionsOf({ options }: EvalRunRow): EvaluationOptions {
   return JSON.parse(options) as EvaluationOptions;
 }
 
-export class EvaluationRunner {
+export class EvaluationRunner implements JobSource, JobRecords {
+  readonly kind = 'evaluation';
+  readonly concurrency = 4;
   readonly #parts: EvaluationParts;
-  readonly #stop: AbortSignal;
 
-  /** Once `stop` aborts, rollouts in flight are dropped; the next start samples them again. */
-  constructor(parts: EvaluationParts, stop: AbortSignal) {
+  constructor(parts: EvaluationParts) {
     this.#parts = parts;
-    this.#stop = stop;
   }
 
-  /** Advances every run whose turn it is. Returns whether there may be more to do. */
-  readonly advance = async (): Promise<boolean> => {
-    const runs = this.#parts.evaluations.unfinished().slice(0, concurrentRuns);
-    for (const run of runs) {
-      if (this.#stop.aborted) return false;
-      await this.#advance(run);
-    }
-    return runs.length > 0;
-  };
+  readonly jobs = (): Job[] =>
+    this.#parts.evaluations
+      .unfinished()
+      .map(run => ({ id: run.eval_run_id, run: signal => this.#evaluate(run, signal) }));
 
-  /** Runs the next batch of a run, or completes it. */
-  async #advance(run: EvalRunRow): Promise<void> {
+  readonly progress = (runId: string): number => this.#parts.evaluations.finishedTasks(runId).size;
+
+  readonly fail = (runId: string, failure: Failure): boolean =>
+    this.#parts.evaluations.setStatus(runId, 'failed', failure);
+
+  /** Does what is left of a run. Once the signal aborts, rollouts in flight are dropped; the next start samples them. */
+  async #evaluate(run: EvalRunRow, signal: AbortSignal): Promise<void> {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
     const done = evaluations.finishedTasks(run.eval_run_id);
     const { evaluation_max_samples: most } = optionsOf(run);
     const asked = benchmarks.tasks(run.bench_id, run.split).slice(0, most);
     const left = asked.filter(task => !done.has(task.name));
-    if (left.length === 0) {
-      this.#end(run);
-      return;
-    }
-    const batch = left.slice(0, batchSize);
-    try {
-      const results = await this.#rollouts(run, batch);
-      if (this.#stop.aborted) return;
+    for (let start = 0; start < left.length; start += batchSize) {
+      const batch = left.slice(start, start + batchSize);
+      let results: readonly RolloutResult[];
+      try {
+        results = await this.#rollouts(run, batch, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isStorageError(error)) throw error;
+        const context = { model: run.base_model_slug, recorded_rollouts: done.size + start };
+        evaluations.setStatus(run.eval_run_id, 'failed', failureOf(error, context));
+        return;
+      }
+      if (signal.aborted) return;
       const tasks = new Map(batch.map(task => [task.name, task]));
       const records = results.map(result => ({
         ...recordOf(tasks.get(result.task_id)?.turns ?? [], result),
@@ -79,18 +83,12 @@ export class EvaluationRunner {
         completion_tokens: result.answer?.completion_tokens ?? 0,
       }));
       evaluations.record(run.eval_run_id, records);
-    } catch (error) {
-      if (this.#stop.aborted) return;
-      evaluations.setStatus(
-        run.eval_run_id,
-        'failed',
-        failureOf(error, { model: run.base_model_slug, recorded_rollouts: done.size }),
-      );
     }
+    this.#end(run);
   }
 
-  async #rollouts(run: EvalRunRow, batch: readonly Task[]): Promise<RolloutResult[]> {
-    const { secrets, training, catalog, worker } = this.#parts;
+  async #rollouts(run: EvalRunRow, batch: readonly Task[], signal: AbortSignal): Promise<RolloutResult[]> {
+    const { secrets, training, catalog, worker, graders } = this.#parts;
     const checkpoint = run.parent_checkpoint_id
       ? training.checkpoint(run.organization_id, run.parent_checkpoint_id)
       : undefined;
@@ -108,14 +106,15 @@ export class EvaluationRunner {
         if (turns.length > 0 || grader.kind !== 'none') return [orderOf(run.eval_run_id, task, longest)];
         others.push(ungraded(name, grader.reason, null, 0));
       } catch (error) {
+        if (isStorageError(error)) throw error;
         others.push(failedRollout(name, error));
       }
       return [];
     });
     const results =
       source.kind === 'local'
-        ? await worker.rollouts(source.model, orders)
-        : await upstreamRollouts(source, orders, this.#stop);
+        ? await worker.rollouts(source.model, orders, signal)
+        : await upstreamRollouts(source, orders, graders, signal);
     return [...results, ...others];
   }
 
@@ -141,6 +140,7 @@ export class EvaluationRunner {
 function upstreamRollouts(
   { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,
   orders: readonly RolloutOrder[],
+  graders: WorkerThread,
   signal: AbortSignal,
 ): Promise<RolloutResult[]> {
   return Promise.all(
@@ -149,7 +149,9 @@ function upstreamRollouts(
       try {
         const { seed: _, ...sampling } = order.sampling;
         const answer = await answerUpstream(upstream, name, order.turns, sampling, signal);
-        return gradeAnswer(order, answer, performance.now() - begun);
+        const latencyMs = performance.now() - begun;
+        if (order.grader.kind !== 'regex') return gradeAnswer(order, answer, latencyMs);
+        return await graders.grade(order, answer, latencyMs, signal);
       } catch (error) {
         return failedRollout(order.task_id, error);
       }

@@ -2,36 +2,79 @@
  * The local image build: checks that a task has a prompt and a grader and that its files are as uploaded, and hashes
  * everything it needs.
  */
-import { errorMessage } from '../../text/errors.ts';
-import { grade } from '../grading/graders.ts';
+import { errorMessage, isStorageError } from '../../text/errors.ts';
 import { type ManifestTask, readTask, runtimeOf } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
+import type { JobRecords } from '../store/job-attempts.ts';
+import type { Failure } from '../store/records.ts';
 import type { UploadFolder } from '../store/upload-folder.ts';
+import type { Job, JobSource } from './job-queue.ts';
+import type { WorkerThread } from './worker-thread.ts';
 
-const imagesAtOnce = 16;
+/** Images read from the database at once. */
+const batchSize = 16;
 
-/** Builds a few images. Returns whether there may be more. */
-export async function buildImages(benchmarks: BenchmarkStore, uploads: UploadFolder): Promise<boolean> {
-  const waiting = benchmarks.building(imagesAtOnce);
-  for (const { organization_id, bench_id, task_id, spec } of waiting) {
-    const build = await buildOf(JSON.parse(spec) as ManifestTask, bench_id, benchmarks, uploads);
-    benchmarks.finishBuild(organization_id, bench_id, task_id, build);
-  }
-  return waiting.length > 0;
+export interface ImageParts {
+  readonly benchmarks: BenchmarkStore;
+  readonly uploads: UploadFolder;
+  /** A thread for graders alone: an expression may hang it. */
+  readonly graders: WorkerThread;
 }
 
-async function buildOf(spec: ManifestTask, benchId: string, benchmarks: BenchmarkStore, uploads: UploadFolder) {
-  const task = readTask(spec);
-  const { dockerfile_path, image_ref } = runtimeOf(spec);
-  try {
-    if (task.grader.kind !== 'none') grade(task.grader, '');
-    const needed = [...task.files, ...(dockerfile_path === undefined ? [] : [dockerfile_path])];
-    const files = benchmarks.files(benchId).filter(({ path }) => needed.includes(path));
-    for (const file of files) await uploads.verify(benchId, file);
-    const hashes = files.map(({ path, sha256 }) => [path, sha256]);
-    const content = [spec.run_command, task.environment, task.grader.kind, hashes];
-    return { content: JSON.stringify(image_ref === undefined ? content : [...content, image_ref]), image_ref };
-  } catch (error) {
-    return { failure: errorMessage(error) };
+const emptyAnswer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens: 0, finish_reason: 'stop' } as const;
+
+/** Builds the images of a benchmark as one job. */
+export class ImageBuilder implements JobSource, JobRecords {
+  readonly kind = 'image build';
+  readonly concurrency = 4;
+  readonly #parts: ImageParts;
+
+  constructor(parts: ImageParts) {
+    this.#parts = parts;
+  }
+
+  readonly jobs = (): Job[] =>
+    this.#parts.benchmarks.withBuilds().map(id => ({ id, run: signal => this.#build(id, signal) }));
+
+  readonly progress = (benchId: string): number => this.#parts.benchmarks.endedBuilds(benchId);
+
+  readonly fail = (benchId: string, { message }: Failure): boolean =>
+    this.#parts.benchmarks.failBuilds(benchId, message);
+
+  async #build(benchId: string, signal: AbortSignal): Promise<void> {
+    const { benchmarks } = this.#parts;
+    for (;;) {
+      const waiting = benchmarks.building(benchId, batchSize);
+      for (const { organization_id, task_id, spec } of waiting) {
+        if (signal.aborted) return;
+        const build = await this.#buildOf(JSON.parse(spec) as ManifestTask, benchId, signal);
+        if (signal.aborted) return;
+        benchmarks.finishBuild(organization_id, benchId, task_id, build);
+      }
+      if (waiting.length === 0) return;
+    }
+  }
+
+  async #buildOf(spec: ManifestTask, benchId: string, signal: AbortSignal) {
+    const { benchmarks, uploads, graders } = this.#parts;
+    const task = readTask(spec);
+    const { dockerfile_path, image_ref } = runtimeOf(spec);
+    try {
+      // Only an expression can fail or hang; the manifest's schema has checked the other graders.
+      if (task.grader.kind === 'regex') {
+        const order = { task_id: task.name, grader: task.grader };
+        const { error } = await graders.grade(order, emptyAnswer, 0, signal);
+        if (error !== null) return { failure: error };
+      }
+      const needed = [...task.files, ...(dockerfile_path === undefined ? [] : [dockerfile_path])];
+      const files = benchmarks.files(benchId).filter(({ path }) => needed.includes(path));
+      for (const file of files) await uploads.verify(benchId, file);
+      const hashes = files.map(({ path, sha256 }) => [path, sha256]);
+      const content = [spec.run_command, task.environment, task.grader.kind, hashes];
+      return { content: JSON.stringify(image_ref === undefined ? content : [...content, image_ref]), image_ref };
+    } catch (error) {
+      if (isStorageError(error)) throw error;
+      return { failure: errorMessage(error) };
+    }
   }
 }

@@ -58,6 +58,14 @@ export type ToWorker =
     }
   /** Loads a model and lets it answer once. */
   | { readonly kind: 'probe'; readonly id: number; readonly model: LocalModel }
+  /** Grades an answer of another server. */
+  | {
+      readonly kind: 'grade';
+      readonly id: number;
+      readonly order: Pick<RolloutOrder, 'task_id' | 'grader'>;
+      readonly answer: Generated;
+      readonly latency_ms: number;
+    }
   | { readonly kind: 'train'; readonly id: number; readonly order: TrainingOrder }
   /** Chat stops immediately; training stops after its step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
@@ -91,6 +99,7 @@ export type FromWorker =
   | { readonly kind: 'rollouts'; readonly id: number; readonly results: readonly RolloutResult[] }
   | { readonly kind: 'token'; readonly id: number; readonly token: number; readonly text: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Generated }
+  | { readonly kind: 'graded'; readonly id: number; readonly result: RolloutResult }
   | { readonly kind: 'news'; readonly id: number; readonly news: TrainingNews }
   /** Training ended, after its last step or because it was stopped. */
   | { readonly kind: 'trained'; readonly id: number; readonly finished: boolean }

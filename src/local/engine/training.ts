@@ -3,15 +3,18 @@
  * they arrive; after a kill, a run resumes from its last complete checkpoint.
  */
 import { rmSync } from 'node:fs';
+import { isStorageError } from '../../text/errors.ts';
 import type { Task } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
-import type { CheckpointRow, TrainingRunRow } from '../store/records.ts';
+import type { JobRecords } from '../store/job-attempts.ts';
+import type { CheckpointRow, Failure, TrainingRunRow } from '../store/records.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { TrainingStore } from '../store/training.ts';
 import { readVerified, WeightFileError } from '../store/weight-files.ts';
 import type { WeightFolder } from '../store/weight-folder.ts';
 import type { Catalog } from './catalog.ts';
 import { failureOf } from './failures.ts';
+import type { Job, JobSource } from './job-queue.ts';
 import type { LocalModel, TrainingNews, TrainingOrder, TrainingTask } from './messages.ts';
 import { environmentOf, recordOf } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
@@ -35,62 +38,56 @@ class NothingToTrain extends Error {
   readonly code = 'no_train_tasks';
 }
 
-export class TrainingRunner {
+/** Statuses of a run that was cancelled and has not ended. */
+const cancelling = ['cancel_signaled', 'cancelling'] as const;
+
+export class TrainingRunner implements JobSource, JobRecords {
+  readonly kind = 'training';
+  readonly concurrency = 1;
   readonly #parts: TrainingParts;
-  readonly #stop: AbortSignal;
-  #current: { readonly runId: string; readonly end: AbortController } | undefined;
 
-  /** Once `stop` aborts, the current run ends after its step, with a checkpoint to resume from. */
-  constructor(parts: TrainingParts, stop: AbortSignal) {
+  constructor(parts: TrainingParts) {
     this.#parts = parts;
-    this.#stop = stop;
-    stop.addEventListener('abort', () => this.#current?.end.abort());
   }
 
-  /** Stops runs that were cancelled in the meantime. */
-  applyCancellations(): void {
-    const { training } = this.#parts;
-    for (const { training_run_id, status } of training.unfinished()) {
-      if (status !== 'cancel_signaled' && status !== 'cancelling') continue;
-      if (this.#current?.runId === training_run_id) {
-        this.#current.end.abort();
-        continue;
-      }
-      training.move(training_run_id, ['cancel_signaled'], 'cancelling');
-      training.move(training_run_id, ['cancelling'], 'cancelled');
-    }
-  }
+  readonly jobs = (): Job[] =>
+    this.#parts.training.unfinished().map(run => ({
+      id: run.training_run_id,
+      isCancelled: cancelling.some(status => status === run.status),
+      run: signal => this.#train(run, signal),
+    }));
 
-  /** Trains the run whose turn it is. Returns whether there may be more. */
-  readonly advance = async (): Promise<boolean> => {
-    this.applyCancellations();
+  readonly progress = (runId: string): number => this.#parts.training.completedSteps(runId);
+
+  readonly fail = (runId: string, failure: Failure): boolean =>
+    this.#parts.training.move(runId, ['pending', 'running', ...cancelling], 'failed', failure);
+
+  /** Once the signal aborts, the run ends after its step, with a checkpoint to resume from. */
+  async #train(run: TrainingRunRow, signal: AbortSignal): Promise<void> {
     const { training, worker, benchmarks } = this.#parts;
-    const [run] = training.unfinished();
-    if (!run || this.#stop.aborted) return false;
     const runId = run.training_run_id;
-    const end = new AbortController();
-    this.#current = { runId, end };
     try {
-      training.move(runId, ['pending', 'running'], 'running');
-      const tasks = benchmarks.tasks(run.bench_id);
-      const turns = new Map(tasks.map(task => [task.name, task.turns]));
-      const order = this.#orderOf(run, tasks);
-      training.rewind(runId, order.from?.step ?? 0);
-      const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
-      const finished = await worker.train(order, end.signal, onNews);
-      if (finished) training.move(runId, ['running'], 'succeeded');
-      // Stopped: cancelled, or the service is stopping and resumes it at its next start.
-      training.move(runId, ['cancel_signaled', 'cancelling'], 'cancelled');
+      if (!signal.aborted) {
+        training.move(runId, ['pending', 'running'], 'running');
+        const tasks = benchmarks.tasks(run.bench_id);
+        const turns = new Map(tasks.map(task => [task.name, task.turns]));
+        const order = this.#orderOf(run, tasks);
+        training.rewind(runId, order.from?.step ?? 0);
+        const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
+        const finished = await worker.train(order, signal, onNews);
+        if (finished) training.move(runId, ['running'], 'succeeded');
+      }
     } catch (error) {
-      if (this.#stop.aborted) return false;
-      training.move(runId, ['cancel_signaled', 'cancelling'], 'cancelled');
-      const context = { base_model_slug: run.base_model_slug, completed_steps: training.completedSteps(runId) };
-      training.move(runId, ['pending', 'running'], 'failed', failureOf(error, context));
-    } finally {
-      this.#current = undefined;
+      if (isStorageError(error)) throw error;
+      // A stopping service ends its worker; the next one resumes the run.
+      if (!signal.aborted) {
+        const context = { base_model_slug: run.base_model_slug, completed_steps: training.completedSteps(runId) };
+        training.move(runId, ['pending', 'running'], 'failed', failureOf(error, context));
+      }
     }
-    return true;
-  };
+    training.move(runId, ['cancel_signaled'], 'cancelling');
+    training.move(runId, ['cancelling'], 'cancelled');
+  }
 
   #orderOf(run: TrainingRunRow, tasks: readonly Task[]): TrainingOrder {
     const { dataFolder, secrets } = this.#parts;

@@ -34,6 +34,9 @@ type Failed = { readonly kind: 'failed'; readonly message: string; readonly code
 type Answer = FromWorker | Failed;
 type Listener = (message: Answer) => void;
 
+/** Time limit for a grade, which takes milliseconds once the thread has started; an expression has its own limit. */
+const gradeMs = 10_000;
+
 export interface WorkerThreadOptions {
   readonly name: string;
   /** Yields to everything else on the machine. */
@@ -46,6 +49,7 @@ export class WorkerThread {
   /** The unanswered orders, each with the worker that has it. */
   readonly #waiting = new Map<number, { readonly worker: Worker; readonly listener: Listener }>();
   #orders = 0;
+  #lastGrade: Promise<unknown> = Promise.resolve();
 
   constructor(options: WorkerThreadOptions) {
     this.#options = options;
@@ -58,19 +62,20 @@ export class WorkerThread {
     const worker = new Worker(workerUrl(), { name, workerData: { lowPriority } });
     worker.unref();
     worker.on('message', (message: FromWorker) => this.#waiting.get(message.id)?.listener(message));
-    const died = (reason: string): void => {
-      if (this.#worker === worker) this.#worker = undefined;
-      // A failing worker reports twice, by its error and by its exit; by then another may be running.
-      for (const [id, order] of [...this.#waiting]) {
-        if (order.worker !== worker) continue;
-        this.#waiting.delete(id);
-        order.listener({ kind: 'failed', message: `The worker ended: ${reason}` });
-      }
-    };
-    worker.on('error', error => died(errorMessage(error)));
-    worker.on('exit', code => died(`exit code ${code}`));
+    worker.on('error', error => this.#drop(worker, errorMessage(error)));
+    worker.on('exit', code => this.#drop(worker, `exit code ${code}`));
     this.#worker = worker;
     return worker;
+  }
+
+  /** Fails what a worker had to do. One that dies reports twice, by its error and by its exit. */
+  #drop(worker: Worker, reason: string): void {
+    if (this.#worker === worker) this.#worker = undefined;
+    for (const [id, order] of [...this.#waiting]) {
+      if (order.worker !== worker) continue;
+      this.#waiting.delete(id);
+      order.listener({ kind: 'failed', message: `The worker ended: ${reason}` });
+    }
   }
 
   #send(order: (id: number) => ToWorker, listener: Listener): number {
@@ -86,25 +91,71 @@ export class WorkerThread {
     this.#worker?.postMessage({ kind: 'cancel', id } satisfies ToWorker);
   }
 
-  /** Sends an order that has one answer. */
-  #ask<Kind extends FromWorker['kind']>(order: (id: number) => ToWorker, kind: Kind) {
+  /** Sends an order that has one answer. Once the signal aborts, the answer is no longer awaited. */
+  #ask<Kind extends FromWorker['kind']>(order: (id: number) => ToWorker, kind: Kind, signal: AbortSignal) {
     return new Promise<Extract<FromWorker, { kind: Kind }>>((resolve, reject) => {
-      const id = this.#send(order, message => {
+      signal.throwIfAborted();
+      const end = (): void => {
         this.#waiting.delete(id);
+        signal.removeEventListener('abort', giveUp);
+      };
+      const giveUp = (): void => {
+        end();
+        reject(signal.reason);
+      };
+      const id = this.#send(order, message => {
+        end();
         if (message.kind === kind) resolve(message as Extract<FromWorker, { kind: Kind }>);
         else if (message.kind === 'failed') reject(new WorkerFailed(message.message, message.code));
       });
+      signal.addEventListener('abort', giveUp);
     });
   }
 
   /** @throws WorkerFailed if the worker failed as a whole; a failed rollout is part of the result */
-  async rollouts(model: LocalModel, rollouts: readonly RolloutOrder[]): Promise<readonly RolloutResult[]> {
-    return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'rollouts')).results;
+  async rollouts(
+    model: LocalModel,
+    rollouts: readonly RolloutOrder[],
+    signal: AbortSignal,
+  ): Promise<readonly RolloutResult[]> {
+    return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'rollouts', signal)).results;
   }
 
   /** Loads a model and lets it answer once. @throws WorkerFailed if it cannot be loaded or does not answer */
-  async probe(model: LocalModel): Promise<Generated> {
-    return (await this.#ask(id => ({ kind: 'probe', id, model }), 'answer')).answer;
+  async probe(model: LocalModel, signal: AbortSignal): Promise<Generated> {
+    return (await this.#ask(id => ({ kind: 'probe', id, model }), 'answer', signal)).answer;
+  }
+
+  /**
+   * Grades an answer. If that takes too long, the thread is ended, and the answer has no reward.
+   *
+   * @param limitMs counts once the grades before it are done
+   */
+  grade(
+    order: Pick<RolloutOrder, 'task_id' | 'grader'>,
+    answer: Generated,
+    latency_ms: number,
+    signal: AbortSignal,
+    limitMs = gradeMs,
+  ): Promise<RolloutResult> {
+    const grade = async (): Promise<RolloutResult> => {
+      const limit = AbortSignal.timeout(limitMs);
+      const worker = this.#started();
+      try {
+        const ask = (id: number): ToWorker => ({ kind: 'grade', id, order, answer, latency_ms });
+        return (await this.#ask(ask, 'graded', AbortSignal.any([signal, limit]))).result;
+      } catch (error) {
+        if (signal.aborted || !limit.aborted) throw error;
+        this.#drop(worker, 'a grader took too long');
+        // Not awaited: it may not be possible to interrupt what it does.
+        void worker.terminate();
+        const message = `The grader takes longer than ${limitMs / 1000} s.`;
+        return { task_id: order.task_id, answer, latency_ms, reward: null, explanation: '', error: message };
+      }
+    };
+    const graded = this.#lastGrade.then(grade);
+    this.#lastGrade = graded.catch(() => {});
+    return graded;
   }
 
   /**

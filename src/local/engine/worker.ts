@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { errorCode, errorMessage } from '../../text/errors.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { loadModel } from './worker-models.ts';
-import { runRollouts } from './worker-rollouts.ts';
+import { gradeAnswer, runRollouts } from './worker-rollouts.ts';
 import { train } from './worker-training.ts';
 
 /** Words of a chat answer between two checks for new messages. */
@@ -64,6 +64,9 @@ async function handle(message: ToWorker): Promise<void> {
         break;
       case 'probe':
         probe(message);
+        break;
+      case 'grade':
+        emit({ kind: 'graded', id, result: gradeAnswer(message.order, message.answer, message.latency_ms) });
         break;
       case 'train': {
         const finished = await train(

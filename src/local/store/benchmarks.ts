@@ -185,14 +185,40 @@ export class BenchmarkStore {
     );
   }
 
-  /** Tasks whose images are to be built, in any organization. */
-  building(limit: number): { organization_id: string; bench_id: string; task_id: string; spec: string }[] {
+  /** Ids of the benchmarks with images to be built, in any organization. */
+  withBuilds(): string[] {
+    return this.#database
+      .all<{ bench_id: string }>(
+        "select distinct bench_id from images where build_status = 'building' order by bench_id",
+      )
+      .map(row => row.bench_id);
+  }
+
+  /** Tasks of a benchmark whose images are to be built. */
+  building(benchId: string, limit: number): { organization_id: string; task_id: string; spec: string }[] {
     return this.#database.all(
-      `select b.organization_id, i.bench_id, i.task_id, t.spec from images i
+      `select b.organization_id, i.task_id, t.spec from images i
        join tasks t on t.bench_id = i.bench_id and t.task_id = i.task_id join benchmarks b on b.bench_id = i.bench_id
-       where i.build_status = 'building' order by i.bench_id, i.task_id limit ?`,
+       where i.bench_id = ? and i.build_status = 'building' order by i.task_id limit ?`,
+      benchId,
       limit,
     );
+  }
+
+  /** Number of images of a benchmark that are built, or failed. */
+  endedBuilds(benchId: string): number {
+    const row = this.#database.get<{ count: number }>(
+      "select count(*) as count from images where bench_id = ? and build_status in ('ready', 'failed')",
+      benchId,
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Ends the builds of a benchmark. Returns whether there were any. */
+  failBuilds(benchId: string, message: string): boolean {
+    const sql =
+      "update images set build_status = 'failed', failure = ? where bench_id = ? and build_status = 'building'";
+    return this.#database.run(sql, message, benchId) > 0;
   }
 
   /** Records a build. The image is named by its content hash, and so is the runtime that tasks share. */

@@ -151,14 +151,11 @@ export class DeploymentStore {
     });
   }
 
-  fail(deploymentId: string, failure: Failure): void {
-    this.#database.run(
-      `update deployments set status = 'FAILED', is_active = 0, failure = ?, updated_at = ?
-       where deployment_id = ? and leaving = 0`,
-      JSON.stringify(failure),
-      now(),
-      deploymentId,
-    );
+  /** Returns whether it still existed. */
+  fail(deploymentId: string, failure: Failure): boolean {
+    const sql = `update deployments set status = 'FAILED', is_active = 0, failure = ?, updated_at = ?
+       where deployment_id = ? and leaving = 0`;
+    return this.#database.run(sql, JSON.stringify(failure), now(), deploymentId) > 0;
   }
 
   #activate({ organization_id, model_slug, deployment_id }: DeploymentRow): void {

@@ -5,6 +5,7 @@ import { Database } from './database.ts';
 import { DatasetStore } from './datasets.ts';
 import { DeploymentStore } from './deployments.ts';
 import { EvaluationStore } from './evaluations.ts';
+import { JobAttempts } from './job-attempts.ts';
 import type { Keyring } from './keyring.ts';
 import { SecretStore } from './secrets.ts';
 import { TrainingStore } from './training.ts';
@@ -24,6 +25,7 @@ export interface Stores {
   readonly training: TrainingStore;
   readonly deployments: DeploymentStore;
   readonly secrets: SecretStore;
+  readonly attempts: JobAttempts;
   readonly uploads: UploadFolder;
   readonly weights: WeightFolder;
 }
@@ -47,6 +49,7 @@ export function openStores(dataFolder: string, keyring: Keyring): Stores {
     training: new TrainingStore(database, datasets, trajectories),
     deployments: new DeploymentStore(database),
     secrets: new SecretStore(database, keyring),
+    attempts: new JobAttempts(database),
     uploads: new UploadFolder(dataFolder),
     weights: new WeightFolder(dataFolder),
   };

@@ -19,15 +19,23 @@ const deadlineMs = 100_000;
 
 export class Killable {
   readonly folder = mkdtempSync(join(tmpdir(), 'benchtop-crash-'));
+  readonly #upstream: string | undefined;
   #child: ChildProcess | undefined;
   #address = { baseUrl: '', apiKey: '' };
+
+  /** @param upstream address of a server for models that are not local */
+  constructor(upstream?: string) {
+    this.#upstream = upstream;
+  }
 
   get baseUrl(): string {
     return this.#address.baseUrl;
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [entry, this.folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [entry, this.folder, ...(this.#upstream ? [this.#upstream] : [])], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     this.#child = child;
     const lines = createInterface({ input: child.stdout });
     const [line] = (await once(lines, 'line')) as [string];

@@ -5,9 +5,11 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LocalModel } from '../../../src/local/engine/messages.ts';
+import { eventually } from '../../eventually.ts';
 
 class FakeWorker extends EventEmitter {
   readonly orders: { readonly id: number }[] = [];
+  terminated = false;
 
   constructor() {
     super();
@@ -20,6 +22,12 @@ class FakeWorker extends EventEmitter {
 
   unref(): void {}
 
+  /** One that is stuck in native code never ends. */
+  terminate(): Promise<number> {
+    this.terminated = true;
+    return new Promise(() => {});
+  }
+
   answer(index: number): void {
     const answer = { text: 'yes', tokens: [], prompt_tokens: 1, completion_tokens: 1, finish_reason: 'stop' };
     this.emit('message', { kind: 'answer', id: this.orders[index]?.id, answer });
@@ -31,6 +39,7 @@ vi.doMock('node:worker_threads', () => ({ Worker: FakeWorker }));
 const { WorkerThread } = await import('../../../src/local/engine/worker-thread.ts');
 
 const model = {} as LocalModel;
+const never = new AbortController().signal;
 
 describe('a worker that dies', () => {
   beforeEach(() => {
@@ -39,7 +48,7 @@ describe('a worker that dies', () => {
 
   it('fails the orders that it had, once', async () => {
     const thread = new WorkerThread({ name: 'test' });
-    const lost = [thread.probe(model), thread.probe(model)].map(order =>
+    const lost = [thread.probe(model, never), thread.probe(model, never)].map(order =>
       expect(order).rejects.toThrow('out of memory'),
     );
     workers[0]?.emit('error', new Error('out of memory'));
@@ -49,13 +58,51 @@ describe('a worker that dies', () => {
 
   it('leaves alone what its replacement was given before its own end came', async () => {
     const thread = new WorkerThread({ name: 'test' });
-    const lost = expect(thread.probe(model)).rejects.toThrow('out of memory');
+    const lost = expect(thread.probe(model, never)).rejects.toThrow('out of memory');
     workers[0]?.emit('error', new Error('out of memory'));
     await lost;
-    const next = thread.probe(model);
+    const next = thread.probe(model, never);
     workers[0]?.emit('exit', 1);
     workers[1]?.answer(0);
     expect((await next).text).toBe('yes');
     expect(workers).toHaveLength(2);
+  });
+});
+
+describe('an answer that is no longer awaited', () => {
+  it('rejects at once when its job is cancelled, and the thread goes on (V3)', async () => {
+    workers.length = 0;
+    const thread = new WorkerThread({ name: 'test' });
+    const cancelled = new AbortController();
+    const lost = thread.probe(model, cancelled.signal);
+    const next = thread.probe(model, never);
+    cancelled.abort();
+    await expect(lost).rejects.toMatchObject({ name: 'AbortError' });
+    workers[0]?.answer(0);
+    workers[0]?.answer(1);
+    expect((await next).text).toBe('yes');
+  });
+});
+
+describe('a grader that hangs', () => {
+  const order = { task_id: 'one', grader: { kind: 'regex', pattern: 'a' } } as const;
+  const answer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens: 0, finish_reason: 'stop' } as const;
+
+  it('costs its answer the reward, ends its thread, and the next one is graded (X1)', async () => {
+    workers.length = 0;
+    const thread = new WorkerThread({ name: 'test' });
+    const hanging = thread.grade(order, answer, 5, never, 1);
+    const next = thread.grade({ ...order, task_id: 'two' }, answer, 5, never);
+    expect(await hanging).toMatchObject({
+      task_id: 'one',
+      reward: null,
+      error: expect.stringContaining('takes longer'),
+    });
+    expect(workers[0]?.terminated).toBe(true);
+    expect(workers[0]?.orders).toHaveLength(1);
+    await eventually(() => expect(workers[1]?.orders).toHaveLength(1));
+    const result = { task_id: 'two', answer, reward: 1, explanation: '', error: null, latency_ms: 5 };
+    workers[1]?.emit('message', { kind: 'graded', id: workers[1].orders[0]?.id, result });
+    expect(await next).toEqual(result);
   });
 });

@@ -1,0 +1,151 @@
+/**
+ * Runs the jobs of one kind, each as a task of its own: one that hangs or fails holds up no other. All pending work is
+ * in the database, so the queue only knows what is running now.
+ */
+import { errorStack } from '../../text/errors.ts';
+import type { JobAttempts, JobKind } from '../store/job-attempts.ts';
+import { failureOf } from './failures.ts';
+
+/** A job that failed for an external reason, such as a full disk, is tried again after this long. */
+const retryMs = 5_000;
+
+export interface Job {
+  readonly id: string;
+  /** It is to end: it runs with an aborted signal, out of turn. */
+  readonly isCancelled?: boolean;
+  /**
+   * Does the job to its end. Once the signal aborts, because the job was cancelled or deleted or the service stops, it
+   * ends as soon as it can.
+   *
+   * @throws Error for an external reason; the job is then tried again
+   */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** What a queue runs. */
+export interface JobSource {
+  readonly kind: JobKind;
+  /** Jobs that run at once. */
+  readonly concurrency: number;
+  /** The jobs that have not ended, oldest first, including those of a killed process. */
+  readonly jobs: () => readonly Job[];
+}
+
+/** A job that waits for the end of an external problem. */
+export interface WaitingJob {
+  readonly id: string;
+  readonly kind: JobKind;
+  readonly message: string;
+}
+
+interface RunningJob {
+  readonly controller: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export class JobQueue {
+  readonly #source: JobSource;
+  readonly #attempts: JobAttempts;
+  readonly #running = new Map<string, RunningJob>();
+  /** Jobs that are not started before their time. */
+  readonly #held = new Map<string, NodeJS.Timeout>();
+  /** Why the last attempt of a job failed. */
+  readonly #problems = new Map<string, string>();
+  #nextLook: NodeJS.Immediate | undefined;
+  #retriedLook: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(source: JobSource, attempts: JobAttempts) {
+    this.#source = source;
+    this.#attempts = attempts;
+  }
+
+  get busy(): boolean {
+    return this.#running.size > 0 || this.#held.size > 0 || this.#nextLook !== undefined;
+  }
+
+  get waiting(): WaitingJob[] {
+    const { kind } = this.#source;
+    return [...this.#problems].map(([id, message]) => ({ id, kind, message }));
+  }
+
+  /** Looks for new jobs, and ends those that were cancelled or deleted; after the current request. Never throws. */
+  wake = (): void => {
+    if (this.#stopped || this.#nextLook) return;
+    this.#nextLook = setImmediate(() => this.#look());
+  };
+
+  /** Does not start a job before this many milliseconds have passed. */
+  hold(id: string, ms: number): void {
+    const release = (): void => {
+      this.#held.delete(id);
+      this.wake();
+    };
+    this.#held.set(id, setTimeout(release, ms).unref());
+  }
+
+  #look(): void {
+    this.#nextLook = undefined;
+    clearTimeout(this.#retriedLook);
+    let jobs: readonly Job[];
+    try {
+      jobs = this.#source.jobs();
+    } catch (error) {
+      this.#report(error);
+      this.#retriedLook = setTimeout(this.wake, retryMs).unref();
+      return;
+    }
+    const wanted = new Set(jobs.flatMap(({ id, isCancelled }) => (isCancelled ? [] : [id])));
+    for (const [id, { controller }] of this.#running) if (!wanted.has(id)) controller.abort();
+    for (const id of this.#problems.keys()) if (!wanted.has(id)) this.#problems.delete(id);
+    for (const job of jobs) {
+      if (this.#running.has(job.id) || this.#held.has(job.id)) continue;
+      if (this.#running.size < this.#source.concurrency || job.isCancelled) this.#start(job);
+    }
+  }
+
+  #start(job: Job): void {
+    const controller = new AbortController();
+    if (job.isCancelled) controller.abort();
+    const ended = this.#run(job, controller.signal).finally(() => {
+      this.#running.delete(job.id);
+      this.wake();
+    });
+    this.#running.set(job.id, { controller, ended });
+  }
+
+  async #run({ id, run }: Job, signal: AbortSignal): Promise<void> {
+    let isDone = false;
+    try {
+      this.#attempts.begin(id, this.#source.kind);
+      await run(signal);
+      isDone = !this.#stopped;
+      this.#problems.delete(id);
+    } catch (error) {
+      this.#report(error);
+      this.#problems.set(id, failureOf(error, {}).message);
+      if (!this.#stopped) this.hold(id, retryMs);
+    }
+    try {
+      this.#attempts.end(id, isDone);
+    } catch (error) {
+      // The attempt counts only if the service ends abnormally before the job's next one.
+      this.#report(error);
+    }
+  }
+
+  #report(error: unknown): void {
+    process.stderr.write(`${this.#source.kind}: ${errorStack(error)}\n`);
+  }
+
+  /** Aborts all jobs and waits until they have ended; the rest of them is done at the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearImmediate(this.#nextLook);
+    for (const timer of [this.#retriedLook, ...this.#held.values()]) clearTimeout(timer);
+    this.#held.clear();
+    const running = [...this.#running.values()];
+    for (const { controller } of running) controller.abort();
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+}

@@ -1,0 +1,163 @@
+/** The queue of jobs: each runs for itself, ends when it is cancelled, and is tried again after an external failure. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Job, JobQueue } from '../../../src/local/engine/job-queue.ts';
+import { Database } from '../../../src/local/store/database.ts';
+import { JobAttempts } from '../../../src/local/store/job-attempts.ts';
+import { eventually } from '../../eventually.ts';
+
+/** Jobs by id; one that is done removes itself. */
+class Work {
+  readonly jobs = new Map<string, Job>();
+  readonly started: string[] = [];
+  readonly ended: string[] = [];
+  readonly attempts = new JobAttempts(new Database(':memory:'));
+  failsToList = false;
+  readonly queue: JobQueue;
+
+  constructor(concurrency = 4) {
+    const jobs = (): Job[] => {
+      if (this.failsToList) throw new Error('the database is locked');
+      return [...this.jobs.values()];
+    };
+    this.queue = new JobQueue({ kind: 'evaluation', concurrency, jobs }, this.attempts);
+  }
+
+  add(id: string, work: (signal: AbortSignal) => Promise<void> = async () => {}): void {
+    this.jobs.set(id, {
+      id,
+      run: async signal => {
+        this.started.push(id);
+        await work(signal);
+        this.jobs.delete(id);
+        this.ended.push(id);
+      },
+    });
+  }
+
+  cancel(id: string): void {
+    const job = this.jobs.get(id);
+    if (job) this.jobs.set(id, { ...job, isCancelled: true });
+  }
+}
+
+/** Work that ends only when it is aborted. */
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve());
+  });
+
+let errors: ReturnType<typeof vi.spyOn>;
+beforeEach(() => {
+  errors = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  errors.mockRestore();
+});
+
+describe('jobs', () => {
+  it('that hang hold up no other (V3)', async () => {
+    const work = new Work();
+    work.add('hangs', untilAborted);
+    for (const id of ['a', 'b', 'c', 'd', 'e']) work.add(id);
+    work.queue.wake();
+    await eventually(() => expect(work.ended).toEqual(['a', 'b', 'c', 'd', 'e']));
+    expect(work.queue.busy).toBe(true);
+    await work.queue.stop();
+  });
+
+  it('run at once up to the limit, oldest first', async () => {
+    const work = new Work(2);
+    for (const id of ['a', 'b', 'c']) work.add(id, untilAborted);
+    work.queue.wake();
+    await eventually(() => expect(work.started).toEqual(['a', 'b']));
+    work.jobs.delete('a');
+    work.queue.wake();
+    await eventually(() => expect(work.started).toEqual(['a', 'b', 'c']));
+    await work.queue.stop();
+  });
+
+  it('end at once when they are cancelled or deleted (V3)', async () => {
+    const work = new Work();
+    const ends = vi.fn();
+    for (const id of ['cancelled', 'deleted', 'other'])
+      work.add(id, signal => untilAborted(signal).then(() => ends(id)));
+    work.queue.wake();
+    await eventually(() => expect(work.started).toHaveLength(3));
+    work.cancel('cancelled');
+    work.jobs.delete('deleted');
+    work.queue.wake();
+    await eventually(() => expect(ends.mock.calls).toEqual([['cancelled'], ['deleted']]));
+    await work.queue.stop();
+  });
+
+  it('that were cancelled before their turn end while others run', async () => {
+    const work = new Work(1);
+    work.add('long', untilAborted);
+    work.add('waits', untilAborted);
+    work.queue.wake();
+    await eventually(() => expect(work.started).toEqual(['long']));
+    work.cancel('waits');
+    work.queue.wake();
+    await eventually(() => expect(work.ended).toEqual(['waits']));
+    await work.queue.stop();
+  });
+
+  it('that fail for an external reason are tried again, and say why they wait (V16)', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const work = new Work();
+    let isFull = true;
+    work.add('unlucky', async () => {
+      if (isFull) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    });
+    work.add('other');
+    work.queue.wake();
+    await vi.waitFor(() => expect(work.queue.waiting).toHaveLength(1));
+    expect(work.queue.waiting[0]).toMatchObject({ id: 'unlucky', message: expect.stringContaining('disk') });
+    expect(work.ended).toEqual(['other']);
+    isFull = false;
+    await vi.runAllTimersAsync();
+    await vi.waitFor(() => expect(work.ended).toEqual(['other', 'unlucky']));
+    expect(work.queue.waiting).toEqual([]);
+    await work.queue.stop();
+  });
+
+  it('are looked for again when they cannot be read, and the caller of wake never hears of it (V9)', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const work = new Work();
+    work.add('one');
+    work.failsToList = true;
+    expect(work.queue.wake).not.toThrow();
+    await vi.waitFor(() => expect(errors).toHaveBeenCalledWith(expect.stringContaining('locked')));
+    work.failsToList = false;
+    await vi.runAllTimersAsync();
+    await vi.waitFor(() => expect(work.ended).toEqual(['one']));
+    await work.queue.stop();
+  });
+
+  it('that arrive while the last one ends are done as well', async () => {
+    const work = new Work();
+    work.add('first', async () => {
+      queueMicrotask(() => {
+        work.add('second');
+        work.queue.wake();
+      });
+    });
+    work.queue.wake();
+    await eventually(() => expect(work.ended).toEqual(['first', 'second']));
+    await work.queue.stop();
+  });
+
+  it('are aborted when the service stops, and none begins afterwards', async () => {
+    const work = new Work(1);
+    work.add('running', untilAborted);
+    work.add('next');
+    work.queue.wake();
+    await eventually(() => expect(work.started).toEqual(['running']));
+    await work.queue.stop();
+    work.queue.wake();
+    await new Promise(resolve => setImmediate(resolve));
+    expect(work.started).toEqual(['running']);
+  });
+});

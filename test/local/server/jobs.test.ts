@@ -1,0 +1,62 @@
+/** Jobs of the local service run for themselves: one that hangs holds up no other, and cancelling ends it. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../eventually.ts';
+import { startService, type TestService, until } from './running.ts';
+
+/** Requests to a model server that accepts them and never answers. */
+const asked: IncomingMessage[] = [];
+const hanging = createServer(request => void asked.push(request));
+let service: TestService;
+let benchId: string;
+
+beforeAll(async () => {
+  hanging.listen(0, '127.0.0.1');
+  await once(hanging, 'listening');
+  const { port } = hanging.address() as AddressInfo;
+  service = await startService({ upstream: { url: `http://127.0.0.1:${port}`, key: undefined } });
+  benchId = await service.readyBenchmark('t-words');
+});
+afterAll(async () => {
+  await service.end();
+  hanging.closeAllConnections();
+  hanging.close();
+});
+
+async function start(model_slug: string): Promise<string> {
+  const path = `/api/v1/eval/${benchId}/start`;
+  return (await service.call('POST', path, { display_name: model_slug, model_slug })).body.eval_run_id;
+}
+const statusOf = async (runId: string) => (await service.call('GET', `/api/v1/eval/${runId}`)).body.status;
+
+async function hung(): Promise<string> {
+  asked.length = 0;
+  const runId = await start('elsewhere');
+  await eventually(() => expect(asked).not.toEqual([]));
+  return runId;
+}
+
+describe('an evaluation whose model server hangs', () => {
+  it('holds up no other evaluation (V3)', async () => {
+    const hangs = await hung();
+    const local = await start('benchtop/tutor-base');
+    await until(
+      () => statusOf(local),
+      status => status === 'completed',
+    );
+    expect(await statusOf(hangs)).toBe('running');
+    await service.call('POST', `/api/v1/eval/${hangs}/cancel`);
+  });
+
+  it.each([
+    ['cancelled', 'POST', '/cancel'],
+    ['deleted', 'DELETE', ''],
+  ])('ends at once when it is %s (V3)', async (_, method, path) => {
+    const runId = await hung();
+    const closed = Promise.all(asked.map(async ({ socket }) => socket.destroyed || once(socket, 'close')));
+    expect((await service.call(method, `/api/v1/eval/${runId}${path}`)).status).toBe(200);
+    await closed;
+  });
+});

@@ -1,0 +1,78 @@
+/** Jobs that end the service again and again. */
+import { describe, expect, it, vi } from 'vitest';
+import { Database } from '../../../src/local/store/database.ts';
+import { JobAttempts, type JobKind, type JobRecords } from '../../../src/local/store/job-attempts.ts';
+
+class Service {
+  readonly database = new Database(':memory:');
+  readonly attempts = new JobAttempts(this.database);
+  readonly progress = new Map<string, number>();
+  readonly fail = vi.fn((_id: string, _failure: { readonly code: string }) => true);
+
+  /** A start of the service: the jobs that may have ended the last one. */
+  restart(): string[] {
+    const of: JobRecords = { progress: id => this.progress.get(id) ?? 0, fail: this.fail };
+    const records: Record<JobKind, JobRecords> = { 'image build': of, evaluation: of, training: of, deployment: of };
+    return this.attempts.recover(records).map(({ id }) => id);
+  }
+}
+
+describe('a job that was under way when the service ended abnormally', () => {
+  it('is resumed once, and set aside after the second time (X1)', () => {
+    const service = new Service();
+    service.attempts.begin('evr_1', 'evaluation');
+    expect(service.restart()).toEqual(['evr_1']);
+    expect(service.fail).not.toHaveBeenCalled();
+    service.attempts.begin('evr_1', 'evaluation');
+    expect(service.restart()).toEqual([]);
+    expect(service.fail).toHaveBeenCalledExactlyOnceWith(
+      'evr_1',
+      expect.objectContaining({ code: 'set_aside', message: expect.stringContaining('ended abnormally 2 times') }),
+    );
+    expect(service.restart()).toEqual([]);
+  });
+
+  it('does not count where it was not resumed, had ended, or the service had stopped in order', () => {
+    const service = new Service();
+    service.attempts.begin('waits', 'training');
+    service.restart();
+    service.restart();
+    service.attempts.begin('waits', 'training');
+    service.attempts.end('waits', false);
+    service.attempts.begin('done', 'training');
+    service.attempts.end('done', true);
+    expect(service.restart()).toEqual([]);
+    expect(service.fail).not.toHaveBeenCalled();
+  });
+
+  it('goes on as long as it records something in between', () => {
+    const service = new Service();
+    for (const steps of [0, 3, 4, 9]) {
+      service.attempts.begin('trn_1', 'training');
+      service.progress.set('trn_1', steps);
+      expect(service.restart()).toEqual(['trn_1']);
+    }
+    // Repeating what was lost since the last checkpoint is no progress.
+    service.attempts.begin('trn_1', 'training');
+    service.progress.set('trn_1', 8);
+    expect(service.restart()).toEqual([]);
+    expect(service.fail).toHaveBeenCalledOnce();
+  });
+
+  it('is listed until it is deleted, or its images are built again', () => {
+    const service = new Service();
+    const ids = () => service.attempts.setAside().map(({ id, kind }) => [id, kind]);
+    const image = { bench_id: 'bench_1', task_id: 't', provider: '', provider_ref: '', dockerfile_uri: '' };
+    service.database.run("insert into benchmarks values ('bench_1', 'org_1', '', '', '', '', '', '', '{}')");
+    service.database.put('images', { ...image, build_status: 'failed' });
+    for (let turn = 0; turn < 2; turn += 1) {
+      service.attempts.begin('bench_1', 'image build');
+      service.attempts.begin('evr_deleted', 'evaluation');
+      service.restart();
+    }
+    expect(ids()).toEqual([['bench_1', 'image build']]);
+    service.attempts.begin('bench_1', 'image build');
+    expect(ids()).toEqual([]);
+    expect(service.restart()).toEqual(['bench_1']);
+  });
+});
