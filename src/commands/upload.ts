@@ -154,6 +154,13 @@ async function uploadBenchmark(
   const job = new BenchmarkUpload(folder, plan, memory);
   if (startOver) job.startOver();
   if (!job.hasStarted) await noteNamesakes(plan.name, context, io);
+  let shownNotes = 0;
+  /** As soon as they are known: where the files go should not be read afterwards. */
+  const noteNews = (): void => {
+    for (const note of job.state.notes.slice(shownNotes)) io.note(note);
+    shownNotes = job.state.notes.length;
+  };
+  job.subscribe(noteNews);
   await finish(
     job,
     job.run(async () => service),
@@ -167,7 +174,8 @@ async function uploadBenchmark(
     },
   );
   const { phase, benchId, notes, failedTasks, error } = job.state;
-  for (const note of [...plan.notes, ...notes]) io.note(note);
+  noteNews();
+  for (const note of plan.notes) io.note(note);
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
   const code = await noteEnd(phase, error, flags.json ?? false, io);
   if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);

@@ -1,9 +1,19 @@
 /** Which service addresses are allowed. */
+import { BlockList, isIP } from 'node:net';
 import { ConfigError, describeOrigin, type Sourced } from './origin.ts';
 
-/** Whether a URL's host is this machine. */
+/** The unspecified address leads to this machine as well. A mapped IPv6 address counts as its IPv4 address. */
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('0.0.0.0', 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+loopback.addAddress('::', 'ipv6');
+
+/** Whether a URL's host is this machine. `URL` has written other spellings of an address, such as 127.1, in full. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const family = isIP(host);
+  return family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** Whether two addresses have the same scheme, host and port. The first may be no URL, which is the same as nothing. */

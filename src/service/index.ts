@@ -21,6 +21,7 @@ import { keptGeneration, ServiceGeneration } from './generation.ts';
 import { BodyTooLarge, parseJson, readBody, type WireAnswer } from './http.ts';
 import { type CallOptions, defaultMaxBytes, type ServiceOptions, timeoutsOf } from './options.ts';
 import { rawSender, type SendRaw } from './raw.ts';
+import { writtenTooFarInside } from './reach.ts';
 import {
   type CallInput,
   chatAddress,
@@ -300,6 +301,13 @@ class Caller implements Sender {
     if (at === undefined) return request;
     if (at.startsWith('/')) return { ...request, urlAt: base => pathUrl(base, at) };
     const url = chatAddress(parseBase(at, 'playground_endpoint_url', this.options.allowInsecureHttp ?? false));
+    const reach = writtenTooFarInside(url, this.connection.base);
+    if (reach) {
+      throw new RequestError(
+        `The address that the service gave for this model leads to ${url.host} (${reach}), where the service itself is not. Nothing was sent.`,
+        { code: 'address_invalid', param: 'playground_endpoint_url' },
+      );
+    }
     // The local service may have moved since it sent the address.
     return { ...request, urlAt: base => (this.connection.isOwn(url) ? new URL(url.pathname, base) : url) };
   }

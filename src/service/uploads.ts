@@ -13,6 +13,7 @@ import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
 import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
 import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
+import { lookupAll, noLookup, tooFarInside } from './reach.ts';
 import { requireTls } from './request.ts';
 import type { Outcome } from './retry.ts';
 import { traceAnswer, traceRequest } from './trace.ts';
@@ -52,6 +53,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
     const { clock, gates, connection } = sender;
     const { logger, tracer, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);
+    await checkReach(target.path, url, sender);
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
     const headers = uploadHeaders(target.headers ?? {}, size, userAgent);
@@ -162,12 +164,13 @@ async function judge(
   return failed(refusal(path, { status, headers, text }, facts, now), { kind: 'answer', status }, headers);
 }
 
+function unusableAddress(path: string, what: string): RequestError {
+  const message = `The upload address of ${path} ${what}. Nothing was sent.`;
+  return new RequestError(message, { code: 'upload_url_invalid', operation });
+}
+
 function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boolean): URL {
-  const refuse = (what: string) =>
-    new RequestError(`The upload address of ${path} ${what}. Nothing was sent.`, {
-      code: 'upload_url_invalid',
-      operation,
-    });
+  const refuse = (what: string) => unusableAddress(path, what);
   if (!URL.canParse(text)) throw refuse('is no address');
   const url = new URL(text);
   if (url.username || url.password) throw refuse('holds a user name');
@@ -175,11 +178,22 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
   return url;
 }
 
+/** @throws RequestError if the address leads further into the user's network than the service itself is */
+async function checkReach(path: string, url: URL, { connection, agents }: Sender): Promise<void> {
+  if (connection.isOwn(url)) return;
+  const { proxy } = await agents.get(url, 'long');
+  const reach = await tooFarInside(url, connection.base, proxy ? noLookup : lookupAll);
+  if (reach) throw unusableAddress(path, `leads to ${url.host} (${reach}), where the service itself is not`);
+}
+
+/** The headers that storages sign: of S3, Google Cloud Storage and Azure. A service chooses no others, such as cookies. */
+const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
+
 /** The signed headers, unchanged. The length is that of the bytes really sent. */
 function uploadHeaders(given: Readonly<Record<string, string>>, size: number, userAgent: string) {
   const signed = Object.entries(given)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => name !== 'content-length' && name !== 'transfer-encoding' && name !== 'host');
+    .filter(([name]) => storageHeader.test(name) && name !== 'content-length');
   return { 'user-agent': userAgent, ...Object.fromEntries(signed), 'content-length': String(size) };
 }
 

@@ -148,6 +148,62 @@ describe('the address', () => {
     expect(inspect(error)).not.toContain('Signature');
   });
 
+  const outside = [
+    'http://127.0.0.1:9/a',
+    'http://2130706433:9/a',
+    'http://127.1:9/a',
+    'http://0.0.0.0:9/a',
+    'http://[::1]:9/a',
+    'http://[::ffff:127.0.0.1]:9/a',
+    'http://localhost:9/a',
+    'http://localhost.:9/a',
+    'https://127.0.0.1:9/a',
+    'https://10.1.2.3/a',
+    'https://192.168.0.1/a',
+    'https://172.31.0.1/a',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[fd00::1]/a',
+  ];
+  it.each(outside)('%s is refused, as the service is not there (X4)', async url => {
+    const { service, log } = serviceAt('https://203.0.113.1');
+    const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
+    expect(error).toMatchObject({ kind: 'request', code: 'upload_url_invalid' });
+    expect(log).toEqual([]);
+  });
+
+  it('may be on this machine if the service is', async () => {
+    const [storage, server] = [await hostileServer(stored), await hostileServer(stored)];
+    await serviceAt(server.url).service.putUpload(target(storage), new Uint8Array(3));
+    expect(storage.requests).toHaveLength(1);
+  });
+
+  it('carries only headers that storages sign (X4)', async () => {
+    const server = await hostileServer(stored);
+    const headers = {
+      Authorization: 'Basic x',
+      Cookie: 'a=b',
+      'X-Evil': '1',
+      Host: 'evil.example',
+      'X-Amz-Meta': 'm',
+      'x-ms-blob-type': 'BlockBlob',
+      'Content-MD5': 'abc',
+    };
+    await serviceAt(server.url).service.putUpload(target(server, headers), new Uint8Array(3));
+    const sent = server.requests[0]?.headers;
+    expect(sent).toMatchObject({ 'x-amz-meta': 'm', 'x-ms-blob-type': 'BlockBlob', 'content-md5': 'abc' });
+    expect(Object.keys(sent ?? {}).sort()).toEqual([
+      'accept-encoding',
+      'connection',
+      'content-length',
+      'content-md5',
+      'host',
+      'user-agent',
+      'x-amz-meta',
+      'x-ms-blob-type',
+    ]);
+    expect(sent?.['host']).not.toContain('evil');
+  });
+
   it('is in no error', async () => {
     const limits = { timeouts: { silenceMs: 50 } };
     for (const behaviour of [

@@ -27,6 +27,7 @@ import {
 import { Job, type JobState } from './job.ts';
 import { pathsNamedIn } from './local-files.ts';
 import { SentFiles } from './sent-files.ts';
+import { StorageHosts } from './storage-hosts.ts';
 
 export type UploadPhase =
   | 'waiting'
@@ -69,7 +70,13 @@ export class BenchmarkUpload extends Job<UploadState> {
   #isTaken = false;
   #agent: AgentFields | undefined;
 
-  constructor(id: string, plan: UploadPlan, memory: Pick<RememberedStore, 'uploads'>) {
+  readonly #storage: StorageHosts;
+
+  constructor(
+    id: string,
+    plan: UploadPlan,
+    memory: Pick<RememberedStore, 'uploads'> & ConstructorParameters<typeof StorageHosts>[0],
+  ) {
     super(
       id,
       { label: plan.name, touches: [benchmarkKeys.all] },
@@ -88,6 +95,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     );
     this.#files = new FileTable(plan.files);
     this.#sent = new SentFiles(memory.uploads, plan.folder);
+    this.#storage = new StorageHosts(memory);
     this.#sent.load();
     this.#showFolder(plan);
   }
@@ -245,6 +253,9 @@ export class BenchmarkUpload extends Job<UploadState> {
       const waiting = files.filter(file => !this.#sent.holds(file));
       this.#sent.declare(allocation.benchId, files, waiting);
       this.set({ benchId: allocation.benchId });
+      for (const host of this.#storage.newIn(allocation.targets.values(), service.baseUrl)) {
+        this.#note(`The service stores uploads at ${host}: the files go there, without a key.`);
+      }
       const batch = new FileBatch(service, waiting, allocation, this.signal);
       const ended = await inParallel(waiting, async file => {
         if (!(await this.#send(batch, file))) failed.push(file.path);

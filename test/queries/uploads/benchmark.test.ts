@@ -111,6 +111,29 @@ describe('an upload', () => {
     );
   });
 
+  it('says before the first file that it goes to another host, once for a service (X4)', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    const memory = RememberedStore.inMemory('test');
+    const { host } = new URL(local.baseUrl);
+    const before: (readonly string[])[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const upload = await uploadOf(memory);
+      upload.startOver();
+      const elsewhere: Service = {
+        ...service,
+        baseUrl: 'https://service.example/',
+        putUpload: (...input) => {
+          before.push(upload.state.notes);
+          return service.putUpload(...input);
+        },
+      };
+      await upload.run(async () => elsewhere);
+      expect(upload.state.phase).toBe('done');
+    }
+    expect(before).toEqual([[`The service stores uploads at ${host}: the files go there, without a key.`], []]);
+  });
+
   it('says which tasks the service left out, and names the agent that it asks for', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
