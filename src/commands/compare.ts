@@ -5,42 +5,44 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
-import { type ComparedRuns, comparison, type RewardMean, summariseComparison, verdictOf } from '../queries/compare.ts';
+import type { ComparedRuns, ComparisonOptions } from '../present/statistics/comparison.ts';
+import type { TaskMean } from '../present/statistics/tasks.ts';
+import { type ComparedTask, comparison, finalRuns, ratedRewards } from '../queries/compare.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
-import { counted, difference, reward } from '../text/numbers.ts';
+import type { RewardMean } from '../queries/run-rewards.ts';
+import { compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
+import { counted, difference, parseRange } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, lineText, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
-import { withService } from './with-service.ts';
+import { type CommandContext, withService } from './with-service.ts';
 
-function textOf(
-  base: Found,
-  fresh: Found,
-  { base: before, new: after, paired, ...counts }: ComparedRuns,
-  percent: string,
-  columns: number | undefined,
-): string {
-  const runWords = ({ id, row }: Found, { mean, tasks }: ComparedRuns['base']): string =>
-    `${reward(mean)} of ${counted(tasks, 'task')}, ${(row as EvalRun).display_name ?? id} (${id})`;
-  const [low, high] = paired?.interval ?? [];
+function textOf(base: Found, fresh: Found, compared: ComparedRuns, columns: number | undefined): string {
+  const { interval, verdict, wins, losses, ties } = compared;
+  const runWords = ({ id, row }: Found, mean: TaskMean): string =>
+    `${taskMeanWords(mean)}, ${(row as EvalRun).display_name ?? id} (${id})`;
   const facts: readonly Fact[] = [
-    { label: 'base', value: runWords(base, before) },
-    { label: 'new', value: runWords(fresh, after) },
+    { label: 'base', value: runWords(base, compared.base) },
+    { label: 'new', value: runWords(fresh, compared.new) },
     {
       label: 'difference',
-      value: paired && `${difference(paired.mean)} of ${counted(paired.count, 'task')} in both`,
+      value:
+        compared.difference === undefined
+          ? undefined
+          : `${difference(compared.difference)} of ${counted(compared.pairs, 'task')} in both`,
     },
     {
-      label: `${percent} between`,
-      value: low === undefined ? undefined : `${difference(low)} and ${difference(high)}`,
+      label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
+      value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
     },
-    { label: 'verdict', value: paired && verdictOf({ paired }).words },
-    { label: 'wins', value: counts.wins },
-    { label: 'losses', value: counts.losses },
-    { label: 'ties', value: counts.ties },
+    { label: 'missing', value: lackingWords(compared) || undefined },
+    { label: 'verdict', value: verdict.words },
+    { label: 'wins', value: wins },
+    { label: 'losses', value: losses },
+    { label: 'ties', value: ties },
   ];
   if (columns !== undefined) return factText(facts, undefined);
   return given(facts)
@@ -64,55 +66,93 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   else note(`The service reports no status for ${sanitiseLine(id)}: comparing the rewards that it has now.`);
 }
 
-const rewardFields = ({ mean, rewards }: RewardMean) => ({ reward_mean: mean ?? null, rewards });
+/** The fields of one run. */
+const sideFields = ({ id }: Found, { mean, tasks, rated, rollouts, bounds }: TaskMean, rewards: RewardMean) => ({
+  eval_run_id: id,
+  mean: mean ?? null,
+  tasks,
+  reward_mean: rewards.mean ?? null,
+  rewards: rewards.rewards,
+  rated_rollouts: rated,
+  rollouts,
+  mean_bounds: bounds ? { low: bounds[0], high: bounds[1] } : null,
+});
+
+/** @throws CommandError for a value that is out of bounds */
+function optionsOf(
+  flags: CommandInput<'compare'>['flags'],
+  { compare }: CommandContext['config']['preferences'],
+): ComparisonOptions {
+  const { confidence = 0.95, equalWithin = compare.equalWithin, rewardRange, missing = 'bound' } = flags;
+  if (!(confidence > 0 && confidence < 1))
+    throw new CommandError('--confidence takes a number between 0 and 1, e.g. 0.95.');
+  if (equalWithin < 0) throw new CommandError('--equal-within takes a number from 0, e.g. 0.05.');
+  const range = rewardRange === undefined ? compare.rewardRange : parseRange(rewardRange);
+  if (range === undefined) throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
+  return { confidence, equalWithin, range, missing };
+}
+
+/** @throws CommandError for a reward outside of the range that was given */
+function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [number, number]): void {
+  for (const { task_id, rollouts } of tasks) {
+    const outside = Object.values(rollouts)
+      .flatMap(ratedRewards)
+      .find(reward => reward < low || reward > high);
+    if (outside !== undefined)
+      throw new CommandError(
+        `A reward of ${sanitiseLine(task_id)} is ${outside}, outside of --reward-range ${low}..${high}.`,
+      );
+  }
+}
 
 export async function run(
   { args: [baseWord = '', newWord = ''], flags }: CommandInput<'compare'>,
   io: CommandIo,
 ): Promise<number> {
-  const { confidence = 0.95, failBelow } = flags;
-  if (!(confidence > 0 && confidence < 1))
-    throw new CommandError('--confidence takes a number between 0 and 1, e.g. 0.95.');
+  const { failBelow, undecided = 'fail' } = flags;
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
+    const options = optionsOf(flags, context.config.preferences);
     const among = [resourceOrThrow('runs')];
     const [base, fresh] = [await findAmong(among, baseWord, context), await findAmong(among, newWord, context)];
     for (const found of [base, fresh]) checkStatus(found, io);
-    const [one, other] = [base, fresh].map(({ row }) => (row as EvalRun).bench_id);
-    if (one && other && one !== other) {
+    const [one, other] = [base.row as EvalRun, fresh.row as EvalRun];
+    if (one.bench_id && other.bench_id && one.bench_id !== other.bench_id) {
       throw new CommandError(
-        `${base.id} is of benchmark ${one}, ${fresh.id} of ${other}: only runs of one benchmark can be compared.`,
+        `${base.id} is of benchmark ${one.bench_id}, ${fresh.id} of ${other.bench_id}: only runs of one benchmark can be compared.`,
         exitCodes.failed,
       );
     }
-    const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
+    const final = finalRuns({ base: one.status, new: other.status });
+    const page = await comparison(base.id, fresh.id, final).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
-    const summary = summariseComparison(page.items, confidence);
-    const { base: before, new: after, paired, wins, losses, ties } = summary;
-    const low = paired?.interval?.[0];
-    // Without an interval the result is unknown, which does not pass.
-    const passed = failBelow === undefined ? undefined : low !== undefined && low >= failBelow;
+    if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
+    const compared = compareRuns(page.items, final, options);
+    const { interval, verdict, wins, losses, ties } = compared;
+    const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
     const record = {
-      base: { eval_run_id: base.id, mean: before.mean ?? null, tasks: before.tasks, ...rewardFields(page.base) },
-      new: { eval_run_id: fresh.id, mean: after.mean ?? null, tasks: after.tasks, ...rewardFields(page.new) },
-      difference: paired?.mean ?? null,
-      interval: paired?.interval ? { low, high: paired.interval[1], confidence } : null,
-      n: paired?.count ?? 0,
+      base: sideFields(base, compared.base, page.base),
+      new: sideFields(fresh, compared.new, page.new),
+      difference: compared.difference ?? null,
+      interval: interval ?? null,
+      n: compared.pairs,
+      tasks: compared.tasks,
+      tasks_without_reward: compared.lacking,
+      verdict: verdict.kind,
+      verdict_words: verdict.words,
+      more_rollouts: verdict.moreRollouts ?? null,
+      equal_within: options.equalWithin,
+      reward_range: { low: options.range[0], high: options.range[1] },
+      missing: options.missing,
       wins,
       losses,
       ties,
-      ...(failBelow === undefined ? {} : { fail_below: failBelow, passed }),
+      ...(gate && { fail_below: failBelow, passed: gate.outcome === 'passed', gate: gate.outcome }),
     };
-    const percent = `${Number((confidence * 100).toFixed(2))}%`;
-    await printRecord(record, fresh.id, flags, io, { text: () => textOf(base, fresh, summary, percent, io.columns) });
-    if (paired === undefined) io.note('No task has a reward in both runs.');
-    if (passed !== false) return exitCodes.done;
-    const bound =
-      low === undefined
-        ? 'There is no interval: the runs share fewer than two tasks.'
-        : `The lower bound is ${difference(low)}.`;
-    io.note(`${bound} Required: at least ${difference(failBelow)}.`);
-    return exitCodes.failed;
+    await printRecord(record, fresh.id, flags, io, { text: () => textOf(base, fresh, compared, io.columns) });
+    if (gate === undefined || gate.outcome === 'passed') return exitCodes.done;
+    io.note(gate.words);
+    return gate.outcome === 'undecided' && undecided === 'pass' ? exitCodes.done : exitCodes.failed;
   });
 }

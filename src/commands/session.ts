@@ -40,6 +40,7 @@ function show(config: Config, id: number, now: () => Config): ShownService {
     readOnly: config.profile.readOnly.value,
     keepsChats: config.preferences.chatHistory,
     poll: config.preferences.poll,
+    compare: config.preferences.compare,
     remembered: () => openRemembered(config),
   });
   return { id, config, connection, workbench };

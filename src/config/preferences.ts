@@ -1,5 +1,6 @@
 /** User preferences, independent of the service. */
 
+import { parseRange } from '../text/numbers.ts';
 import type { Environment } from '../text/terminal.ts';
 import { wantsColour } from '../text/terminal.ts';
 import { readSwitch } from './layers.ts';
@@ -22,7 +23,18 @@ export interface Preferences {
   readonly keys: Readonly<Record<string, readonly string[]>>;
   /** Milliseconds between two polls of what runs and has the focus, and of what is only visible. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
+  readonly compare: CompareSettings;
 }
+
+/** How runs are compared. */
+export interface CompareSettings {
+  /** Runs whose difference is certain to be no larger are equal. */
+  readonly equalWithin: number;
+  /** The lowest and the highest reward that the graders give. */
+  readonly rewardRange: readonly [low: number, high: number];
+}
+
+export const compareDefaults: CompareSettings = { equalWithin: 0.05, rewardRange: [0, 1] };
 
 export interface PreferenceFlags {
   readonly theme?: string | undefined;
@@ -65,6 +77,10 @@ export function resolvePreferences(
     poll: {
       focusedMs: (settings.poll?.focusedSeconds ?? 2) * 1_000,
       visibleMs: (settings.poll?.visibleSeconds ?? 10) * 1_000,
+    },
+    compare: {
+      equalWithin: settings.compare?.equalWithin ?? compareDefaults.equalWithin,
+      rewardRange: parseRange(settings.compare?.rewardRange ?? '') ?? compareDefaults.rewardRange,
     },
   };
 }

@@ -34,8 +34,9 @@ export const profileReference: Words<ProfileSettings> = {
   upstreamKeyCommand: 'Program and arguments that print the key of that server.',
 };
 
-export const settingsReference: Words<Omit<Settings, 'poll'>> & {
+export const settingsReference: Words<Omit<Settings, 'poll' | 'compare'>> & {
   readonly poll: Words<NonNullable<Settings['poll']>>;
+  readonly compare: Words<NonNullable<Settings['compare']>>;
 } = {
   $schema: 'The JSON Schema of this file, for editors. benchtop does not read it.',
   defaultProfile: 'The profile to use when no flag and no variable names one.',
@@ -49,6 +50,12 @@ export const settingsReference: Words<Omit<Settings, 'poll'>> & {
   poll: {
     focusedSeconds: 'Seconds between two requests for what runs and has the focus: 1 to 3600, 2 by default.',
     visibleSeconds: 'Seconds between two requests for what is only visible: 1 to 3600, 10 by default.',
+  },
+  compare: {
+    equalWithin:
+      'Two runs are equal where their difference is certain to be no larger than this: 0.05 by default, 0 for never.',
+    rewardRange:
+      'The lowest and the highest reward that the graders give: `0..1` by default. Intervals and verdicts rest on it.',
   },
 };
 

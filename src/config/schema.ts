@@ -1,6 +1,7 @@
 /** The schema of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. */
 import * as z from 'zod/mini';
 import { generations } from '../contract/generation.ts';
+import { parseRange } from '../text/numbers.ts';
 
 const text = z.optional(z.string().check(z.minLength(1)));
 const flag = z.optional(z.boolean());
@@ -58,6 +59,15 @@ export const settings = z.strictObject({
   keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
   /** Seconds between two polls. */
   poll: z.optional(z.strictObject({ focusedSeconds: seconds, visibleSeconds: seconds })),
+  /** How runs are compared. */
+  compare: z.optional(
+    z.strictObject({
+      equalWithin: z.optional(z.number().check(z.gte(0))),
+      rewardRange: z.optional(
+        z.string().check(z.refine(text => parseRange(text) !== undefined, 'must be two numbers like 0..1')),
+      ),
+    }),
+  ),
 });
 
 export type ProfileSettings = z.infer<typeof profileSettings>;

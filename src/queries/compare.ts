@@ -1,11 +1,26 @@
 /** Two evaluation runs, task by task. */
 import { unreadableIn } from '../contract/common.ts';
-import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { endedByItself } from '../contract/status.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { mean, type PairedDifference, pairedDifference } from '../text/statistics.ts';
+import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
 import type { QueryContext } from './query-context.ts';
+import {
+  meanOfRewards,
+  type ReadRewards,
+  type RewardMean,
+  type Rollouts,
+  readRunRewards,
+  rewardsByTask,
+  taskIds,
+} from './run-rewards.ts';
+
+/** Something of each of the two runs. */
+export interface OfBoth<Value> {
+  readonly base: Value;
+  readonly new: Value;
+}
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
@@ -14,129 +29,102 @@ export interface ComparedTask {
   readonly new: number | undefined;
   /** New minus base; missing if either is. */
   readonly difference: number | undefined;
-  /** A trajectory of the task in the new run, else in the base. */
-  readonly trajectory_id: string | undefined;
+  readonly rollouts: OfBoth<Rollouts>;
 }
 
-interface TaskRewards {
-  readonly rewards: number[];
-  trajectory: string | undefined;
+const noRollouts: Rollouts = { listed: [], unlisted: 0 };
+
+/** The rewards of the rollouts that have one. */
+export const ratedRewards = ({ listed }: Rollouts): number[] => listed.flatMap(each => each.reward ?? []);
+
+/** How many rollouts of a task have no reward. */
+export const withoutReward = (rollouts: Rollouts): number =>
+  rollouts.listed.length - ratedRewards(rollouts).length + rollouts.unlisted;
+
+/** The rollout to look at first: the one with the lowest reward, or one without a reward. */
+export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
+  const openable = listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
+  const rated = openable.filter(each => each.reward !== undefined);
+  const least = Math.min(...ratedRewards({ listed: rated, unlisted: 0 }));
+  return rated.find(each => each.reward === least) ?? openable[0];
 }
 
-function byTask(rewards: readonly TrajectoryReward[]): Map<string, TaskRewards> {
-  const tasks = new Map<string, TaskRewards>();
-  for (const { task_id, reward, trajectory_id } of rewards) {
-    if (!task_id) continue;
-    const task = tasks.get(task_id) ?? { rewards: [], trajectory: undefined };
-    if (typeof reward === 'number') task.rewards.push(reward);
-    task.trajectory ??= trajectory_id ?? undefined;
-    tasks.set(task_id, task);
-  }
-  return tasks;
+const sides = ['base', 'new'] as const;
+export type Side = (typeof sides)[number];
+
+/**
+ * The trajectories to look at, one of each run: first that of the run that lost the task, which is the base only if it
+ * was lower.
+ */
+export function trajectoriesOf({ difference, rollouts }: ComparedTask): string[] {
+  const order = (difference ?? 0) > 0 ? sides : sides.toReversed();
+  return order.flatMap(side => lowest(rollouts[side])?.trajectory_id ?? []);
 }
+
+/** In place of the id of a task: the rollouts that are not listed, of tasks that are not known. */
+export const unlistedTask = '';
 
 /** Every task of either run. Trajectories without a task cannot be compared and are left out. */
-export function compareTasks(
-  baseRewards: readonly TrajectoryReward[],
-  newRewards: readonly TrajectoryReward[],
-): ComparedTask[] {
-  const [before, after] = [byTask(baseRewards), byTask(newRewards)];
-  return [...new Set([...before.keys(), ...after.keys()])].map(task_id => {
-    const base = mean(before.get(task_id)?.rewards ?? []);
-    const fresh = mean(after.get(task_id)?.rewards ?? []);
-    const difference = base === undefined || fresh === undefined ? undefined : fresh - base;
-    const trajectory_id = after.get(task_id)?.trajectory ?? before.get(task_id)?.trajectory;
-    return { task_id, base, new: fresh, difference, trajectory_id };
+export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
+  const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
+  const [before, after] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
+  const tasks = ids.map(task_id => {
+    const rollouts = {
+      base: before.tasks.get(task_id) ?? noRollouts,
+      new: after.tasks.get(task_id) ?? noRollouts,
+    };
+    const [one, other] = [mean(ratedRewards(rollouts.base)), mean(ratedRewards(rollouts.new))];
+    const difference = one === undefined || other === undefined ? undefined : other - one;
+    return { task_id, base: one, new: other, difference, rollouts };
   });
-}
-
-/** The mean of a run's numeric rewards, and their number. */
-export interface RewardMean {
-  readonly mean: number | undefined;
-  readonly rewards: number;
-}
-
-function meanOf(rewards: readonly TrajectoryReward[]): RewardMean {
-  const values = rewards.flatMap(({ reward: value }) => value ?? []);
-  return { mean: mean(values), rewards: values.length };
+  const unlisted = { base: before.nameless.unlisted, new: after.nameless.unlisted };
+  if (ids.length === 0 || unlisted.base + unlisted.new === 0) return tasks;
+  const none = { base: undefined, new: undefined, difference: undefined };
+  const rollouts = {
+    base: { listed: [], unlisted: unlisted.base },
+    new: { listed: [], unlisted: unlisted.new },
+  };
+  return [...tasks, { task_id: unlistedTask, ...none, rollouts }];
 }
 
 /** The tasks of two runs, and notes about what they leave out. */
-type Comparison = AnnotatedPage<ComparedTask> & { readonly base: RewardMean; readonly new: RewardMean };
+type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
-/** @param ended whether both runs are over: their rewards are final then */
+type Statuses = OfBoth<string | null | undefined>;
+
+/** Whether each run ended by itself, so that what has no reward will have none. */
+export const finalRuns = (statuses: Statuses): OfBoth<boolean> => ({
+  base: endedByItself(statuses.base),
+  new: endedByItself(statuses.new),
+});
+
+/** @param final which of the runs ended by themselves: their rewards are final then */
 export function comparison(
   baseRun: string,
   newRun: string,
-  ended = false,
+  final: OfBoth<boolean>,
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
   readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
   return {
-    key: [...evaluationKeys.all, 'compared', baseRun, newRun, ended],
+    key: [...evaluationKeys.all, 'compared', baseRun, newRun, final.base, final.new],
     id: row => row.task_id,
-    activity: () => (ended ? 'settled' : 'open'),
-    readPage: async ({ service, signal }) => {
-      const answers = await Promise.all(
-        [baseRun, newRun].map(run =>
-          service.call('getTrajectoryRewards', { params: { eval_run_id: run } }, { signal }),
-        ),
-      );
-      const [before = [], after = []] = answers.map(answer => answer.trajectory_rewards);
-      const nameless = [...before, ...after].filter(({ task_id }) => !task_id).length;
-      const [base, fresh] = [meanOf(before), meanOf(after)];
+    activity: () => (final.base && final.new ? 'settled' : 'open'),
+    readPage: async context => {
+      const [base, fresh] = await Promise.all([
+        readRunRewards(baseRun, final.base, context),
+        readRunRewards(newRun, final.new, context),
+      ]);
+      const nameless = [...base.rewards, ...fresh.rewards].filter(({ task_id }) => !task_id).length;
+      const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
       const note =
         nameless > 0
-          ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared. The means of all rewards are ${meanText(base)} and ${meanText(fresh)}`
+          ? `${counted(nameless, 'reward names', 'rewards name')} no task: not compared. The means of all rewards are ${meanText(means.base)} and ${meanText(means.new)}`
           : undefined;
-      const dropped = unreadableIn(before) + unreadableIn(after);
-      return { ...wholePage(compareTasks(before, after), note), dropped, base, new: fresh };
+      const page = wholePage(compareTasks(base, fresh), note);
+      return { ...page, dropped: unreadableIn(base.rewards) + unreadableIn(fresh.rewards), ...means };
     },
   };
 }
 
 const meanText = ({ mean, rewards }: RewardMean): string => `${reward(mean)} of ${rewards}`;
-
-/** The summary of a comparison. */
-export interface ComparedRuns {
-  /** Mean reward of the tasks of each run, and of how many: undefined if none has a reward. */
-  readonly base: { readonly mean: number | undefined; readonly tasks: number };
-  readonly new: { readonly mean: number | undefined; readonly tasks: number };
-  /** Of the tasks that have a reward in both; undefined if there is none. */
-  readonly paired: PairedDifference | undefined;
-  /** Of those, how many are higher, lower and the same in the new run. */
-  readonly wins: number;
-  readonly losses: number;
-  readonly ties: number;
-}
-
-const given = (values: readonly (number | undefined)[]): number[] => values.filter(value => value !== undefined);
-
-/** Which run is better, in words. An interval that holds zero leaves it open. */
-export function verdictOf({ paired }: Pick<ComparedRuns, 'paired'>): {
-  readonly better: 'base' | 'new' | undefined;
-  readonly words: string;
-} {
-  const [low, high] = paired?.interval ?? [];
-  if (low !== undefined && low > 0) return { better: 'new', words: 'the new run is better' };
-  if (high !== undefined && high < 0) return { better: 'base', words: 'the base is better' };
-  return { better: undefined, words: 'no clear difference' };
-}
-
-/** @param confidence of the interval, between 0 and 1 */
-export function summariseComparison(tasks: readonly ComparedTask[], confidence?: number): ComparedRuns {
-  const [base, fresh] = [given(tasks.map(task => task.base)), given(tasks.map(task => task.new))];
-  const differences = given(tasks.map(task => task.difference));
-  const pairs = tasks.flatMap(task =>
-    task.base === undefined || task.new === undefined ? [] : [[task.base, task.new] as const],
-  );
-  const count = (test: (value: number) => boolean): number => differences.filter(test).length;
-  return {
-    base: { mean: mean(base), tasks: base.length },
-    new: { mean: mean(fresh), tasks: fresh.length },
-    paired: pairedDifference(pairs, confidence),
-    wins: count(value => value > 0),
-    losses: count(value => value < 0),
-    ties: count(value => value === 0),
-  };
-}

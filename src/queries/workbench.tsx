@@ -1,6 +1,7 @@
 /** State shared by the screens: the service, the query cache, and whether polling is on. */
 import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
 import { isRunning } from '../contract/status.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
@@ -44,6 +45,8 @@ export interface WorkbenchOptions {
   readonly keepsChats?: boolean;
   /** Polling intervals. */
   readonly poll?: PollIntervals;
+  /** How runs are compared. */
+  readonly compare?: CompareSettings;
   /** Opens the remembered store; in memory by default. */
   readonly remembered?: () => RememberedStore;
 }
@@ -66,6 +69,7 @@ export class Workbench {
   readonly readOnly: boolean;
   readonly keepsChats: boolean;
   readonly poll: PollIntervals;
+  readonly compare: CompareSettings;
   readonly cache = new QueryClient({
     defaultOptions: {
       queries: {
@@ -128,6 +132,7 @@ export class Workbench {
     this.statuses = new StatusStore(options.kinds);
     this.keepsChats = keepsChats;
     this.poll = poll;
+    this.compare = options.compare ?? compareDefaults;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
     this.service = service;
     this.profile = profile;

@@ -39,14 +39,14 @@ it('compares two runs task by task, as text and as JSON, and fails below a bound
 
   const text = (await cli('compare', [base, fresh])).out;
   expect(text).toMatch(
-    /^base\t0\.?\d* of 28 tasks, base \(evr_\w+\)\nnew\t.*\ndifference\t.* of 28 tasks in both\n95% between\t/,
+    /^base\t0\.?\d* of 28 tasks, base \(evr_\w+\)\nnew\t.*\ndifference\t.* of 28 tasks in both\n95% between\t.*\nverdict\t/,
   );
   const below = await cli('compare', [base, fresh, '--fail-below', String(interval.low - 0.001), '--field', 'passed']);
   expect([below.code, below.out]).toEqual([exitCodes.done, 'true\n']);
   const above = await cli('compare', [base, fresh, '--fail-below', String(interval.low + 0.001), '--json']);
   expect(above.code).toBe(exitCodes.failed);
   expect(JSON.parse(above.out)).toMatchObject({ passed: false });
-  expect(JSON.parse(above.notes.split('\n').at(-1) ?? '').note).toContain('The lower bound is');
+  expect(JSON.parse(above.notes.split('\n').at(-1) ?? '').note).toContain('The difference is between');
 });
 
 it.each([
@@ -150,5 +150,5 @@ it('the workflow of README runs, and is stopped by a bound that is not reached',
     await run(script.replace('--fail-below 0', '--fail-below 1')),
   ];
   expect(passes).toMatchObject({ code: 0, output: expect.stringMatching(/difference\t.*wins/s) });
-  expect(stops).toMatchObject({ code: 1, output: expect.stringContaining('The lower bound is') });
+  expect(stops).toMatchObject({ code: 1, output: expect.stringContaining('Too low. The difference is between') });
 });

@@ -277,8 +277,21 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   compare: [
     ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nwins\t0\n/s),
-    asJson(['first', 'first', '--fail-below', '0'], has({ difference: 0, wins: 0, losses: 0, n: 28, passed: true })),
-    bad(['first', 'first', '--fail-below', '0.5'], failed, /The lower bound is/, { out: /^base/ }),
+    asJson(
+      ['first', 'first', '--fail-below', '-0.2', '--equal-within', '0.2'],
+      has({ difference: 0, wins: 0, losses: 0, n: 28, verdict: 'equal', passed: true, gate: 'passed' }),
+    ),
+    bad(['first', 'first', '--fail-below', '0.5'], failed, /Too low. The difference is between/, { out: /^base/ }),
+    bad(['first', 'first', '--fail-below', '0'], failed, /Undecided. The difference is between/, { out: /^base/ }),
+    {
+      args: ['first', 'first', '--fail-below', '0', '--undecided', 'pass', '--missing', 'ignore', '--field', 'gate'],
+      code: done,
+      out: /^undecided\n$/,
+      notes: /Undecided. The difference is between/,
+    },
+    ok(['first', 'first', '--reward-range', '-1..2', '--field', 'reward_range.low'], /^-1\n$/),
+    bad(['first', 'first', '--reward-range', '1..0'], usage, /takes two numbers, the lower one first/),
+    bad(['first', 'first', '--equal-within', '-1'], usage, /--equal-within takes a number from 0/),
     bad(['first', 'frist'], notFound, /no .*run frist/),
     bad(['first', 'first', '--confidence', '2'], usage, /between 0 and 1/),
   ],

@@ -56,7 +56,7 @@ it('gives every rollout of a step a row of its own', async () => {
 });
 
 it('says which rewards a comparison leaves out', async () => {
-  const { note, items } = await comparison('evr_1', 'evr_2').readPage({
+  const { note, items } = await comparison('evr_1', 'evr_2', { base: false, new: false }).readPage({
     ...context({ getTrajectoryRewards: () => rewards }),
     query: {},
   });

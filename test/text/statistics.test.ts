@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { histogram, mean, pairedDifference, summarise, tQuantile } from '../../src/text/statistics.ts';
+import { histogram, mean, summarise } from '../../src/text/statistics.ts';
 
 describe('mean and quantiles', () => {
   it('interpolate as R type 7 does', () => {
@@ -19,12 +19,6 @@ describe('mean and quantiles', () => {
 
   it('stay finite where the sum of the values is too large for a number', () => {
     expect(mean([1.6e308, 1.6e308])).toBe(1.6e308);
-    expect(
-      pairedDifference([
-        [0, 1.6e308],
-        [1.6e308, 0],
-      ]),
-    ).toEqual({ count: 2, mean: 0 });
   });
 
   it('summarise numerically, not by text order', () => {
@@ -71,59 +65,5 @@ describe('histogram', () => {
       expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(50);
       for (const { low, high } of bins) expect(high).toBeGreaterThan(low);
     }
-  });
-});
-
-describe('tQuantile', () => {
-  it('agrees with the printed tables', () => {
-    // t(0.975) from Abramowitz and Stegun, table 26.10.
-    const table: [number, number][] = [
-      [1, 12.706],
-      [2, 4.303],
-      [3, 3.182],
-      [4, 2.776],
-      [5, 2.571],
-      [10, 2.228],
-      [30, 2.042],
-      [120, 1.98],
-    ];
-    for (const [degrees, expected] of table) expect(tQuantile(0.975, degrees)).toBeCloseTo(expected, 3);
-    expect(tQuantile(0.995, 4)).toBeCloseTo(4.604, 3);
-    expect(tQuantile(0.025, 5)).toBeCloseTo(-2.571, 3);
-    expect(tQuantile(0.5, 7)).toBeCloseTo(0, 10);
-    expect(tQuantile(0.975, 1e6)).toBeCloseTo(1.96, 3);
-  });
-});
-
-describe('pairedDifference', () => {
-  it('has the interval of the paired t test', () => {
-    // Differences 1, 2, 3, 4, 5: mean 3, s = √2.5, s/√5 = √0.5, t(0.975, 4) = 2.776445.
-    const result = pairedDifference([
-      [0, 1],
-      [1, 3],
-      [2, 5],
-      [0, 4],
-      [5, 10],
-    ]);
-    expect(result?.count).toBe(5);
-    expect(result?.mean).toBe(3);
-    expect(result?.interval?.[0]).toBeCloseTo(3 - 2.776_445 * Math.SQRT1_2, 5);
-    expect(result?.interval?.[1]).toBeCloseTo(3 + 2.776_445 * Math.SQRT1_2, 5);
-  });
-
-  it('has no interval for one pair, nothing for none, and leaves out half pairs', () => {
-    expect(
-      pairedDifference([
-        [1, 2],
-        [Number.NaN, 1],
-      ]),
-    ).toEqual({ count: 1, mean: 1 });
-    expect(pairedDifference([])).toBeUndefined();
-    expect(
-      pairedDifference([
-        [1, 2],
-        [2, 3],
-      ])?.interval,
-    ).toEqual([1, 1]);
   });
 });

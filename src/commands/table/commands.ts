@@ -209,8 +209,17 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
   ...verbs,
   compare: spec({
     summary: 'compare two evaluation runs task by task',
-    about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of tasks, and how
-many of them got better and worse. With --fail-below the exit code is 1 if the interval reaches below that value.`,
+    about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of tasks, how many
+of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or it is undecided.
+
+With --fail-below the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole interval is
+below, and also if the interval holds the value: it is undecided then, which --undecided pass lets through.
+
+The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208),
+which assumes nothing but the range of the rewards and holds for two tasks as for thousands; for 0 and 1 it is that of Clopper
+and Pearson. Several rollouts of a task count as their mean. A run that was cancelled may have been stopped because of what it
+showed: its interval holds at any look (Waudby-Smith and Ramdas 2024, betting). A task without a reward counts against the
+verdict, as the lowest and as the highest reward. Rewards outside of the range have an interval (Student's t) from 300 tasks.`,
     args: [
       { name: 'BASE', of: 'seen', kinds: ['run'] },
       { name: 'NEW', of: 'seen', kinds: ['run'] },
@@ -218,7 +227,20 @@ many of them got better and worse. With --fail-below the exit code is 1 if the i
     flags: {
       ...serviceFlags,
       failBelow: { value: 'N', number: 'any', description: 'exit with 1 if the lower bound is below this' },
+      undecided: {
+        value: 'HOW',
+        choices: ['fail', 'pass'],
+        needs: 'failBelow',
+        description: 'whether an undecided gate fails or passes (default: fail)',
+      },
       confidence: { value: 'N', number: 'any', description: 'confidence level of the interval (default: 0.95)' },
+      equalWithin: { value: 'D', number: 'any', description: 'runs that differ by no more are equal (default: 0.05)' },
+      rewardRange: { value: 'LO..HI', description: 'the lowest and the highest possible reward (default: 0..1)' },
+      missing: {
+        value: 'HOW',
+        choices: ['bound', 'ignore'],
+        description: 'rollouts without a reward: count the worst and the best case, or ignore them (default: bound)',
+      },
       ...recordFlags,
     },
     exclusive: [exclusiveRecordFlags],

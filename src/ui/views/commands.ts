@@ -13,6 +13,13 @@ export const watchCommands = {
 
 export const compareCommands = {
   swap: { id: 'compare.swap', title: 'swap base and new', keys: ['v'], group: 'Comparison', hint: 'swap' },
+  other: {
+    id: 'compare.other',
+    title: 'open the rollout of the other run',
+    keys: ['b'],
+    group: 'Comparison',
+    hint: 'other run',
+  },
 } as const satisfies CommandTable;
 
 export const chatCommands = {

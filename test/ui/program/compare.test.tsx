@@ -10,7 +10,10 @@ function twoRuns() {
       const run = params.eval_run_id as keyof typeof rewards;
       const of = (task: number) => ({ task_id: `task ${task}`, trajectory_id: `traj_${run}_${task}` });
       return {
-        trajectory_rewards: [1, 2, 3, 4].map(task => ({ ...of(task), reward: rewards[run] + task / 100 })),
+        trajectory_rewards: Array.from({ length: 30 }, (_, task) => ({
+          ...of(task),
+          reward: rewards[run] + task / 1000,
+        })),
       };
     },
   });
@@ -27,12 +30,12 @@ function twoRuns() {
 it('says which run is better, and swaps the two', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('The new run is better');
-  expect(screen.text()).toMatch(/base +0\.225 of 4 tasks +before/);
+  expect(screen.text()).toMatch(/base +0\.215 of 30 tasks +before/);
   expect(screen.text()).toMatch(/TASK +BASE +NEW +DIFF/);
   expect(screen.text()).toContain('<v> swap');
   await screen.press('v');
-  await screen.waitFor('The base is better');
-  expect(screen.text()).toMatch(/base +0\.825 of 4 tasks +after/);
+  await screen.waitFor('The new run is worse');
+  expect(screen.text()).toMatch(/base +0\.815 of 30 tasks +after/);
 });
 
 it('is final once both runs have ended', async () => {
@@ -45,4 +48,54 @@ it('is final once both runs have ended', async () => {
   report('evr_new', 'running');
   report('evr_new', 'completed');
   await screen.waitFor(text => text.includes('The new run is better') && text.includes('● final'));
+});
+
+it('is at any look while a run goes on, and once for all when both have ended (V44)', async () => {
+  const { screen, workbench } = twoRuns();
+  await screen.waitFor('95% at any look between');
+  const at = Date.now();
+  for (const id of ['evr_old', 'evr_new'])
+    workbench.statuses.report([{ kind: 'run', id, label: id, status: 'completed' }], { askedAt: at, at });
+  await screen.waitFor('95% between');
+});
+
+it('opens the rollout that lost, that of the other run, and those of the next tasks (R1)', async () => {
+  const rewards = { evr_old: [1, 1, 0], evr_new: [1, 0, 0.5] } as const;
+  const service = fakeService({
+    getTrajectoryRewards: ({ params }) => {
+      const run = params.eval_run_id as keyof typeof rewards;
+      return {
+        trajectory_rewards: ['lost', 'next'].flatMap((task_id, task) =>
+          rewards[run].slice(task, task + 2).map((reward, index) => ({
+            task_id,
+            trajectory_id: `traj_${run}_${task_id}_${index}`,
+            reward,
+          })),
+        ),
+      };
+    },
+    getTrajectory: ({ params }) => ({
+      trajectory_id: String(params.trajectory_id),
+      status: 'completed',
+      steps: [{ step_index: 0, messages: [{ role: 'user', content: `this is ${params.trajectory_id}` }] }],
+    }),
+  });
+  const start = { view: 'compare', base: { id: 'evr_old', name: 'old' }, new: { id: 'evr_new', name: 'new' } } as const;
+  const { screen, close } = openProgram({ service, start, columns: 160, rows: 30 });
+  onTestFinished(close);
+  await screen.waitFor(text => /▸ lost +1\.00 +0\.500 +-0\.500 +2 +2/.test(text));
+  await screen.press('enter');
+  await screen.waitFor('this is traj_evr_new_lost_1');
+  await screen.press(']');
+  // Its means are 0.5 and 0.25: the new run lost it too.
+  await screen.waitFor('this is traj_evr_new_next_0');
+  expect(screen.text()).toContain('2/2');
+  await screen.press('[');
+  await screen.waitFor('this is traj_evr_new_lost_1');
+  await screen.press('esc');
+  await screen.waitFor('▸ lost');
+  await screen.press('b');
+  await screen.waitFor('this is traj_evr_old_lost_0');
+  await screen.press(']');
+  await screen.waitFor('this is traj_evr_old_next_1');
 });

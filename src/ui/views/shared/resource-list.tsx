@@ -2,6 +2,7 @@
 import { Box } from 'ink';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { type Column, type ColumnChoice, exportColumns } from '../../../present/column.ts';
+import type { Command } from '../../../present/command.ts';
 import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import { freshnessOfParts } from '../../../queries/freshness.ts';
@@ -22,7 +23,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { type Pane, usePane, View } from '../../app/view.tsx';
 import { listCommands } from '../../keys/general.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
-import { useMemory, useSiblings } from '../../navigation/memory.tsx';
+import { type SiblingList, useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
@@ -36,6 +37,8 @@ import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
 import type { ExportTitle } from './open-external.ts';
 import { useRecordBindings } from './use-record-bindings.tsx';
+
+type PlaceOf<Row> = (row: Row) => Place | undefined;
 
 export interface ResourceListProps<Row> {
   /** Stable name under which the choice of columns is saved. */
@@ -55,7 +58,9 @@ export interface ResourceListProps<Row> {
   /** Advice for that case. */
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
-  readonly open?: (row: Row) => Place | undefined;
+  readonly open?: PlaceOf<Row>;
+  /** Other places that a row opens, each by a command. */
+  readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row> }[];
   /** Facts in the inspector about the row under the cursor. */
   readonly facts: (row: Row) => readonly Fact[];
   /**
@@ -120,7 +125,7 @@ const noColumns: readonly string[] = [];
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, whole } = props;
-  const { join = itself, joined = noColumns, emptyAdvice, serviceId = source.id } = props;
+  const { join = itself, joined = noColumns, opens = [], emptyAdvice, serviceId = source.id } = props;
   const advise = useAdvise();
   const keyOf = useKeyOf();
   const asking = useAskingWords();
@@ -164,18 +169,30 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     Math.min(header?.height ?? 0, pane.height - errorLines - noteLines - fewestTableLines),
   );
   const tableHeight = Math.max(0, pane.height - errorLines - noteLines - headerHeight);
-  const openRow = (row: Row): void => {
-    const target = open?.(row);
-    if (!target) return;
+  /** The records that the rows open, in the order shown. Where they are not the rows themselves, some may be missing. */
+  const siblingList = (target: Place<'record'>, row: Row, placeOf: PlaceOf<Row>): SiblingList => {
     const { ids, rows: order } = table.arranged;
-    const placeAt = (index: number): Place | undefined => {
-      const sibling = order[index];
-      return sibling && open?.(sibling);
-    };
-    if (target.view === 'record') siblings.remember(target.resource, { ids, placeAt, partial: list.hasMore });
+    const partial = list.hasMore;
+    if (target.id === source.id(row)) {
+      const placeAt = (index: number): Place | undefined => {
+        const sibling = order[index];
+        return sibling && placeOf(sibling);
+      };
+      return { ids, placeAt, partial };
+    }
+    const places = order.map(placeOf).filter(place => place?.view === 'record');
+    return { ids: places.map(({ id }) => id), placeAt: index => places[index], partial };
+  };
+  const openAs = (row: Row, placeOf: PlaceOf<Row>): void => {
+    const target = placeOf(row);
+    if (!target) return;
+    if (target.view === 'record') siblings.remember(target.resource, siblingList(target, row, placeOf));
     // The list unmounts before its own state changes.
     remember({ ...table.state, cursorId: source.id(row) });
     shell.open(target);
+  };
+  const openRow = (row: Row): void => {
+    if (open) openAs(row, open);
   };
   const table = useTable({
     rows,
@@ -249,6 +266,11 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
         ...bindings,
         ...useErrorBindings(props.headerError),
         ...does,
+        ...opens.map(({ command, place }) => ({
+          command,
+          enabled: current !== undefined && place(current) !== undefined,
+          run: () => current && openAs(current, place),
+        })),
         {
           command: listCommands.columns,
           run: () =>

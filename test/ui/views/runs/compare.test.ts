@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { compareTasks } from '../../../../src/queries/compare.ts';
+import { cellText } from '../../../../src/present/column.ts';
+import { type ComparedTask, compareTasks, trajectoriesOf } from '../../../../src/queries/compare.ts';
+import type { ReadRewards } from '../../../../src/queries/run-rewards.ts';
+import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare.tsx';
 import { comparePlace } from '../../../../src/ui/views/runs/use-run-actions.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
@@ -10,58 +13,111 @@ const rewarded = (task_id: string | null, reward: number | null, trajectory_id =
   reward,
   trajectory_id,
 });
-const lines = (tasks: Parameters<typeof comparisonLines>[0], width = 120): string[] =>
-  comparisonLines(tasks, { base: 'untrained', new: 'trained' }, width, createTheme()).map(line =>
-    stripVTControlCharacters(line),
-  );
+const listed = (rewards: ReadRewards['rewards'], total = rewards.length): ReadRewards => ({ rewards, total });
+const both = (base: ReadRewards['rewards'], fresh: ReadRewards['rewards']) => compareTasks(listed(base), listed(fresh));
+const lines = (tasks: readonly ComparedTask[], width = 120): string[] =>
+  comparisonLines(
+    compareRuns(tasks, { base: true, new: true }),
+    { base: 'untrained', new: 'trained' },
+    width,
+    createTheme(),
+  ).map(line => stripVTControlCharacters(line));
+const cells = (task: ComparedTask | undefined) =>
+  task && Object.fromEntries(comparisonColumns.map(column => [column.id, cellText(column, task)]));
 
 describe('compareTasks', () => {
   it('pairs the tasks of two runs, with the mean of several rollouts', () => {
-    const tasks = compareTasks(
+    const tasks = both(
       [rewarded('a', 0.2), rewarded('a', 0.4), rewarded('b', 0), rewarded('c', 1), rewarded(null, 1)],
       [rewarded('a', 0.5, 'traj_new'), rewarded('b', null), rewarded('d', 1)],
     );
     expect(tasks.map(({ task_id }) => task_id)).toEqual(['a', 'b', 'c', 'd']);
-    expect(tasks[0]).toMatchObject({ new: 0.5, trajectory_id: 'traj_new' });
+    expect(tasks[0]).toMatchObject({ new: 0.5 });
     expect(tasks[0]?.base).toBeCloseTo(0.3);
     expect(tasks[0]?.difference).toBeCloseTo(0.2);
     // A missing reward is no zero.
     expect(tasks[1]).toMatchObject({ base: 0, new: undefined, difference: undefined });
-    expect(tasks[2]).toMatchObject({ base: 1, new: undefined, trajectory_id: 'traj_c' });
+    expect(tasks[2]).toMatchObject({ base: 1, new: undefined });
+  });
+
+  it('shows how many rollouts a task has, how many have no reward, and the lowest reward (R1)', () => {
+    const [task] = both(
+      [rewarded('a', 1), rewarded('a', 0.5)],
+      [rewarded('a', 1), rewarded('a', 0), rewarded('a', null)],
+    );
+    expect(cells(task)).toMatchObject({ base_n: '2', new_n: '2/3', base_min: '0.500', new_min: '0' });
+    expect(task && comparedFacts(task)).toContainEqual({
+      label: 'new',
+      value: '0.500 of 2 rollouts, lowest 0, 1 without a reward',
+    });
+  });
+
+  it('opens the lowest rollout of the run that lost, and that of the other one (R1)', () => {
+    const base = [rewarded('a', 1, 'base_1'), rewarded('a', 0.9, 'base_2')];
+    const fresh = [rewarded('a', 1, 'new_1'), rewarded('a', 0, 'new_2'), rewarded('a', null, 'new_3')];
+    const [lost] = both(base, fresh);
+    expect(lost && trajectoriesOf(lost)).toEqual(['new_2', 'base_2']);
+    const [won] = both(fresh, base);
+    expect(won && trajectoriesOf(won)).toEqual(['new_2', 'base_2']);
+    const [failed] = both(base, [rewarded('a', null, 'new_3')]);
+    expect(failed && trajectoriesOf(failed)).toEqual(['new_3', 'base_2']);
+    const [only] = both(base, []);
+    expect(only && trajectoriesOf(only)).toEqual(['base_2']);
+  });
+
+  it('finds the tasks of rollouts that are not listed by the total of the run (R1)', () => {
+    const base = listed([rewarded('a', 1), rewarded('b', 1)]);
+    const fresh = listed([rewarded('a', 1)], 2);
+    const [first, second] = compareTasks(base, fresh);
+    expect([first?.rollouts.new.unlisted, second?.rollouts.new.unlisted]).toEqual([0, 1]);
+    // Three rollouts of two tasks: whose is the third?
+    const odd = compareTasks(base, listed([rewarded('a', 1)], 3));
+    expect(odd).toHaveLength(3);
+    expect(cells(odd[2])).toMatchObject({ task: '(not listed)', new: 'none', new_n: '0/2' });
+    expect(lines(odd)[1]).toContain('1.00 of 1 of 4 rollouts');
   });
 });
 
 describe('comparisonLines', () => {
-  const run = (values: readonly number[]) => values.map((value, index) => rewarded(`t${index}`, value));
+  const run = (values: readonly (number | null)[]) => values.map((value, index) => rewarded(`t${index}`, value));
+  const many = (value: number) => run(Array<number>(12).fill(value));
 
-  it('say the means, the paired difference, its interval, and who did better where', () => {
-    const said = lines(compareTasks(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
+  it('say the means, the paired difference, its interval, the verdict, and who did better where', () => {
+    const said = lines(both(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
     expect(said.slice(0, 2)).toEqual(['base  0.250 of 4 tasks  untrained', 'new   0.563 of 4 tasks  trained']);
-    // Differences 0.4, 0.35, 0.5, 0: mean 0.3125, s 0.2175, t(0.975, 3) 3.182.
-    expect(said[2]).toBe('diff  +0.313  95% between -0.0335 and +0.659');
+    expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% between -0\.\d+ and \+0\.\d+$/);
     expect(said.slice(3)).toEqual([
-      '      No clear difference',
+      expect.stringMatching(/^ {6}Undecided: about \d+ more rollouts of each run$/),
       '      new is higher on 3, lower on 0, same on 1 of 4',
     ]);
   });
 
   it('are sure only where the interval leaves no doubt', () => {
-    const [low, high] = [run([0.1, 0.12, 0.11, 0.1, 0.13]), run([0.8, 0.81, 0.83, 0.79, 0.82])];
-    expect(lines(compareTasks(low, high))[3]).toBe('      The new run is better');
-    expect(lines(compareTasks(high, low))[3]).toBe('      The base is better');
-    expect(lines(compareTasks(run([0.1]), run([0.9]))).slice(2)).toEqual([
-      'diff  +0.800  from one task only',
-      '      No clear difference',
+    expect(lines(both(many(0.1), many(0.8)))[3]).toBe('      The new run is better');
+    expect(lines(both(many(0.8), many(0.1)))[3]).toBe('      The new run is worse');
+  });
+
+  it('are not sure of one or two tasks that go from 0 to 1 (V44)', () => {
+    expect(lines(both(run([0]), run([1]))).slice(2)).toEqual([
+      expect.stringMatching(/^diff {2}\+1\.00 {2}95% between -0\.9\d+ and \+1\.00$/),
+      '      Undecided: about 5 more rollouts of each run',
       '      new is higher on 1, lower on 0, same on 0 of 1',
     ]);
+    expect(lines(both(run([0, 0]), run([1, 1])))[2]).toBe('diff  +1.00  95% between -0.684 and +1.00');
+  });
+
+  it('bound the means by the rewards that are missing (R1)', () => {
+    const said = lines(both(many(0), run([...Array<number>(10).fill(0.9), null, null])));
+    expect(said[1]).toBe('new   0.900 of 10 of 12 rollouts; 0.750 to 0.917 whatever the 2 were  trained');
   });
 
   it('say if nothing can be compared', () => {
-    expect(lines(compareTasks([rewarded('a', 1)], [rewarded('b', 1)])).at(-1)).toBe('No task has a reward in both.');
+    const said = lines(both([rewarded('a', 1)], [rewarded('b', 1)]));
+    expect(said.at(-1)).toBe('      Undecided: no task has a reward in both runs');
   });
 
   it('keep to the width without losing a word of the result', () => {
-    const said = lines(compareTasks(run([0.1, 0.5]), run([0.2, 0.9])), 30);
+    const said = lines(both(run([0.1, 0.5]), run([0.2, 0.9])), 30);
     for (const line of said) expect(line.length).toBeLessThan(31);
     expect(said.join(' ').replace(/ +/g, ' ')).toContain('new is higher on 2, lower on 0, same on 0 of 2');
     expect(said.at(-1)).toMatch(/^ {6}\S/);

@@ -1,0 +1,23 @@
+/**
+ * Where an increasing function passes 0 between `low`, where it is negative, and `high`, where it is not: bisection,
+ * with a secant in place of every other half where that is closer (the Illinois method). The result is within
+ * `tolerance` of it.
+ */
+export function crossing(of: (at: number) => number, low: number, high: number, tolerance: number): number {
+  let [left, right] = [low, high];
+  let [below, above] = [of(left), of(right)];
+  for (let round = 0; right - left > tolerance && round < 200; round++) {
+    const middle = (left + right) / 2;
+    const secant = left + ((right - left) * below) / (below - above);
+    const at = round % 3 !== 2 && secant > left && secant < right ? secant : middle;
+    const value = of(at);
+    if (value < 0) {
+      [left, below] = [at, value];
+      above /= 2;
+    } else {
+      [right, above] = [at, value];
+      below /= 2;
+    }
+  }
+  return left;
+}

@@ -1,0 +1,42 @@
+/** The distinct values of a sample, each with the number of times it occurs. Most rewards are one of few values. */
+export interface Tally {
+  /** Ascending. */
+  readonly values: Float64Array;
+  /** Positive, but not always whole: a sample counted one and a half times is a question about more of the same. */
+  readonly counts: Float64Array;
+  /** The sum of the counts. */
+  readonly size: number;
+}
+
+/** Tallies finite values. */
+export function tallyOf(sample: readonly number[]): Tally {
+  const sorted = Float64Array.from(sample).sort();
+  const values = new Float64Array(sorted.length);
+  const counts = new Float64Array(sorted.length);
+  let last = -1;
+  for (const value of sorted) {
+    if (last < 0 || values[last] !== value) {
+      last += 1;
+      values[last] = value;
+    }
+    counts[last] = (counts[last] ?? 0) + 1;
+  }
+  return { values: values.slice(0, last + 1), counts: counts.slice(0, last + 1), size: sorted.length };
+}
+
+/** The same sample, seen `times` over. */
+export function repeated({ values, counts, size }: Tally, times: number): Tally {
+  return { values, counts: counts.map(count => count * times), size: size * times };
+}
+
+/** Every value with the other sign: an upper limit is the lower limit of the mirrored sample, mirrored. */
+export function mirrored({ values, counts, size }: Tally): Tally {
+  return { values: values.map(value => -value).reverse(), counts: counts.toReversed(), size };
+}
+
+/** The arithmetic mean; NaN of nothing. */
+export function tallyMean({ values, counts, size }: Tally): number {
+  let sum = 0;
+  for (let index = 0; index < values.length; index++) sum += ((values[index] ?? 0) * (counts[index] ?? 0)) / size;
+  return sum;
+}

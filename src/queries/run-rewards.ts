@@ -1,0 +1,95 @@
+/** The rewards of an evaluation run, by task. */
+import { unreadableIn } from '../contract/common.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { mean } from '../text/statistics.ts';
+import type { QueryContext } from './query-context.ts';
+
+export interface Rollout {
+  readonly reward: number | undefined;
+  readonly trajectory_id: string | undefined;
+}
+
+/** The rollouts of one task. */
+export interface Rollouts {
+  /** As listed. */
+  readonly listed: readonly Rollout[];
+  /** Rollouts of an ended run that the service does not list: they failed. */
+  readonly unlisted: number;
+}
+
+export interface RunRewards {
+  readonly tasks: ReadonlyMap<string, Rollouts>;
+  /** Rollouts whose task is not known. */
+  readonly nameless: Rollouts;
+}
+
+/** The mean of a run's numeric rewards, and their number. */
+export interface RewardMean {
+  readonly mean: number | undefined;
+  readonly rewards: number;
+}
+
+export function meanOfRewards(rewards: readonly TrajectoryReward[]): RewardMean {
+  const values = rewards.flatMap(({ reward: value }) => value ?? []);
+  return { mean: mean(values), rewards: values.length };
+}
+
+/**
+ * Groups rewards by task. Services may leave failed rollouts out: where the total says that every task has the same
+ * number of rollouts, the missing ones belong to the tasks that have fewer; otherwise to no task that is known.
+ *
+ * @param more ids of other tasks that the run must have had
+ */
+export function rewardsByTask({ rewards, total }: ReadRewards, more: Iterable<string> = []): RunRewards {
+  const tasks = new Map<string, Rollout[]>();
+  const nameless: Rollout[] = [];
+  for (const { task_id, reward, trajectory_id } of rewards) {
+    const rollout = { reward: reward ?? undefined, trajectory_id: trajectory_id ?? undefined };
+    if (!task_id) nameless.push(rollout);
+    else if (tasks.has(task_id)) tasks.get(task_id)?.push(rollout);
+    else tasks.set(task_id, [rollout]);
+  }
+  for (const task_id of more) if (!tasks.has(task_id)) tasks.set(task_id, []);
+  const unlisted = Math.max(0, total - rewards.length);
+  const each = total / tasks.size;
+  const isEven =
+    nameless.length === 0 && Number.isInteger(each) && [...tasks.values()].every(({ length }) => length <= each);
+  return {
+    tasks: new Map([...tasks].map(([id, listed]) => [id, { listed, unlisted: isEven ? each - listed.length : 0 }])),
+    nameless: { listed: nameless, unlisted: isEven ? 0 : unlisted },
+  };
+}
+
+/** Ids of the tasks that rewards name. */
+export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
+  rewards.flatMap(({ task_id }) => task_id || []);
+
+/** The rewards of a run as the service lists them. */
+export interface ReadRewards {
+  readonly rewards: readonly TrajectoryReward[];
+  /** Rollouts that should have a reward, as far as known; while the run goes on, those listed. */
+  readonly total: number;
+}
+
+/**
+ * Reads the rewards of a run.
+ *
+ * @param final whether the run ended by itself: what has no reward then will have none
+ */
+export async function readRunRewards(
+  eval_run_id: string,
+  final: boolean,
+  { service, signal }: QueryContext,
+): Promise<ReadRewards> {
+  const params = { eval_run_id };
+  const [{ trajectory_rewards: rewards }, progress] = await Promise.all([
+    service.call('getTrajectoryRewards', { params }, { signal }),
+    // Without the total, rollouts that are not listed are not known.
+    final
+      ? service.call('getEvalProgress', { params }, { signal }).catch((error: unknown) => {
+          if (signal.aborted) throw error;
+        })
+      : undefined,
+  ]);
+  return { rewards, total: Math.max(progress?.total_rollouts ?? 0, rewards.length + unreadableIn(rewards)) };
+}

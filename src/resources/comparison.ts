@@ -1,0 +1,135 @@
+/** How a comparison of two runs reads: its columns, its facts, and its result in words. */
+import type { Column } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import {
+  type ComparedRuns,
+  type ComparisonOptions,
+  comparisonDefaults,
+  summariseComparison,
+} from '../present/statistics/comparison.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import type { RunTasks, TaskMean, TaskRollouts } from '../present/statistics/tasks.ts';
+import {
+  type ComparedTask,
+  lowest,
+  type OfBoth,
+  ratedRewards,
+  type Side,
+  trajectoriesOf,
+  unlistedTask,
+  withoutReward,
+} from '../queries/compare.ts';
+import type { Rollouts } from '../queries/run-rewards.ts';
+import { counted, difference, reward } from '../text/numbers.ts';
+
+/** The rollouts of a task as the statistics take them; each one that is not listed and of no known task by itself. */
+function taskRollouts({ task_id, rollouts }: ComparedTask, side: Side): TaskRollouts[] {
+  const { listed, unlisted } = rollouts[side];
+  if (task_id !== unlistedTask) return [{ rewards: listed.map(each => each.reward), unlisted }];
+  const most = Math.max(rollouts.base.unlisted, rollouts.new.unlisted);
+  return Array.from({ length: most }, () => ({ rewards: [], unlisted: 1 }));
+}
+
+/** @param final which of the runs ended by themselves */
+export function compareRuns(
+  tasks: readonly ComparedTask[],
+  final: OfBoth<boolean>,
+  options: ComparisonOptions = comparisonDefaults,
+): ComparedRuns {
+  const run = (side: Side): RunTasks => ({
+    tasks: tasks.flatMap(task => taskRollouts(task, side)),
+    final: final[side],
+  });
+  return summariseComparison(run('base'), run('new'), options);
+}
+
+const shareText = (rollouts: Rollouts): string => {
+  const rated = ratedRewards(rollouts).length;
+  const missing = withoutReward(rollouts);
+  return missing === 0 ? `${rated}` : `${rated}/${rated + missing}`;
+};
+
+const columnOf = (
+  id: string,
+  title: string,
+  value: (row: ComparedTask) => number | undefined,
+  text = (row: ComparedTask): string => reward(value(row)),
+): Column<ComparedTask> => ({ id, title, width: 8, align: 'right', value, text });
+
+export const comparisonColumns: readonly Column<ComparedTask>[] = [
+  {
+    id: 'task',
+    title: 'TASK',
+    width: { min: 12, max: 60, grow: 1 },
+    value: row => (row.task_id === unlistedTask ? '(not listed)' : row.task_id),
+  },
+  columnOf('base', 'BASE', row => row.base),
+  columnOf('new', 'NEW', row => row.new),
+  {
+    id: 'difference',
+    title: 'DIFF',
+    width: 9,
+    align: 'right',
+    value: row => row.difference,
+    text: row => difference(row.difference),
+  },
+  columnOf(
+    'base_n',
+    'BASE N',
+    row => ratedRewards(row.rollouts.base).length,
+    row => shareText(row.rollouts.base),
+  ),
+  columnOf(
+    'new_n',
+    'NEW N',
+    row => ratedRewards(row.rollouts.new).length,
+    row => shareText(row.rollouts.new),
+  ),
+  columnOf('base_min', 'BASE MIN', row => lowest(row.rollouts.base)?.reward),
+  columnOf('new_min', 'NEW MIN', row => lowest(row.rollouts.new)?.reward),
+];
+
+/** A task in both runs, and which rollout it opens. */
+export function comparedFacts(task: ComparedTask): readonly Fact[] {
+  const side = (name: Side): string => {
+    const rollouts = task.rollouts[name];
+    const missing = withoutReward(rollouts);
+    const [rated, least] = [ratedRewards(rollouts).length, lowest(rollouts)?.reward];
+    return [
+      `${reward(task[name])} of ${counted(rated, 'rollout')}`,
+      rated > 1 && least !== undefined ? `lowest ${reward(least)}` : '',
+      missing > 0 ? `${missing} without a reward` : '',
+    ]
+      .filter(Boolean)
+      .join(', ');
+  };
+  return [
+    { label: 'task', value: task.task_id || undefined },
+    { label: 'base', value: side('base') },
+    { label: 'new', value: side('new') },
+    { label: 'difference', value: difference(task.difference) },
+    { label: 'opens', value: trajectoriesOf(task)[0] },
+  ];
+}
+
+/** `0.710 of 28 tasks`, or `0.710 of 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
+export function taskMeanWords({ mean, tasks, rated, rollouts, bounds }: TaskMean): string {
+  if (bounds === undefined) return `${reward(mean)} of ${counted(tasks, 'task')}`;
+  const missing = rollouts - rated;
+  const [low, high] = bounds;
+  return `${reward(mean)} of ${rated} of ${counted(rollouts, 'rollout')}; ${reward(low)} to ${reward(high)} whatever the ${missing} ${missing === 1 ? 'was' : 'were'}`;
+}
+
+/** `95%`, and when it holds. */
+export function intervalLabel({ confidence, method }: Interval): string {
+  const percent = `${Number((confidence * 100).toFixed(2))}%`;
+  return method === 'always' ? `${percent} at any look` : percent;
+}
+
+/** `new is higher on 3, lower on 0, same on 1 of 4`. */
+export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string =>
+  `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
+
+/** `4 of 28 tasks lack a reward`; empty if none does. */
+export const lackingWords = ({ lacking, tasks }: ComparedRuns): string =>
+  lacking === 0 ? '' : `${lacking} of ${counted(tasks, 'task')} lack a reward`;

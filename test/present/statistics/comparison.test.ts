@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { comparisonDefaults, summariseComparison } from '../../../src/present/statistics/comparison.ts';
+import type { Missing, RunTasks } from '../../../src/present/statistics/tasks.ts';
+
+type Task = readonly (number | undefined)[];
+
+const run = (tasks: readonly (Task | number)[], final = true, unlisted = 0): RunTasks => ({
+  tasks: tasks.map(rewards => ({ rewards: typeof rewards === 'number' ? [rewards] : rewards, unlisted })),
+  final,
+});
+const compared = (
+  base: readonly (Task | number)[],
+  fresh: readonly (Task | number)[],
+  options: { missing?: Missing; equalWithin?: number; range?: readonly [number, number]; final?: boolean } = {},
+) => {
+  const { final = true, ...others } = options;
+  return summariseComparison(run(base, final), run(fresh, final), { ...comparisonDefaults, ...others });
+};
+const times = (count: number, value: Task | number) => Array<Task | number>(count).fill(value);
+
+describe('a verdict', () => {
+  it('does not come from two tasks that go from 0 to 1 (V44)', () => {
+    const { interval, verdict, gate } = compared([0, 0], [1, 1]);
+    expect(interval?.low).toBeCloseTo(-1 + 2 * Math.sqrt(0.025), 6);
+    expect(interval?.high).toBe(1);
+    expect(verdict).toMatchObject({ kind: 'undecided', words: 'undecided: about 4 more rollouts of each run' });
+    expect(gate(0.9).outcome).toBe('undecided');
+  });
+
+  it('is reached by six gains, and by six losses', () => {
+    expect(compared(times(6, 0), times(6, 1)).verdict).toMatchObject({
+      kind: 'better',
+      words: 'the new run is better',
+    });
+    expect(compared(times(6, 1), times(6, 0)).verdict).toMatchObject({ kind: 'worse', words: 'the new run is worse' });
+    expect(compared(times(5, 0), times(5, 1)).verdict.kind).toBe('undecided');
+  });
+
+  it('does not overlook a rare loss behind small gains', () => {
+    // Each task but one in ten gains 0.1, that one loses 0.9: the mean is 0, and ten tasks may not show the loss.
+    expect(compared(times(10, 0.9), times(10, 1)).verdict.kind).not.toBe('better');
+  });
+
+  it('is equal where no larger difference is left', () => {
+    const same = compared(times(200, 0.5), times(200, 0.5));
+    expect(same.verdict).toMatchObject({ kind: 'equal', words: 'equal within ±0.05' });
+    expect(compared(times(200, 0.5), times(200, 0.5), { equalWithin: 0.01 }).verdict.words).toMatch(
+      /^undecided: about \d+ more rollouts of each run$/,
+    );
+    expect(compared(times(28, 0.5), times(28, 0.5), { equalWithin: 0 }).verdict.words).toBe('undecided');
+  });
+
+  it('counts several rollouts of a task as one value', () => {
+    const few = compared(times(3, [0, 0, 0, 0]), times(3, [1, 1, 1, 1]));
+    expect(few.interval).toEqual(compared(times(3, 0), times(3, 1)).interval);
+    expect(few.verdict.kind).toBe('undecided');
+  });
+
+  it('says that there is nothing to compare', () => {
+    const nothing = compared([[1], []], [[], [1]]);
+    expect(nothing).toMatchObject({ pairs: 0, tasks: 2, difference: undefined, lacking: 2 });
+    expect(nothing.verdict.words).toBe('undecided: no task has a reward in both runs');
+    expect(compared([], []).interval).toBeUndefined();
+  });
+});
+
+describe('missing rewards', () => {
+  const fresh = [...times(24, 1), ...times(4, [undefined])];
+
+  it('are bounded in the mean', () => {
+    const rewards = [...times(17, 1), ...times(7, 0), ...times(4, [undefined])];
+    const { mean, rated, rollouts, bounds = [] } = compared(times(28, 0), rewards).new;
+    expect([mean, rated, rollouts]).toEqual([expect.closeTo(0.708, 3), 24, 28]);
+    expect(bounds).toEqual([expect.closeTo(0.607, 3), expect.closeTo(0.75, 3)]);
+  });
+
+  it('count against a verdict until it holds whatever they were', () => {
+    expect(compared(times(28, 0), fresh)).toMatchObject({ lacking: 4, verdict: { kind: 'better' } });
+    const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
+    const base = [...times(22, 0), ...times(6, 1)];
+    expect(compared(base, close).verdict.words).toBe('undecided: 6 of 28 tasks lack a reward and could reverse it');
+    expect(compared(base, close, { missing: 'ignore' }).verdict.kind).toBe('better');
+  });
+
+  it('are a part of a task that has others', () => {
+    const { interval } = compared(times(6, 0), times(6, [1, 1, 1, undefined]));
+    expect(interval).toEqual({ ...compared(times(6, 0), times(6, [1, 1, 1, 0])).interval, high: 1 });
+  });
+
+  it('are also those of a task that only one run has', () => {
+    const { lacking, pairs } = compared([1, 1], [1, []]);
+    expect([lacking, pairs]).toEqual([1, 1]);
+  });
+
+  it('are still to come while a run goes on', () => {
+    const { lacking, base } = compared([1, []], [1, []], { final: false });
+    expect([lacking, base.bounds]).toEqual([0, undefined]);
+  });
+});
+
+describe('a run that goes on', () => {
+  it('has a wider interval, which holds at every look', () => {
+    const [once, always] = [true, false].map(final => compared(times(12, 0), times(12, 1), { final }));
+    expect(always?.interval?.method).toBe('always');
+    expect(always?.interval?.low).toBeLessThan(once?.interval?.low ?? 0);
+    expect(always?.verdict.kind).toBe('better');
+  });
+
+  it('counts the first rollouts of tasks that have as many', () => {
+    const uneven = [...times(20, [1, 1, 1]), ...times(20, [1])];
+    const { interval } = compared(times(40, [0, 0, 0, 0]), uneven, { final: false });
+    expect(interval?.low).toBeGreaterThan(0.5);
+    expect(interval?.low).toBeLessThan(1);
+  });
+});
+
+describe('rewards outside of the range', () => {
+  const spread = (count: number) => Array.from({ length: count }, (_, index) => 2 + (index % 7));
+
+  it('have no interval if there are few, and say why', () => {
+    const { interval, verdict, gate } = compared(spread(28), spread(28).toReversed());
+    expect(interval).toBeUndefined();
+    expect(verdict.words).toBe('undecided: rewards lie outside of 0..1, their range is not known');
+    expect(gate(0)).toMatchObject({ outcome: 'undecided' });
+  });
+
+  it('have the t interval if there are many, but none of width 0', () => {
+    const many = spread(300);
+    expect(compared(Array(300).fill(0), many).interval?.method).toBe('t');
+    expect(compared(Array(300).fill(2), Array(300).fill(4)).interval).toBeUndefined();
+    expect(compared(Array(300).fill(0), many, { final: false }).interval).toBeUndefined();
+  });
+
+  it('are no exception once the range is given', () => {
+    expect(compared(times(28, 0), times(28, 8), { range: [0, 10] }).verdict.kind).toBe('better');
+  });
+});
+
+describe('the gate', () => {
+  it('passes, fails and says when it does not know', () => {
+    const { gate } = compared(times(28, 0), times(28, 0.5));
+    expect(gate(0).outcome).toBe('passed');
+    expect(gate(0.9)).toMatchObject({
+      outcome: 'failed',
+      words: expect.stringMatching(/^Too low\. The difference is between/),
+    });
+    expect(gate(0.45)).toMatchObject({
+      outcome: 'undecided',
+      words: expect.stringMatching(/^Undecided: about \d+ more rollouts of each run\. The difference is between/),
+    });
+  });
+});
