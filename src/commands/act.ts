@@ -85,6 +85,20 @@ export async function confirm(question: string, { yes }: ActFlags, io: CommandIo
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was changed.', exitCodes.failed);
 }
 
+/**
+ * Asks before something is put into production, or taken out of it: the slug has to be typed.
+ *
+ * @param question what happens
+ * @throws CommandError if something else was typed, or if there is no terminal
+ */
+export async function confirmTyped(question: string, slug: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
+  if (yes) return;
+  if (!io.input.isTTY)
+    throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was changed.`);
+  const answer = await askLine(io, `${sanitiseLine(question)} Type ${sanitiseLine(slug)} to confirm: `);
+  if (answer.trim() !== sanitiseLine(slug)) throw new CommandError('Nothing was changed.', exitCodes.failed);
+}
+
 /** Sends an action that starts something, and remembers what it started. */
 export async function start<Input, Result>(
   send: Action<Input, Result>,

@@ -1,7 +1,7 @@
 /** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { deployment } from '../contract/deployments.ts';
+import { type Deployment, deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { logRewardResult } from '../contract/trajectories.ts';
@@ -15,7 +15,15 @@ import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
-import { type ActFlags, askLine, checkOutcomeFlags, confirm, printOutcome, printRequests } from './act.ts';
+import {
+  type ActFlags,
+  askLine,
+  checkOutcomeFlags,
+  confirm,
+  confirmTyped,
+  printOutcome,
+  printRequests,
+} from './act.ts';
 import {
   awaited,
   endedBefore,
@@ -31,6 +39,7 @@ import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkRecordFlags } from './output.ts';
+import { replacedBy, slugsInProduction } from './production.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
 import type { AwaitedChange } from './until-ended.ts';
@@ -48,6 +57,8 @@ interface Change {
   readonly loses: string;
   /** By the first name of the resource. */
   readonly verbs: Readonly<Record<string, Deed>>;
+  /** What has to be typed before it, as it takes something out of production; undefined if it does not. */
+  readonly typed?: (found: readonly Found[]) => string | undefined;
   /** What --wait waits for. */
   readonly awaits?: (found: Found) => AwaitedChange;
   /** How to do it where it failed, if there is another way. */
@@ -90,7 +101,7 @@ async function changeAll(
   flags: ActFlags & ServiceFlags,
   io: CommandIo,
 ): Promise<number> {
-  const { verb, past, loses, verbs, awaits, mayHaveEnded, hint } = change;
+  const { verb, past, loses, verbs, typed, awaits, mayHaveEnded, hint } = change;
   await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     if (!flags.dryRun) context.service.requireWrites();
@@ -110,7 +121,10 @@ async function changeAll(
       { touches: [], ...(removes && { removes: ({ id }) => ({ id }) }) },
     );
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
-    await confirm(`${verb} ${found.map(nameOf).join(', ')}? ${loses}`, flags, io);
+    const question = `${verb} ${found.map(nameOf).join(', ')}? ${loses}`;
+    const slugs = typed?.(found);
+    if (slugs === undefined) await confirm(question, flags, io);
+    else await confirmTyped(`${question} In production now: ${slugs}.`, slugs, flags, io);
     const answers = new Map<Found, unknown>();
     const left = await sendAll(context.service, send, found, {
       signal: context.signal,
@@ -200,7 +214,13 @@ export function remove({ args, flags }: CommandInput<'delete'>, io: CommandIo): 
 export function takeDown({ args, flags }: CommandInput<'undeploy'>, io: CommandIo): Promise<number> {
   const verbs = { deployments: undeploy as Deed };
   const loses = 'It stops answering, and its record is deleted. This cannot be undone.';
-  return changeAll({ verb: 'Undeploy', past: 'undeployed', loses, verbs, awaits: untilUndeployed }, args, flags, io);
+  const typed = (found: readonly Found[]) => slugsInProduction(found.map(({ row }) => row as Deployment));
+  return changeAll(
+    { verb: 'Undeploy', past: 'undeployed', loses, verbs, typed, awaits: untilUndeployed },
+    args,
+    flags,
+    io,
+  );
 }
 
 export async function promoteOne(
@@ -216,12 +236,12 @@ export async function promoteOne(
     const input = { deployment_id: id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
-    const slug = 'model_slug' in row && typeof row.model_slug === 'string' ? row.model_slug : 'its slug';
-    const instead = demoted ? ` ${demoted.id} is demoted.` : '';
+    const slug = 'model_slug' in row && typeof row.model_slug === 'string' ? row.model_slug : id;
+    const replaced = demoted ? `${demoted.id} is demoted.` : flags.yes ? '' : await replacedBy(slug, context, id);
     const question = flags.undo
       ? `${id} stops answering for ${slug}.`
-      : `${id} answers for ${slug} from now on.${instead}`;
-    await confirm(`${question} Continue?`, flags, io);
+      : `${id} answers for ${slug} from now on. ${replaced}`;
+    await confirmTyped(question, slug, flags, io);
     await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;
   });

@@ -8,6 +8,7 @@ import { startDeployment } from '../queries/deployments.ts';
 import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
 import { cancelTraining, startTraining } from '../queries/training.ts';
 import { start } from './act.ts';
+import { replacedBy } from './production.ts';
 import { defaultSlug, deployableCheckpoint, evaluationInput, findBenchmark, trainingInput } from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -51,9 +52,14 @@ const stopTraining: Act<TrainingRun> = async (row, _, { service, signal }) => {
 
 const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say }, context) => {
   const checkpoint = await deployableCheckpoint(training_run_id, context, say);
-  const model_slug = await ask('Slug it serves under', defaultSlug(checkpoint));
+  const model_slug = await ask('Slug', defaultSlug(checkpoint));
   const role = await choose('Role', deploymentRoles);
   const input = { checkpoint_id: checkpoint.id, model_slug, role };
+  if (role === 'production') {
+    say(await replacedBy(model_slug, context));
+    const typed = await ask('Type the slug again to put it into production');
+    if (typed !== model_slug) return `${typed} is not ${model_slug}. Nothing was sent.`;
+  }
   const { deployment_id } = await start(startDeployment, input, context);
   return `Deploying ${deployment_id}. Type deployments to see it.`;
 };

@@ -15,7 +15,7 @@ import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { ServiceError } from '../service/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { type ActFlags, checkOutcomeFlags, finish, printRequests, start } from './act.ts';
+import { type ActFlags, checkOutcomeFlags, confirmTyped, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import {
@@ -28,6 +28,7 @@ import {
   searchCheckpoint,
 } from './find.ts';
 import type { CommandIo } from './io.ts';
+import { replacedBy } from './production.ts';
 import { missingSecrets } from './readiness.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -308,6 +309,11 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
       );
     }
     const input = { checkpoint_id: checkpoint.id, model_slug, role: flags.role ?? deploymentRoles[0] };
+    if (input.role === 'production' && !flags.dryRun) {
+      context.service.requireWrites();
+      const replaced = flags.yes ? '' : await replacedBy(model_slug, context);
+      await confirmTyped(`${model_slug} goes into production. ${replaced}`, model_slug, flags, io);
+    }
     const ref = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
     return begin(startDeployment, input, ({ deployment_id }) => ref(deployment_id), flags, context, io);
   });

@@ -6,7 +6,8 @@ export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'
 /** Also in later generations. */
 const laterStatuses = ['CANCELLING', 'CANCELLED'] as const;
 export const knownDeploymentStatuses = [...deploymentStatuses, ...laterStatuses] as const;
-export const deploymentRoles = ['production', 'test'] as const;
+/** The default first: nothing is put into production without being asked for. */
+export const deploymentRoles = ['test', 'production'] as const;
 export const outputSpeeds = ['normal', 'turbo'] as const;
 export const concurrencies = ['low', 'medium', 'high'] as const;
 

@@ -105,13 +105,23 @@ export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
   return useListed(source)?.rows ?? noRows;
 }
 
+/** Whether a list holds all that the service has. */
+export const isWhole = (data: ListData<unknown> | undefined): boolean =>
+  data?.complete === true && data.dropped === 0 && data.remembered_at === undefined;
+
 /** A list of which the first page is enough. */
 export function useList<Row>(
   source: ListSource<Row>,
   attention: Attention,
-): { readonly rows: readonly Row[]; readonly loaded: boolean; readonly error: Error | undefined } {
+): {
+  readonly rows: readonly Row[];
+  readonly loaded: boolean;
+  /** Whether these are all the rows that the service has. */
+  readonly complete: boolean;
+  readonly error: Error | undefined;
+} {
   const { data, error } = useLive(listQuery(useWorkbench(), source), attention);
-  return { rows: data?.rows ?? noRows, loaded: data !== undefined, error };
+  return { rows: data?.rows ?? noRows, loaded: data !== undefined, complete: isWhole(data), error };
 }
 
 /** The list that is read, so that rows come in an order that is wanted. */

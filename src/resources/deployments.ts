@@ -107,6 +107,36 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
+/** Whether it answers for its slug. A service that does not say which deployment is active says its role. */
+export function isInProduction({ is_active, role, status }: Deployment): boolean {
+  return is_active ?? (role === 'production' && status === 'DEPLOYED');
+}
+
+/** A deployment by its id, with the step that it serves. */
+export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
+  checkpoint_step == null ? deployment_id : `${deployment_id} (step ${checkpoint_step})`;
+
+/** Whether two slugs are the same: services store them in lower case. */
+const isSameSlug = (one: string | null | undefined, other: string): boolean =>
+  one?.toLowerCase() === other.toLowerCase();
+
+/**
+ * What answers for a slug now, in words, and is replaced by another deployment.
+ *
+ * @param rows the deployments as far as they are known
+ * @param complete whether these are all of them
+ * @param except a deployment that is left out
+ */
+export function replacedWords(slug: string, rows: readonly Deployment[], complete: boolean, except = ''): string {
+  const active = rows.find(
+    row => row.deployment_id !== except && isSameSlug(row.model_slug, slug) && isInProduction(row),
+  );
+  if (active) {
+    return `${withStep(active)} answers for ${slug} now and is replaced.`;
+  }
+  return complete ? `Nothing answers for ${slug} now.` : `What answers for ${slug} now, if anything, is replaced.`;
+}
+
 /** Derives a slug from a name: characters that are not allowed become a dash. */
 export function slugOf(name: string): string {
   return name

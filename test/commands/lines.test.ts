@@ -19,9 +19,19 @@ async function said(...lines: readonly string[]) {
 describe('a question of the line mode', () => {
   it('is asked again until the answer is one of those there are', async () => {
     const { out, sent } = await said('training', 'deploy 1', 'tutor', 'tset', 'Production!', 'test', 'quit');
-    expect(out).toContain('tset is not production or test.');
-    expect(out.match(/Role, production or test \(enter for production\):/g)).toHaveLength(3);
+    expect(out).toContain('tset is not test or production.');
+    expect(out.match(/Role, test or production \(enter for test\):/g)).toHaveLength(3);
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
+  });
+
+  it('puts nothing into production unless the slug is typed again (W3)', async () => {
+    const usual = await said('training', 'deploy 1', 'tutor', '', 'quit');
+    expect(usual.sent).toMatchObject([{ model_slug: 'tutor', role: 'test' }]);
+    const wrong = await said('training', 'deploy 1', 'tutor', 'production', 'y', 'quit');
+    expect(wrong.out).toContain('y is not tutor. Nothing was sent.');
+    expect(wrong.sent).toEqual([]);
+    const right = await said('training', 'deploy 1', 'tutor', 'production', 'tutor', 'quit');
+    expect(right.sent).toMatchObject([{ model_slug: 'tutor', role: 'production' }]);
   });
 
   it('sends nothing if the input ends before the answer', async () => {

@@ -212,6 +212,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   deploy: [
     ok(['trained@latest', '--slug', 'second', '--wait', '--field', 'status'], /^DEPLOYED\n$/, { notes: /deployed/ }),
     asJson(['trained@latest', '-n'], request('POST', /deploy/)),
+    bad(['trained@latest', '--role', 'production'], usage, /goes into production\..*add --yes/),
     bad(['trained@99'], notFound, /no checkpoint 99/),
     bad(['nothing'], notFound, /There is no training run nothing/),
     bad(['trained', '--slug', 'not a slug!'], usage, /--slug takes up to 32 letters, digits, - and _/),
@@ -429,7 +430,7 @@ beforeAll(async () => {
   const words = ['t-words', '-m', model, '--wait', '--name'];
   await cli('train', [...words, 'trained', ...steps]);
   await cli('evaluate', [...words, 'first']);
-  await cli('deploy', ['trained', '--slug', 'tutor', '--wait']);
+  await cli('deploy', ['trained', '--slug', 'tutor', '--role', 'production', '--yes', '--wait']);
   const folder = join(service.folder, 'of the user');
   const [benchmark, empty, trajectories] = ['benchmark', 'empty', 'rollouts.jsonl'].map(name => join(folder, name));
   mkdirSync(String(benchmark), { recursive: true });

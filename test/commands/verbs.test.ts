@@ -152,6 +152,35 @@ describe('deploy, promote and undeploy', () => {
   });
 });
 
+describe('production', () => {
+  it('is entered and left only by the slug, or with --yes (W3, W43)', async () => {
+    const slug = ['--slug', 'teacher', '--role', 'production', '--wait', '--field', 'role'];
+    const byNobody = await cli('deploy', ['first@latest', ...slug]);
+    expect([byNobody.code, byNobody.out]).toEqual([exitCodes.usage, '']);
+    expect(byNobody.notes).toContain('teacher goes into production. Nothing answers for teacher now.');
+    const answered = (input: string) => ({ input: `${input}\n`, asked: true });
+    expect(await cli('deploy', ['first@latest', ...slug], answered('y'))).toMatchObject({
+      code: exitCodes.failed,
+      out: '',
+      notes: expect.stringContaining('Nothing was changed.'),
+    });
+    expect(await cli('deploy', ['first@latest', ...slug], answered('teacher'))).toMatchObject({
+      code: exitCodes.done,
+      out: 'production\n',
+    });
+    expect((await cli('undeploy', ['teacher'], answered('y'))).code).toBe(exitCodes.failed);
+    expect((await cli('promote', ['teacher', '--undo'], answered('y'))).code).toBe(exitCodes.failed);
+    expect((await cli('promote', ['teacher', '--undo'], answered('teacher'))).code).toBe(exitCodes.done);
+    // It is a test deployment now.
+    expect((await cli('undeploy', ['teacher'], answered('y'))).code).toBe(exitCodes.done);
+  });
+
+  it('is no default (W3)', async () => {
+    const { out } = await cli('deploy', ['first@latest', '--slug', 'teacher', '-n']);
+    expect(out).toContain('"role": "test"');
+  });
+});
+
 describe('delete and cancel', () => {
   it('refuse a name that several have, and name them', async () => {
     const twice = ['t-words', '-m', model, '--name', 'twice', '--wait'];

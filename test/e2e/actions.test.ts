@@ -253,15 +253,16 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         'enter',
         { see: '▸ first training' },
         'D',
-        { see: 'Slug it serves under' },
+        { see: 'Deploy first' },
       ]);
-      await goWay(session, ['enter', { see: '✓ deployed' }, 't', { see: 'first-training yet' }]);
+      await goWay(session, ['enter', { see: '✓ deployed' }, 't', { see: '<enter> send' }]);
       await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'tokens out' }]);
     });
   });
 
   describe('on deployments', () => {
     const chatWorker: readonly Step[] = [...go('deployments'), { type: '/talker' }, 'enter', { see: '▸ talker' }];
+    const typed = (slug: string): readonly Step[] => [{ see: `Type ${slug} to` }, { type: slug }, 'enter'];
     const active = async () => (await home.call('GET', `deploy/${home.deploymentId}`)).is_active as boolean;
 
     it('lets one answer no more, and then again', async () => {
@@ -269,7 +270,7 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
         ...chatWorker,
         'u',
         { see: 'Stop this deployment from answering?' },
-        'y',
+        ...typed('talker'),
         { see: 'no longer answers' },
       ]);
       expect(await active()).toBe(false);
@@ -277,14 +278,15 @@ describe.each(sizes)('at %i×%i', (columns, rows) => {
       await session.waitFor(/should be demoted\?|answer for its slug\?/);
       // If an earlier test has run, another deployment answers: the service decides.
       if (session.text().includes('should be demoted?')) session.press('enter');
-      await goWay(session, [{ see: 'answer for its slug?' }, 'y', { see: 'answers for its slug' }]);
+      await goWay(session, [{ see: 'answer for its slug?' }, ...typed('talker'), { see: 'answers for its slug' }]);
       expect(await active()).toBe(true);
     });
 
     it('undeploys one, only after it was asked by name', async () => {
-      await open([...chatWorker, 'd', { see: 'Undeploy?' }, 'enter', { gone: 'Undeploy?' }]);
+      await open([...chatWorker, 'd', { see: 'Undeploy?' }, { type: 'y' }, 'enter', { see: '✗ Type talker' }]);
+      await goWay(session, ['esc', { gone: 'Undeploy?' }]);
       expect((await home.call('GET', `deploy/${home.deploymentId}`)).deployment_id).toBe(home.deploymentId);
-      await goWay(session, ['d', { see: 'Undeploy?' }, 'y', { see: 'Undeployed talker' }]);
+      await goWay(session, ['d', { see: 'Undeploy?' }, ...typed('talker'), { see: 'Undeployed talker' }]);
       expect((await home.call('GET', `deploy/${home.deploymentId}`)).error.code).toBe('resource_not_found');
     });
   });

@@ -77,6 +77,7 @@ function actions(
   const at = (resource: string, row: string): readonly Step[] => [...go(resource), { see: `▸ ${row}` }];
   const yes: readonly Step[] = [{ see: '<y>' }, 'y', { see: '<?> help' }];
   const send: readonly Step[] = ['enter', { see: '<?> help' }];
+  const typed: readonly Step[] = [{ see: 'Type talker to' }, { type: 'talker' }, 'enter', { see: '<?> help' }];
   const form = (title: string): readonly Step[] => [{ see: title }, { see: 'next field' }];
   const all: readonly ScreenAction[] = [
     { way: [...at('benchmarks', 't-words'), 'b', ...yes], sends: new RegExp(`POST .*/${bench}/images/build`) },
@@ -97,7 +98,7 @@ function actions(
       sends: /POST .*\/eval(\/[^/]+\/start)?$/,
     },
     { way: [...at('training', 'first'), 't', ...form('From checkpoint'), ...send], sends: /POST .*\/train$/ },
-    { way: [...at('deployments', 'talker'), 'u', ...yes], sends: new RegExp(`POST .*/${production}/unpromote`) },
+    { way: [...at('deployments', 'talker'), 'u', ...typed], sends: new RegExp(`POST .*/${production}/unpromote`) },
     {
       way: [
         ...at('deployments', 'talker'),
@@ -106,11 +107,11 @@ function actions(
         'e',
         { see: /demoted\?/ },
         'enter',
-        ...yes,
+        ...typed,
       ],
       sends: new RegExp(`POST .*/${test}/promote`),
     },
-    { way: [...at('deployments', 'talker'), 'd', ...yes], sends: /DELETE .*\/deploy\/[^/]+$/ },
+    { way: [...at('deployments', 'talker'), 'd', ...typed], sends: /DELETE .*\/deploy\/[^/]+$/ },
     {
       way: [...at('secrets', 'TOKEN'), 'n', ...form('Create a secret'), { type: 'KEY' }, 'tab', { type: 'v' }, ...send],
       sends: /POST .*\/secrets$/,

@@ -127,12 +127,12 @@ describe.each(nodeReleases)('installed for Node %s', version => {
       { see: '▸ step 6' },
       { see: 'final' },
       'D',
-      { see: 'Slug it serves under' },
+      { see: '<enter> send' },
       'enter',
       { see: '✓ deployed' },
       't',
     ]);
-    await session.waitFor('t-words-training');
+    await session.waitFor('<enter> send');
     await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: /finished +(stop|length)/ }]);
     await goWay(session, ['esc', { see: '<i> write' }, 'q']);
     expect((await session.ended).exitCode).toBe(0);

@@ -74,7 +74,8 @@ export const verbs = {
   }),
   deploy: spec({
     summary: 'deploy a checkpoint under a slug',
-    about: 'Prints the id of the deployment. With --wait the exit code says whether it was deployed.',
+    about: `Prints the id of the deployment. With --wait the exit code says whether it was deployed. --role production asks for
+the slug first, or takes --yes.`,
     args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'checkpoint' }],
     flags: {
       ...serviceFlags,
@@ -85,10 +86,11 @@ export const verbs = {
       },
       role: {
         value: 'ROLE',
-        choices: ['production', 'test'],
-        description: 'only production, the default, answers for the slug',
+        choices: ['test', 'production'],
+        description: 'test, the default, answers by its id only; production answers for the slug',
       },
       ...waitFlags,
+      ...yesFlag,
       ...dryRunFlag,
       ...recordFlags,
     },

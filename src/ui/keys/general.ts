@@ -173,6 +173,22 @@ export const confirmCommands = {
     hint: 'no',
     palette: false,
   },
+  typed: {
+    id: 'confirm.typed',
+    title: 'confirm what was typed',
+    keys: ['enter'],
+    group: 'Confirmation',
+    hint: 'yes',
+    palette: false,
+  },
+  leave: {
+    id: 'confirm.leave',
+    title: 'cancel while typing',
+    keys: ['esc'],
+    group: 'Confirmation',
+    hint: 'no',
+    palette: false,
+  },
 } as const satisfies CommandTable;
 
 export const errorCommands = {

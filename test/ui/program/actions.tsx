@@ -165,7 +165,9 @@ export async function askFor(screen: Screen, action: ScreenAction): Promise<void
     await screen.press('enter');
   }
   // The form itself, and not the note that what it needs is asked for.
-  await screen.waitFor(text => title.test(text) && /next field|<y>/.test(text));
+  await screen.waitFor(text => title.test(text) && /next field|<y>|Type \S+ to/.test(text));
+  const [, slug] = /Type (\S+) to \w+:/.exec(screen.text()) ?? [];
+  if (slug !== undefined) await screen.type(slug);
   for (const text of typed) {
     if (text !== undefined) {
       await screen.press('ctrl-u');

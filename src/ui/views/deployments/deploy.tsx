@@ -1,13 +1,14 @@
 /** The form that deploys a checkpoint. */
 
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { deploymentRoles, modelSlug, type StartDeploymentBody } from '../../../contract/deployments.ts';
-import { startDeployment } from '../../../queries/deployments.ts';
+import { deploymentList, startDeployment } from '../../../queries/deployments.ts';
+import { useList } from '../../../queries/use-list.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
-import { deployments, slugOf } from '../../../resources/deployments.ts';
+import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { NoticeWindow } from '../shared/windows.tsx';
@@ -28,6 +29,16 @@ function checkSlug(value: string): string | undefined {
   return slug.length > modelSlug.maximum ? `${slug.length} characters; at most ${modelSlug.maximum}` : undefined;
 }
 
+const slugIn = (values: FormValues): string => values['model_slug']?.trim() ?? '';
+
+function bodyOf(values: FormValues): StartDeploymentBody {
+  return {
+    checkpoint_id: values['checkpoint_id']?.trim() ?? '',
+    model_slug: slugIn(values),
+    role: values['role'] === 'production' ? 'production' : 'test',
+  };
+}
+
 const none = async (): Promise<string> => '';
 
 export function DeployWindow({ name, checkpoint = none, given, onClose }: DeployWindowProps) {
@@ -41,31 +52,38 @@ export function DeployWindow({ name, checkpoint = none, given, onClose }: Deploy
 
 function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointId: string; onClose: () => void }) {
   const shell = useShell();
-  const [fields] = useState<readonly FieldSpec[]>(() => [
-    { kind: 'text', name: 'model_slug', label: 'Slug it serves under', initial: slugOf(name), check: checkSlug },
-    {
-      kind: 'choice',
-      name: 'role',
-      label: 'Role',
-      options: deploymentRoles.map(role => ({
-        value: role,
-        label: role,
-        note: role === 'production' ? 'answers for the slug' : 'reached by its id',
-      })),
-    },
-    {
-      kind: 'text',
-      name: 'checkpoint_id',
-      label: 'Checkpoint',
-      initial: checkpointId,
-      check: value => (value.trim() === '' ? 'Name a checkpoint' : undefined),
-    },
-  ]);
-  const bodyOf = (values: Readonly<Record<string, string>>): StartDeploymentBody => ({
-    checkpoint_id: values['checkpoint_id']?.trim() ?? '',
-    model_slug: values['model_slug']?.trim() ?? '',
-    role: values['role'] === 'test' ? 'test' : 'production',
-  });
+  const { rows, complete } = useList(deploymentList, 'visible');
+  const fields = useMemo<readonly FieldSpec[]>(
+    () => [
+      { kind: 'text', name: 'model_slug', label: 'Slug', initial: slugOf(name), check: checkSlug },
+      {
+        kind: 'choice',
+        name: 'role',
+        label: 'Role',
+        options: deploymentRoles.map(role => ({
+          value: role,
+          label: role,
+          note: role === 'production' ? 'answers for the slug' : 'reached by its id',
+        })),
+      },
+      {
+        kind: 'text',
+        name: 'confirmed',
+        label: 'Type the slug to put it into production',
+        help: values => replacedWords(slugIn(values), rows, complete),
+        check: (value, values = {}) => (value.trim() === slugIn(values) ? undefined : `Type ${slugIn(values)}`),
+        when: values => values['role'] === 'production',
+      },
+      {
+        kind: 'text',
+        name: 'checkpoint_id',
+        label: 'Checkpoint',
+        initial: checkpointId,
+        check: value => (value.trim() === '' ? 'Name a checkpoint' : undefined),
+      },
+    ],
+    [name, checkpointId, rows, complete],
+  );
   return (
     <FormWindow
       title={`Deploy ${name}`}

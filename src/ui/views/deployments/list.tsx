@@ -3,7 +3,7 @@
 import type { Deployment } from '../../../contract/deployments.ts';
 import { statusWords } from '../../../contract/status.ts';
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
-import { useListed } from '../../../queries/use-list.ts';
+import { isWhole, useListed } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { deploymentCommands, deployments } from '../../../resources/deployments.ts';
 import { asReceived } from '../../../text/numbers.ts';
@@ -44,10 +44,10 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
   const pane = usePane('main');
   const theme = useTheme();
   const listed = useListed(deployments.list({}));
-  const whole = listed?.complete && listed.dropped === 0 && listed.remembered_at === undefined;
+  const whole = isWhole(listed);
   // What the rows say of themselves is of the same moment; the service is asked for what cannot be counted here.
   const { data } = useLive(deploymentSummaryQuery, listed && !whole ? 'visible' : 'hidden');
-  const words = summaryWords(whole ? summaryOf(listed.rows) : data);
+  const words = summaryWords(whole && listed ? summaryOf(listed.rows) : data);
   return (
     <ResourceListView
       resource={deployments}

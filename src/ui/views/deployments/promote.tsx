@@ -3,6 +3,7 @@
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList, promote } from '../../../queries/deployments.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { replacedWords, withStep } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { ChoiceWindow, NoticeWindow } from '../shared/windows.tsx';
@@ -28,8 +29,17 @@ export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowPro
   const listed = useList(deploymentList, 'visible');
   if (!listed.loaded && !listed.error) return <NoticeWindow title="Promote" onClose={onClose} />;
   const others = demotable(deployment, listed.rows);
+  const replaced = replacedWords(labelOf(deployment), listed.rows, listed.complete, deployment.deployment_id);
   if (others.length === 0) {
-    return <ConfirmPromote deployment={deployment} demoted={undefined} labelOf={labelOf} onClose={onClose} />;
+    return (
+      <ConfirmPromote
+        deployment={deployment}
+        demoted={undefined}
+        replaced={replaced}
+        labelOf={labelOf}
+        onClose={onClose}
+      />
+    );
   }
   const named = others.map(other => ({
     key: other.deployment_id,
@@ -45,7 +55,13 @@ export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowPro
         shell.showOverlay({
           id: 'confirm',
           render: close => (
-            <ConfirmPromote deployment={deployment} demoted={demoted} labelOf={labelOf} onClose={close} />
+            <ConfirmPromote
+              deployment={deployment}
+              demoted={demoted}
+              replaced={replaced}
+              labelOf={labelOf}
+              onClose={close}
+            />
           ),
         })
       }
@@ -54,18 +70,23 @@ export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowPro
   );
 }
 
-function ConfirmPromote(props: PromoteWindowProps & { readonly demoted: Deployment | undefined }) {
-  const { deployment, demoted, labelOf, onClose } = props;
+interface ConfirmPromoteProps extends PromoteWindowProps {
+  /** The one that the user chose to demote. */
+  readonly demoted: Deployment | undefined;
+  /** What answers now, in words. */
+  readonly replaced: string;
+}
+
+function ConfirmPromote({ deployment, demoted, replaced, labelOf, onClose }: ConfirmPromoteProps) {
   const shell = useShell();
   const label = labelOf(deployment);
-  const replaced = demoted
-    ? `${labelOf(demoted)} (${demoted.deployment_id}) is demoted.`
-    : 'whatever answers for the slug now stops doing so.';
+  const loses = demoted ? `${withStep(demoted)}, which answers for ${labelOf(demoted)}, is demoted.` : replaced;
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
       title="Let this deployment answer for its slug?"
-      question={`${label}: ${replaced}`}
+      question={`${withStep(deployment)} goes into production under ${label}. ${loses}`}
+      typed={label}
       verb="promote"
       past="promoted"
       action={promote}

@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { undeploy, unpromote } from '../../../queries/deployments.ts';
-import { deploymentCommands } from '../../../resources/deployments.ts';
+import { deploymentCommands, isInProduction } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
@@ -11,6 +11,13 @@ import { namesOf } from '../shared/list-words.ts';
 import { PromoteWindow } from './promote.tsx';
 
 const labelOf = (deployment: Deployment): string => deployment.model_slug ?? deployment.deployment_id;
+
+/** What stops with deployments in production; nothing without them. */
+function outageWords(production: readonly Deployment[]): string {
+  if (production.length === 0) return '';
+  const slugs = namesOf(production.map(labelOf));
+  return `In production: ${slugs}. Nothing answers there until another deployment is promoted. `;
+}
 
 export function useDeploymentActions({
   onRemoved,
@@ -22,6 +29,7 @@ export function useDeploymentActions({
     const [deployment] = deployments;
     const one = deployments.length === 1 ? deployment : undefined;
     const names = namesOf(deployments.map(labelOf));
+    const production = deployments.filter(isInProduction);
     const ready = one?.status === 'DEPLOYED';
     const confirm = (node: (close: () => void) => ReactNode) => () =>
       shell.showOverlay({ id: 'confirm', render: node });
@@ -45,6 +53,7 @@ export function useDeploymentActions({
         run: confirm(close => (
           <Confirm
             title="Stop this deployment from answering?"
+            typed={one && labelOf(one)}
             question={`Nothing answers for ${one ? labelOf(one) : ''} until another deployment is promoted.`}
             verb="unpromote"
             past="unpromoted"
@@ -62,7 +71,8 @@ export function useDeploymentActions({
         run: confirm(close => (
           <Confirm
             title={deployments.length === 1 ? 'Undeploy?' : `Undeploy ${deployments.length} deployments?`}
-            question={`${names}: what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.`}
+            question={`${outageWords(production)}${names}: what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.`}
+            typed={production.length === 0 ? undefined : production.map(labelOf).join(' ')}
             verb="undeploy"
             past="undeployed"
             action={undeploy}

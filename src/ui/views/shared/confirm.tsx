@@ -1,7 +1,7 @@
 /** Confirms an action that many notice, or that cannot be undone, and reports the outcome of each write. */
 
 import { Text } from 'ink';
-import { useState } from 'react';
+import { useReducer, useState } from 'react';
 import type { Action } from '../../../queries/action.ts';
 import { useActionForEach, useRequests } from '../../../queries/use-action.ts';
 import { describeError } from '../../../service/errors.ts';
@@ -11,7 +11,10 @@ import { firstLines, wrap } from '../../../text/wrap.ts';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { confirmCommands, formCommands, overlayCommands } from '../../keys/general.ts';
+import type { KeyPress } from '../../keys/key.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
+import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { useHeldBackWords } from './asking.ts';
@@ -27,6 +30,8 @@ export interface ConfirmProps<Row> {
   readonly verb: string;
   readonly past: string;
   readonly action: Action<Row>;
+  /** The words that have to be typed before it is done; without them, one key is enough. */
+  readonly typed?: string | undefined;
   /** The rows it is done to. */
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
@@ -43,6 +48,9 @@ export function useConfirm(): <Row>(asked: Omit<ConfirmProps<Row>, 'onClose'>) =
 
 /** The free line and the keys below the question. */
 const buttonLines = 2;
+/** What to type, and the field for it. */
+const typedLines = 2;
+const oneLine = { multiline: false } as const;
 /** Number of requests shown with their own lines. */
 const shownRequests = 6;
 const mostErrorLines = 6;
@@ -79,14 +87,30 @@ export function reportLines(
   ];
 }
 
-/** The confirming key is not the one just pressed. Esc stops requests in flight. */
+interface TypedState {
+  readonly field: EditState;
+  /** It was confirmed with another text. */
+  readonly wrong: boolean;
+}
+
+function typedReducer(state: TypedState, action: KeyPress | 'wrong'): TypedState {
+  if (action === 'wrong') return { ...state, wrong: true };
+  return { field: edit(state.field, action, oneLine) ?? state.field, wrong: false };
+}
+
+/**
+ * The confirming key is not the one just pressed, and what needs more care takes a text that has to be typed. Esc stops
+ * requests in flight.
+ */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, question, verb, past, action, rows: given, labelOf, onDone, onClose } = props;
   const { layout } = useShell();
+  const typed = props.typed === undefined ? undefined : sanitiseLine(props.typed);
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const keyOf = useKeyOf();
   const [preview, setPreview] = useState(false);
+  const [answer, dispatch] = useReducer(typedReducer, { field: editStateOf('', oneLine), wrong: false });
   const sending = useActionForEach(action, given);
   const most = windowRoom(layout);
   const width = Math.min(most.width, 64);
@@ -106,7 +130,8 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
           inner,
           theme,
         );
-  const free = most.height - windowMargin.lines - buttonLines;
+  const keyLines = buttonLines + (typed === undefined ? 0 : typedLines);
+  const free = most.height - windowMargin.lines - keyLines;
   const needed = error ? leastErrorLines : Math.min(report.length, leastErrorLines);
   const asked = wrap(sanitiseLine(question), inner).slice(0, Math.max(1, free - needed));
   const errorHeight = error ? Math.min(mostErrorLines, free - asked.length) : 0;
@@ -124,6 +149,10 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const listed = names.length > 0 ? listOf(names, listRoom) : [];
   const lines = [...asked, ...listed.map(label => truncate(`${glyphs.bullet} ${sanitiseLine(label)}`, inner))];
   const act = async (): Promise<void> => {
+    if (typed !== undefined && textOf(answer.field).trim().replaceAll(/\s+/g, ' ') !== typed) {
+      dispatch('wrong');
+      return;
+    }
     if (!(await sending.start())) return;
     onClose();
     onDone();
@@ -132,27 +161,49 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const progress = given.length > 1 ? `${done} of ${given.length}: ` : '';
   const heldBack = useHeldBackWords();
   const doing = state.kind === 'running' && state.stopping ? 'Stopping…' : (heldBack ?? `${verb}…`);
+  const [yes, no] =
+    typed === undefined ? [confirmCommands.yes, confirmCommands.no] : [confirmCommands.typed, confirmCommands.leave];
   const buttons = busy
     ? `${progress}${doing}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
-    : `${styles.key(`<${keyOf(confirmCommands.no)}>`)} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(rest)}`;
+    : `${styles.key(`<${keyOf(no)}>`)} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key(`<${keyOf(yes)}>`)} ${styles.danger(rest)}`;
+  const prompt = typed === undefined ? '' : truncate(`Type ${typed} to ${verb}:`, inner);
+  const type = (press: KeyPress): void => dispatch(press);
+  const field =
+    typed === undefined || busy
+      ? {}
+      : {
+          field: fieldHandlers(oneLine, type),
+          onPaste: (text: string) => {
+            type({ name: 'paste', text });
+            return true;
+          },
+        };
   return (
     <KeyScope
       modal
       bindings={[
-        { command: confirmCommands.yes, run: () => void act(), enabled: !busy },
+        { command: yes, run: () => void act(), enabled: !busy },
         // Enter after y, as in a shell, must not stop what y has started.
-        busy ? { command: overlayCommands.close, run: sending.stop } : { command: confirmCommands.no, run: onClose },
+        busy ? { command: overlayCommands.close, run: sending.stop } : { command: no, run: onClose },
         { command: formCommands.preview, run: () => setPreview(shown => !shown) },
       ]}
+      {...field}
     >
       <Window
         title={title}
         width={width}
-        height={lines.length + buttonLines + reported.length + sent.length + errorHeight + windowMargin.lines}
+        height={lines.length + keyLines + reported.length + sent.length + errorHeight + windowMargin.lines}
         danger
       >
         <Lines lines={lines} width={inner} height={lines.length} />
         <Text> </Text>
+        {typed === undefined ? null : (
+          <Text>
+            {answer.wrong ? styles.danger(`${glyphs.cross} ${prompt}`) : prompt}
+            {'\n'}
+            {`${styles.border(glyphs.vertical)} ${withCaret(lineView(answer.field, inner - 2), 0, styles.caret)}`}
+          </Text>
+        )}
         <Text>{buttons}</Text>
         <Lines lines={reported} width={inner} height={reported.length} />
         <Lines lines={sent.map(line => styles.code(line))} width={inner} height={sent.length} />

@@ -3,13 +3,18 @@ import { own } from '../../../text/own.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf, insert, textOf } from '../text-field/editing.ts';
 
+/** What is typed and chosen, by field. */
+export type FormValues = Readonly<Record<string, string>>;
+
 interface FieldBase {
   readonly name: string;
   readonly label: string;
   /** A hint about the field, shown while it is focused. */
-  readonly help?: string;
-  /** Returns what is wrong with a value; nothing if it is valid. */
-  readonly check?: (value: string) => string | undefined;
+  readonly help?: string | ((values: FormValues) => string);
+  /** Returns what is wrong with a value, which may depend on other fields; nothing if it is valid. */
+  readonly check?: (value: string, values?: FormValues) => string | undefined;
+  /** Whether the field is shown and checked, by the values of other fields; always by default. */
+  readonly when?: (values: FormValues) => boolean;
 }
 
 export interface TextFieldSpec extends FieldBase {
@@ -74,17 +79,26 @@ export function formValues(state: FormState, fields: readonly FieldSpec[]): Reco
   return Object.fromEntries(fields.map(field => [field.name, fieldValue(state, field)]));
 }
 
+/** The fields that are shown with these values. */
+export function shownFields(state: FormState, fields: readonly FieldSpec[]): readonly FieldSpec[] {
+  const values = formValues(state, fields);
+  return fields.filter(({ when }) => when?.(values) ?? true);
+}
+
 /** The errors by field. */
 export function formErrors(state: FormState, fields: readonly FieldSpec[]): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
-  for (const field of fields) {
-    const error = field.check?.(fieldValue(state, field));
+  const values = formValues(state, fields);
+  for (const field of shownFields(state, fields)) {
+    const error = field.check?.(fieldValue(state, field), values);
     if (error !== undefined) errors.set(field.name, error);
   }
   return errors;
 }
 
-export function formReducer(state: FormState, action: FormAction, fields: readonly FieldSpec[]): FormState {
+/** @param all the fields, of which some may not be shown; the focus is among those that are */
+export function formReducer(state: FormState, action: FormAction, all: readonly FieldSpec[]): FormState {
+  const fields = shownFields(state, all);
   const field = fields[state.focus];
   const value = field && own(state.values, field.name);
   const change = (next: FieldValue): FormState =>
@@ -113,7 +127,7 @@ export function formReducer(state: FormState, action: FormAction, fields: readon
     case 'focus':
       return { ...state, focus: (((state.focus + action.by) % fields.length) + fields.length) % fields.length };
     case 'focus-error': {
-      const errors = formErrors(state, fields);
+      const errors = formErrors(state, all);
       const first = fields.findIndex(candidate => errors.has(candidate.name));
       return { ...state, focus: Math.max(0, first), touched: new Set(fields.map(({ name }) => name)) };
     }

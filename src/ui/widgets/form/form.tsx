@@ -19,6 +19,7 @@ import {
   formReducer,
   formValues,
   initialFormState,
+  shownFields,
 } from './form-state.ts';
 
 export interface FormProps {
@@ -40,30 +41,33 @@ export interface FormProps {
 const areaHeight = 4;
 
 export function Form(props: FormProps) {
-  const { fields, width, busy, onSubmit, onCancel, onChange, bindings = [], height, start = 0 } = props;
+  const { fields: all, width, busy, onSubmit, onCancel, onChange, bindings = [], height, start = 0 } = props;
   const [state, dispatch] = useReducer(
-    (old: FormState, action: FormAction) => formReducer(old, action, fields),
-    fields,
+    (old: FormState, action: FormAction) => formReducer(old, action, all),
+    all,
     given => ({ ...initialFormState(given), focus: start }),
   );
-  useEffect(() => onChange?.(formValues(state, fields)), [state, fields, onChange]);
-  const errors = formErrors(state, fields);
+  useEffect(() => onChange?.(formValues(state, all)), [state, all, onChange]);
+  const fields = shownFields(state, all);
+  const errors = formErrors(state, all);
   const field = fields[state.focus];
   const isChoice = field?.kind === 'choice';
   const isArea = field?.kind === 'text' && field.multiline;
   const theme = useTheme();
+  const values = formValues(state, all);
   const blocksWith = (positions: boolean): readonly FieldBlock[] =>
     fields.map((spec, index) => {
       const focused = index === state.focus && !busy;
       const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
       const position = positions && focused ? `${index + 1}/${fields.length}` : '';
-      return fieldBlock(spec, { focused, error, position }, state, width, theme);
+      const help = typeof spec.help === 'function' ? spec.help(values) : spec.help;
+      return fieldBlock(spec, { focused, error, position, help }, state, width, theme);
     });
-  const all = blocksInSight(blocksWith(false), state.focus, height);
-  const shown = all.length === fields.length ? all : blocksInSight(blocksWith(true), state.focus, height);
+  const inSight = blocksInSight(blocksWith(false), state.focus, height);
+  const shown = inSight.length === fields.length ? inSight : blocksInSight(blocksWith(true), state.focus, height);
   const submit = (): void => {
     if (errors.size > 0) dispatch({ kind: 'focus-error' });
-    else onSubmit(formValues(state, fields));
+    else onSubmit(formValues(state, all));
   };
   const move = (by: number) => () => dispatch({ kind: 'focus', by });
   return (
@@ -139,11 +143,11 @@ export function blocksInSight(blocks: readonly FieldBlock[], focus: number, heig
 /** A field as lines: its label, its value, and its error or hint. */
 function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): FieldBlock {
   const { styles, glyphs } = theme;
-  const { focused, error, position } = place;
+  const { focused, error, position, help } = place;
   const marker = focused ? styles.selected(glyphs.marker) : ' ';
   const room = width - 3 - displayWidth(position);
   const label = padEnd(truncate(sanitiseLine(spec.label), room), room);
-  const note = error ?? (focused ? spec.help : undefined);
+  const note = error ?? (focused ? help : undefined);
   const notes = note === undefined ? [] : wrap(sanitiseLine(note), width - (error === undefined ? 4 : 6));
   return {
     name: spec.name,
@@ -161,6 +165,7 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
 interface FieldPlace {
   readonly focused: boolean;
   readonly error: string | undefined;
+  readonly help: string | undefined;
   /** The position of the focused field, if not all are visible; otherwise empty. */
   readonly position: string;
 }

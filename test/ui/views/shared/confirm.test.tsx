@@ -9,7 +9,11 @@ import { openOnStage } from '../../stage.tsx';
 
 const names = ['one', 'two', 'three', 'four', 'five'];
 
-function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknown>, columns = 100) {
+function openConfirm(
+  send: (name: string, signal: AbortSignal) => Promise<unknown>,
+  columns = 100,
+  typed: string | undefined = undefined,
+) {
   const onDone = vi.fn();
   const { service } = serviceAt('https://service.example');
   const answering = withAnswers(service, {
@@ -23,6 +27,7 @@ function openConfirm(send: (name: string, signal: AbortSignal) => Promise<unknow
       <Confirm
         title="Delete 5 runs?"
         question="All of them go. This cannot be undone."
+        typed={typed}
         verb="delete"
         past="deleted"
         action={deleteRun}
@@ -41,6 +46,21 @@ const requestId = `req_${'0123456789'.repeat(5)}`;
 const conflict = new ConflictError('It is still running.', { status: 409, requestId });
 
 describe('a confirmation', () => {
+  it('that takes words is given by these and nothing else (W43)', async () => {
+    const sent: string[] = [];
+    const { screen, onDone } = openConfirm(async name => sent.push(name), 60, 'tutor talker');
+    await screen.waitFor('Type tutor talker to delete:');
+    await screen.type('y');
+    await screen.press('enter');
+    await screen.waitFor('✗ Type tutor talker');
+    expect(sent).toEqual([]);
+    await screen.press('backspace');
+    await screen.type('tutor  talker');
+    await screen.press('enter');
+    await screen.waitFor(text => !text.includes('Delete 5 runs?'));
+    expect([sent.length, onDone.mock.calls.length]).toEqual([names.length, 1]);
+  });
+
   it('says that its requests wait for the rate limit, and until when', async () => {
     const { screen } = openConfirm(() => new Promise(() => {}));
     const limited = { kind: 'limited', reason: 'rate_limit', until: Date.now() + 60_000 } as const;

@@ -1,0 +1,31 @@
+/** What is asked before something is put into production, or taken out of it. */
+import type { Deployment } from '../contract/deployments.ts';
+import { deploymentList } from '../queries/deployments.ts';
+import { pageSize } from '../queries/lists/list.ts';
+import { readListed } from '../queries/remembered/listing.ts';
+import { isInProduction, replacedWords } from '../resources/deployments.ts';
+import type { CommandContext } from './with-service.ts';
+
+/**
+ * What answers for a slug now and is replaced by another deployment, in words.
+ *
+ * @param except the deployment that will answer
+ * @throws AbortError if the user interrupts
+ */
+export async function replacedBy(slug: string, context: CommandContext, except?: string): Promise<string> {
+  try {
+    const page = await readListed(deploymentList, { ...context, query: { limit: pageSize } });
+    const isWhole = !page.has_more && page.dropped === 0 && page.remembered_at === undefined;
+    return replacedWords(slug, page.items, isWhole, except);
+  } catch {
+    context.signal.throwIfAborted();
+    // The question is asked all the same.
+    return replacedWords(slug, [], false);
+  }
+}
+
+/** The slugs for which some of the rows answer, with a space between them; undefined if none does. */
+export function slugsInProduction(rows: readonly Deployment[]): string | undefined {
+  const active = rows.filter(isInProduction).map(({ model_slug, deployment_id }) => model_slug ?? deployment_id);
+  return active.length === 0 ? undefined : active.join(' ');
+}

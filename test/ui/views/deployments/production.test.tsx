@@ -1,0 +1,80 @@
+/** Nothing is put into production, or taken out of it, by one key or by default: the slug is typed (W3, W43). */
+import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../../../../src/contract/deployments.ts';
+import { isInProduction, replacedWords } from '../../../../src/resources/deployments.ts';
+import { DeployWindow } from '../../../../src/ui/views/deployments/deploy.tsx';
+import { pageOf } from '../../../queries/scripted-service.ts';
+import { fakeService } from '../../../service/fake-service.ts';
+import { openOnStage } from '../../stage.tsx';
+
+const active: Deployment = {
+  deployment_id: 'dep_1',
+  model_slug: 'tutor',
+  status: 'DEPLOYED',
+  role: 'production',
+  is_active: true,
+  checkpoint_step: 20,
+};
+
+describe('what answers for a slug', () => {
+  it('is the active deployment, or that in production where the service does not say which is active', () => {
+    expect(isInProduction(active)).toBe(true);
+    expect(isInProduction({ ...active, is_active: false })).toBe(false);
+    expect(isInProduction({ ...active, is_active: undefined })).toBe(true);
+    expect(isInProduction({ ...active, is_active: undefined, status: 'PENDING' })).toBe(false);
+  });
+
+  it('is said only as far as it is known', () => {
+    expect(replacedWords('Tutor', [active], false)).toBe('dep_1 (step 20) answers for Tutor now and is replaced.');
+    expect(replacedWords('tutor', [active], true, 'dep_1')).toBe('Nothing answers for tutor now.');
+    expect(replacedWords('other', [active], false)).toBe('What answers for other now, if anything, is replaced.');
+  });
+});
+
+function openDeploy(size = { columns: 100, rows: 30 }) {
+  const sent: unknown[] = [];
+  const answering = fakeService({
+    listDeployments: async () => pageOf([active]),
+    startDeployment: async ({ body }) => {
+      sent.push(body);
+      return { ...active, deployment_id: 'dep_2', ...body };
+    },
+  });
+  const screen = openOnStage(close => <DeployWindow name="tutor" given="ckpt_1" onClose={close} />, {
+    ...size,
+    service: async () => answering,
+  });
+  return { screen, sent };
+}
+
+describe('a checkpoint', () => {
+  it('is deployed as a test by default (W3)', async () => {
+    const { screen, sent } = openDeploy();
+    await screen.waitFor('Deploy tutor');
+    expect(screen.text()).toContain('test  reached by its id');
+    expect(screen.text()).not.toContain('Type the slug');
+    await screen.press('enter');
+    await screen.waitFor(() => sent.length > 0);
+    expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'test' }]);
+  });
+
+  it.each([
+    { columns: 100, rows: 30 },
+    { columns: 60, rows: 15 },
+  ])('goes into production only once the slug was typed, and what it replaces is said: %j (W3)', async size => {
+    const { screen, sent } = openDeploy(size);
+    await screen.waitFor('Deploy tutor');
+    await screen.press('tab', 'right');
+    await screen.waitFor('answers for the slug');
+    await screen.press('enter');
+    await screen.waitFor('Type tutor');
+    await screen.press('enter', 'enter');
+    await screen.waitFor('Type tutor');
+    expect(sent).toEqual([]);
+    await screen.type('tutor');
+    await screen.waitFor('dep_1 (step 20) answers for tutor now and is');
+    await screen.press('enter');
+    await screen.waitFor(() => sent.length > 0);
+    expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'production' }]);
+  });
+});
