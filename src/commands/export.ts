@@ -67,6 +67,8 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
         }
       }
     };
+    // The unfinished file is removed, which an immediate end would leave.
+    io.stopOnSignals?.();
     if (output === undefined) for await (const line of lines()) await io.print(line);
     else await writeLines(output, lines());
     io.note(`${counted(count, 'trajectory', 'trajectories')}${output === undefined ? '' : ` in ${output}`}`);

@@ -24,7 +24,7 @@ export interface CommandIo {
   readonly columns: number | undefined;
   /** Aborts on ctrl-c, with an {@link Interruption}. A second ctrl-c ends the program immediately. */
   readonly signal: AbortSignal;
-  /** From now on SIGTERM and SIGHUP abort the signal as well, so that a command can print what it started. */
+  /** From now on SIGTERM and SIGHUP abort the signal as well, so that a command can print what it started and remove its files. */
   readonly stopOnSignals?: () => void;
 }
 

@@ -1,18 +1,56 @@
 /** `benchtop open`: opens the workbench at one resource. */
 import { resourceOfId, resources } from '../resources/catalogue.ts';
-import { isFoundByLabel, labelOf, recordPlace } from '../resources/define.ts';
-import { findAmong, resourceOrThrow } from './find.ts';
+import { isFoundByLabel, placeOf, type Resource } from '../resources/define.ts';
+import type { Place } from '../resources/place.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
-import { withService } from './with-service.ts';
+import { type CommandContext, withService } from './with-service.ts';
 
-export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {
+const canOpen = ({ get, place }: Resource): boolean => get !== undefined || place !== undefined;
+
+/** @throws CommandError that says what shows it instead */
+function refuse({ names: [many, one], needs }: Resource): never {
+  const scope = needs === undefined ? '' : ` --${needs} ID`;
+  throw new CommandError(
+    `There is no view of a single ${one.replaceAll('-', ' ')}: benchtop list ${many}${scope} lists them.`,
+  );
+}
+
+/** A checkpoint is shown as the step that has committed it. */
+async function placeOfCheckpoint(word: string, context: CommandContext): Promise<Place> {
+  const found = isCheckpointId(word)
+    ? (await searchCheckpoint(word, context)).found
+    : await findCheckpoint(word, context);
+  const { run, step } = found ?? {};
+  if (run && step != null) return { view: 'step', trainingRunId: run.training_run_id, step };
+  throw new CommandError(`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
+}
+
+async function placeFor(among: readonly Resource[], word: string, context: CommandContext): Promise<Place> {
+  const { resource, row } = await findAmong(among, word, context);
+  return placeOf(resource, row) ?? refuse(resource);
+}
+
+/**
+ * Where the workbench opens for a word, alone or after the name of a resource.
+ *
+ * @throws CommandError if there is no such resource, or nothing shows it
+ */
+export async function placeToOpen(first: string, second: string | undefined, context: CommandContext): Promise<Place> {
+  const checkpoints = resourceOrThrow('checkpoints');
   const ofId = second === undefined ? resourceOfId(first) : undefined;
   const named = resources.filter(each => each.get && isFoundByLabel(each));
   const among = second !== undefined ? [resourceOrThrow(first)] : ofId ? [ofId] : named;
-  const place = await withService(flags, io, async context => {
-    const { resource, id, row } = await findAmong(among, second ?? first, context);
-    return recordPlace(resource, id, labelOf(resource, row));
-  });
+  const word = second ?? first;
+  if (among.includes(checkpoints)) return placeOfCheckpoint(word, context);
+  const [only] = among;
+  if (among.length === 1 && only && !canOpen(only)) refuse(only);
+  return placeFor(among, word, context);
+}
+
+export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {
+  const place = await withService(flags, io, context => placeToOpen(first, second, context));
   return (await import('./tui.tsx')).run(flags, place);
 }

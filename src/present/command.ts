@@ -17,6 +17,8 @@ export interface Command {
    * once. Before and after any other command the screen is drawn.
    */
   readonly repeats?: boolean;
+  /** Several presses in a row run once, with their number: `]]]]]` opens the fifth neighbour and none in between. */
+  readonly counts?: boolean;
   /** False if the palette should not offer it, such as cursor movement. */
   readonly palette?: boolean;
   /** Changes something on the service; disabled in read-only mode. */

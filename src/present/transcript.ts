@@ -308,8 +308,3 @@ function writeUnreadable(writer: Writer, what: string, rows: readonly unknown[] 
   const count = unreadableIn(rows ?? []);
   if (count > 0) writer.error(`${numbers.counted(count, what)} could not be read.`);
 }
-
-/** The next error after a position, wrapping at the end; undefined if there is none. */
-export function nextError({ errors }: Transcript, place: number): number | undefined {
-  return errors.find(error => error > place) ?? errors[0];
-}

@@ -25,16 +25,14 @@ export interface PagedList<Row> {
   readonly pageError: Error | undefined;
   /** Rows read so far, while the rest is being read. */
   readonly reading: number | undefined;
-  /** Reads the next page, unless one is being read. */
-  readonly loadMore: () => void;
   /** Reads all that has not been read, until it is stopped or the view is left. */
   readonly readRest: () => Promise<RestOutcome>;
   /** Reads rows that are missing or older than half a minute; continues if the view is left or sorted. */
   readonly readForFile: (background: Background) => Promise<RestOutcome>;
   /** Stops reading the rest for the view, if it is being read for it; rows already read stay. */
   readonly stop: (() => void) | undefined;
-  /** Sets the rows on screen: their pages are read with every poll. */
-  readonly see: (rows: readonly Row[]) => void;
+  /** Sets the rows on screen: their pages are read with every poll, and near the end of the list the next page. */
+  readonly see: (rows: readonly Row[], nearEnd: boolean) => void;
   /** The age of the oldest of these rows. */
   readonly oldest: (rows: readonly Row[]) => RowsAge | undefined;
   /** The newest state, even before it is drawn. */
@@ -165,8 +163,8 @@ export function usePagedList<Row>(
   const viewer = useRef({}).current;
   const timer = useRef<NodeJS.Timeout>(undefined);
   const see = useCallback(
-    (rows: readonly Row[]) => {
-      reader.see(viewer, rows);
+    (rows: readonly Row[], nearEnd: boolean) => {
+      reader.see(viewer, rows, nearEnd);
       // Rows known from elsewhere are read as well.
       if (reader.data.rows.length > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
@@ -197,7 +195,6 @@ export function usePagedList<Row>(
     sortedAs: plain && !data ? 'asked' : hasMore ? sorted : 'all',
     pageError: error,
     reading,
-    loadMore: useCallback(() => void reader.readOn(), [reader]),
     readRest: useCallback(() => reader.readRest(), [reader]),
     readForFile: useCallback(background => reader.readRest(oldestWanted(reader, freshMs), background), [reader]),
     stop: stoppable ? reader.stop : undefined,

@@ -23,6 +23,8 @@ export interface CliOptions {
   readonly columns?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Called when the command asks to be stopped by SIGTERM and SIGHUP as well. */
+  readonly onStopOnSignals?: () => void;
   /** Called with each note. */
   readonly onNote?: (text: string) => void;
   /** Called with each chunk of output. */
@@ -46,7 +48,7 @@ interface Place {
 /** Commands on the service at an address. */
 export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
   return async (command: string, args: readonly string[], options: CliOptions = {}): Promise<Outcome> => {
-    const { input = '', asked = false, columns, environment = {}, signal, onPrint, onNote } = options;
+    const { input = '', asked = false, columns, environment = {}, signal, onPrint, onNote, onStopOnSignals } = options;
     const typed = typeof input === 'string' ? Readable.from([input]) : input;
     let out = '';
     const notes: string[] = [];
@@ -70,6 +72,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
       fail: async error => note(describeFailure(error, false)),
       columns,
       signal: signal ?? new AbortController().signal,
+      ...(onStopOnSignals && { stopOnSignals: onStopOnSignals }),
     };
     const code = await runCommandLine([...command.split(' ').filter(Boolean), ...args], io);
     return { code, out, notes: notes.join('\n') };

@@ -61,6 +61,8 @@ export class ListReader<Row> {
   readonly #pages: ListPages<Row>;
   readonly #ports: ReaderPorts<Row>;
   readonly #windows = new Map<object, readonly Row[]>();
+  /** Viewers whose cursor is near the last known row. */
+  readonly #nearEnd = new Set<object>();
   readonly #listeners = new Listeners();
   #round = 0;
   #asked = 0;
@@ -148,10 +150,16 @@ export class ListReader<Row> {
     return { readAt: oldest.readAt, from: before + 1, to: before + oldest.rows.length };
   }
 
-  /** Sets the rows in a viewer's sight: their pages are polled. */
-  see(viewer: object, rows: readonly Row[] | undefined): void {
+  /**
+   * Sets the rows in a viewer's sight: their pages are polled. Near the end the next page is read, and read again with
+   * the next successful poll if that failed.
+   */
+  see(viewer: object, rows: readonly Row[] | undefined, nearEnd = false): void {
     if (rows === undefined) this.#windows.delete(viewer);
     else this.#windows.set(viewer, rows);
+    if (rows !== undefined && nearEnd) this.#nearEnd.add(viewer);
+    else this.#nearEnd.delete(viewer);
+    if (this.#nearEnd.has(viewer) && this.#state.error === undefined) void this.readOn();
   }
 
   /** Reads the first page, pages that close gaps, and the pages in view. @throws ServiceError */
@@ -168,7 +176,15 @@ export class ListReader<Row> {
       throw error;
     }
     this.#polledAt = began;
+    this.#retry();
     return this.data;
+  }
+
+  /** The service answers again: what failed is read again if it is still wanted, and forgotten otherwise. */
+  #retry(): void {
+    if (this.#state.error === undefined) return;
+    if (this.#nearEnd.size > 0 && !this.data.complete) void this.readOn();
+    else this.#say({ ...this.#state, error: undefined });
   }
 
   /** Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll. */

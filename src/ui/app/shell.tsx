@@ -4,7 +4,6 @@ import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { type Place, placeKey } from '../../resources/place.ts';
-import { sanitiseLine } from '../../text/sanitise.ts';
 import { globalCommands, recordCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope, useKeyOf, useRouter } from '../keys/router.tsx';
@@ -18,6 +17,7 @@ import { Footer } from './footer.tsx';
 import { frameLines, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
+import { MissingView } from './missing-view.tsx';
 import { BackgroundWatch, useJobNotices, useNotices } from './notices.tsx';
 import { findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
@@ -179,7 +179,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   return (
     <KeyScope bindings={bindings}>
       <BackgroundWatch counted={layout?.panes.sections !== undefined} />
-      {layout && view ? (
+      {layout ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
           <ShellProvider
             value={{
@@ -210,7 +210,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
           >
             <MemoryProvider memory={memory} place={placeKey(place)}>
               <ViewBoundary key={placeKey(place)}>
-                <view.component place={place} />
+                {view ? <view.component place={place} /> : <MissingView place={place} home={registry.home} />}
               </ViewBoundary>
             </MemoryProvider>
             <SaidContext value={said}>
@@ -231,17 +231,15 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
           </ShellProvider>
         </MouseProvider>
       ) : (
-        <TooSmall columns={columns} rows={rows} missing={view ? undefined : place.view} />
+        <TooSmall columns={columns} rows={rows} />
       )}
     </KeyScope>
   );
 }
 
-function TooSmall({ columns, rows, missing }: { columns: number; rows: number; missing: string | undefined }) {
+function TooSmall({ columns, rows }: { columns: number; rows: number }) {
   const keyOf = useKeyOf();
-  const message = missing
-    ? `There is no view named ${sanitiseLine(missing)}. Press ${keyOf(globalCommands.last)} to go back.`
-    : `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press ${keyOf(globalCommands.quit)}.`;
+  const message = `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press ${keyOf(globalCommands.quit)}.`;
   return (
     <Box width={columns} height={rows} overflow="hidden">
       <Text wrap="wrap">{message}</Text>

@@ -72,8 +72,8 @@ export const recordCommands = {
     hint: 'actions',
     palette: false,
   },
-  previous: { id: 'item.previous', title: 'previous sibling', keys: ['['], group: 'This' },
-  next: { id: 'item.next', title: 'next sibling', keys: [']'], group: 'This' },
+  previous: { id: 'item.previous', title: 'previous sibling', keys: ['['], group: 'This', counts: true },
+  next: { id: 'item.next', title: 'next sibling', keys: [']'], group: 'This', counts: true },
 } as const satisfies CommandTable;
 
 export const globalCommands = {

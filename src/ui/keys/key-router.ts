@@ -178,7 +178,7 @@ export class Router {
       const repeats = input.kind === 'press' && this.repeats(input.press);
       if (!repeats && this.#undrawn) return;
       this.#queue.shift();
-      if (input.kind === 'press') this.press(this.#withText(input.press));
+      if (input.kind === 'press') this.press(this.#counted(this.#withText(input.press)));
       else this.paste(input.text);
       this.#blocked = !repeats;
       if (this.#undrawn) continue;
@@ -191,26 +191,38 @@ export class Router {
     }
   }
 
+  /** The field that a press is typed into; undefined if it is a key for a command. */
+  #typedBy(press: KeyPress): FieldHandlers | undefined {
+    for (const { handlers } of this.#scopes.path()) {
+      const bound = this.#boundTo(press.name, handlers).length > 0;
+      if (handlers.field && this.#isTyped(press, handlers.field, bound)) return handlers.field;
+      if (bound) return undefined;
+    }
+    return undefined;
+  }
+
   /** A press merged with the queued characters for the same field: one edit per read, however long. */
   #withText(press: KeyPress): KeyPress {
-    const path = this.#scopes.path();
-    const fieldOf = (each: KeyPress): FieldHandlers | undefined => {
-      for (const { handlers } of path) {
-        const bound = this.#boundTo(each.name, handlers).length > 0;
-        if (handlers.field && this.#isTyped(each, handlers.field, bound)) return handlers.field;
-        if (bound) return undefined;
-      }
-      return undefined;
-    };
-    const field = press.text === '' ? undefined : fieldOf(press);
+    const field = press.text === '' ? undefined : this.#typedBy(press);
     if (!field) return press;
     const more: string[] = [];
     for (const input of this.#queue) {
-      if (input.kind !== 'press' || input.press.text === '' || fieldOf(input.press) !== field) break;
+      if (input.kind !== 'press' || input.press.text === '' || this.#typedBy(input.press) !== field) break;
       more.push(input.press.text);
     }
     this.#queue.splice(0, more.length);
     return { name: press.name, text: press.text + more.join('') };
+  }
+
+  /** A press with the queued ones of the same key, for a command that counts them. */
+  #counted(press: KeyPress): KeyPress {
+    const counts = this.#scopes.path().some(({ handlers }) => {
+      return this.#boundTo(press.name, handlers).some(({ command }) => command.counts);
+    });
+    if (!counts || this.#typedBy(press)) return press;
+    const more = this.#queue.findIndex(input => input.kind !== 'press' || input.press.name !== press.name);
+    const same = this.#queue.splice(0, more === -1 ? this.#queue.length : more);
+    return { ...press, count: 1 + same.length };
   }
 
   paste(text: string): boolean {

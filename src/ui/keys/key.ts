@@ -13,6 +13,8 @@ export interface KeyPress {
   readonly name: string;
   /** The text for a text field; empty for keys that write nothing. */
   readonly text: string;
+  /** How many presses in a row this stands for, for a command that counts them; 1 if missing. */
+  readonly count?: number;
 }
 
 /** The press of a key, by name. */

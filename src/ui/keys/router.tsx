@@ -45,13 +45,21 @@ const noOverrides: KeyOverrides = {};
 const leastFlood = 512;
 /** A terminal delivers a paste in chunks of some kilobytes; input this soon after a chunk is its continuation. */
 const floodMs = 50;
+/**
+ * A chunk of so many characters filled the terminal's buffer (1,024 bytes on macOS, 4,095 on Linux), so that a single
+ * character may be the rest of the paste.
+ */
+const fullRead = 1_000;
 
 /** Distinguishes chunks of an unmarked paste from keys. `now` is in milliseconds. */
 export function createFloodGauge(): (input: string, now: number) => boolean {
   let floodedAt = Number.NEGATIVE_INFINITY;
+  let wasFull = false;
   return (input, now) => {
-    const floods = input.length >= leastFlood || (input.length > 1 && now - floodedAt < floodMs);
+    const continues = now - floodedAt < floodMs && (input.length > 1 || wasFull);
+    const floods = input.length >= leastFlood || continues;
     if (floods) floodedAt = now;
+    wasFull = input.length >= fullRead;
     return floods;
   };
 }

@@ -14,6 +14,8 @@ export interface History {
   readonly past: readonly Visit[];
   readonly present: Visit;
   readonly future: readonly Visit[];
+  /** What was shown before the present, however one came here. */
+  readonly last?: Visit | undefined;
 }
 
 export type HistoryAction =
@@ -53,7 +55,7 @@ export function here(history: History): Place {
 
 function moveTo(history: History, present: Visit): History {
   if (sameVisit(present, history.present)) return history;
-  return { past: [...history.past, history.present].slice(-depth), present, future: [] };
+  return { past: [...history.past, history.present].slice(-depth), present, future: [], last: history.present };
 }
 
 function sameVisit(left: Visit, right: Visit): boolean {
@@ -69,7 +71,7 @@ function sameVisit(left: Visit, right: Visit): boolean {
 const samePlace = (left: Place, right: Place): boolean => placeKey(left) === placeKey(right);
 
 export function historyReducer(history: History, action: HistoryAction): History {
-  const { past, present, future } = history;
+  const { past, present, future, last } = history;
   switch (action.kind) {
     case 'open': {
       if (samePlace(here(history), action.place)) return history;
@@ -78,24 +80,32 @@ export function historyReducer(history: History, action: HistoryAction): History
     case 'go':
       return action.trail.length === 0 ? history : moveTo(history, { trail: action.trail });
     case 'replace':
-      return { past, present: { trail: [...present.trail.slice(0, -1), action.place] }, future };
+      return { past, present: { trail: [...present.trail.slice(0, -1), action.place] }, future, last };
     case 'up':
       return present.trail.length > 1 ? moveTo(history, { trail: present.trail.slice(0, -1) }) : history;
     case 'leave':
       return historyReducer(history, { kind: present.trail.length > 1 ? 'up' : 'back' });
-    case 'back':
-    case 'last': {
+    case 'back': {
       const previous = past.at(-1);
-      if (!previous) {
-        const next = future[0];
-        return action.kind === 'last' && next ? { past: [present], present: next, future: future.slice(1) } : history;
-      }
-      if (action.kind === 'last') return { past: [...past.slice(0, -1), present], present: previous, future: [] };
-      return { past: past.slice(0, -1), present: previous, future: [present, ...future].slice(0, depth) };
+      if (!previous) return history;
+      return {
+        past: past.slice(0, -1),
+        present: previous,
+        future: [present, ...future].slice(0, depth),
+        last: present,
+      };
     }
     case 'forward': {
       const next = future[0];
-      return next ? { past: [...past, present].slice(-depth), present: next, future: future.slice(1) } : history;
+      if (!next) return history;
+      return { past: [...past, present].slice(-depth), present: next, future: future.slice(1), last: present };
+    }
+    case 'last': {
+      // Where it is a neighbour in the history, the others are kept on both sides.
+      if (last === undefined) return history;
+      if (last === future[0]) return historyReducer(history, { kind: 'forward' });
+      if (last === past.at(-1)) return historyReducer(history, { kind: 'back' });
+      return moveTo(history, last);
     }
   }
 }

@@ -20,11 +20,17 @@ export class Siblings {
     this.#lists.set(resource, list);
   }
 
-  /** The place before or after `id`; undefined at the ends, and if `id` was not opened from a list. */
-  next(resource: string, id: string, direction: -1 | 1): Place | undefined {
+  /**
+   * The place this many rows after `id`, or before it if the number is negative, or the last one on the way there, and
+   * how many rows away that is. There is none at the ends, and if `id` was not opened from a list.
+   */
+  step(resource: string, id: string, by: number): { readonly place: Place | undefined; readonly steps: number } {
     const list = this.#lists.get(resource);
     const index = list?.ids.indexOf(id) ?? -1;
-    return index === -1 ? undefined : list?.placeAt(index + direction);
+    if (!list || index === -1) return { place: undefined, steps: 0 };
+    const target = Math.max(0, Math.min(list.ids.length - 1, index + by));
+    const place = target === index ? undefined : list.placeAt(target);
+    return { place, steps: place ? Math.abs(target - index) : 0 };
   }
 
   /** Whether the list that a record was opened from has unread rows. */

@@ -5,6 +5,7 @@ import type { AnnotatedPage, ListData } from '../../../src/queries/lists/list.ts
 import { ListReader } from '../../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
+import { eventually } from '../../eventually.ts';
 import { ListServer, type Row } from './list-server.ts';
 
 const { signal } = new AbortController();
@@ -65,6 +66,57 @@ describe('a page that an earlier start read', () => {
     await reader.poll(context);
     reader.restore(restored, 5_000);
     expect(names(reader.data)).toBe(range(3, 1));
+  });
+});
+
+describe('a next page that failed (U33)', () => {
+  /** Rows of which the second page fails until it is mended. */
+  function failingOnce() {
+    const server = new ListServer(10, 'place');
+    server.insertMany(30);
+    const state = { broken: true, asked: 0 };
+    const { reader } = readerOf(query => {
+      if (query.cursor) state.asked += 1;
+      if (query.cursor && state.broken) throw new Error('broken');
+      return server.answer(query);
+    });
+    return { reader, state };
+  }
+
+  it('is read again with the next successful poll while the cursor is near the end', async () => {
+    const { reader, state } = failingOnce();
+    await reader.poll(context);
+    reader.see(reader, reader.data.rows, true);
+    await eventually(() => expect(reader.state().error?.message).toBe('broken'));
+    // Scrolling alone does not ask for what is refused again and again.
+    const { asked } = state;
+    reader.see(reader, reader.data.rows.slice(1), true);
+    expect(state.asked).toBe(asked);
+    state.broken = false;
+    await reader.poll(context);
+    await eventually(() => expect(reader.state().error).toBeUndefined());
+    expect(reader.data.rows.length).toBeGreaterThan(10);
+  });
+
+  it('is forgotten with the next successful poll where it is not wanted any more', async () => {
+    const { reader, state } = failingOnce();
+    await reader.poll(context);
+    reader.see(reader, reader.data.rows, true);
+    await eventually(() => expect(reader.state().error).toBeDefined());
+    reader.see(reader, reader.data.rows, false);
+    const { asked } = state;
+    await reader.poll(context);
+    expect(reader.state().error).toBeUndefined();
+    expect(state.asked).toBe(asked);
+  });
+
+  it('is read page by page while the end stays near', async () => {
+    const { reader } = listOf(30);
+    await reader.poll(context);
+    reader.see(reader, reader.data.rows, true);
+    await eventually(() => expect(reader.data.rows).toHaveLength(20));
+    reader.see(reader, [], false);
+    expect(reader.data.complete).toBe(false);
   });
 });
 

@@ -40,10 +40,21 @@ describe('createFloodGauge', () => {
       [1, 1_070],
       [12, 1_075],
       [12, 1_300],
+      [4_095, 2_000],
+      [1, 2_010],
+      [1, 2_020],
+      [4_095, 3_000],
+      [1, 3_100],
     ];
     expect(reads.map(([characters, at]) => isFlood('x'.repeat(characters), at))).toEqual([
       false,
       true,
+      true,
+      true,
+      false,
+      true,
+      false,
+      // The rest of a paste that filled one read, and a key behind it (U41).
       true,
       true,
       false,
@@ -144,6 +155,41 @@ describe('Router', () => {
     keys.send([...`a${long}x1c`].map(press).concat(enter, press('d')), then => then());
     expect(typed).toEqual([`a${long}`, 'c', 'd']);
     expect(ran).toEqual(['x', 'one', 'submit']);
+  });
+
+  it('counts the presses in a row for a command that does, and no more than those (R9)', () => {
+    const counts: number[] = [];
+    const ran: string[] = [];
+    const keys = router();
+    const next = { ...command('next', ']'), counts: true };
+    keys.set('view', undefined, true, false, {
+      bindings: [
+        { command: next, run: ({ count = 1 }) => void counts.push(count) },
+        { command: command('down', 'j'), run: () => void ran.push('down') },
+      ],
+    });
+    const draws: (() => void)[] = [];
+    keys.send([...']]]]]j]'].map(press), then => draws.push(then));
+    expect([counts, ran]).toEqual([[5], []]);
+    draws.shift()?.();
+    expect(ran).toEqual(['down']);
+    draws.shift()?.();
+    expect(counts).toEqual([5, 1]);
+    keys.press(press(']'));
+    expect(counts).toEqual([5, 1, 1]);
+  });
+
+  it('does not count what a field takes as text (R9)', () => {
+    const typed: string[] = [];
+    const keys = router();
+    keys.set('view', undefined, true, false, {
+      bindings: [{ command: { ...command('next', ']'), counts: true }, run: () => {} }],
+    });
+    keys.set('field', 'view', true, false, {
+      field: { takes: () => true, type: ({ text }) => void typed.push(text) },
+    });
+    keys.send([...']]]'].map(press), () => {});
+    expect(typed).toEqual([']]]']);
   });
 
   it('says which command a read-only program does not run, if nothing else has its key', () => {

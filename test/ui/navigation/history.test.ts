@@ -42,6 +42,18 @@ describe('history', () => {
     expect(walk(start, { kind: 'last' })).toBe(start);
   });
 
+  it('goes to the place before after a step back or forward, and keeps the history (U40)', () => {
+    const gone = walk(start, go(at('b')), go(at('c')));
+    const back = walk(gone, { kind: 'back' });
+    const last = walk(back, { kind: 'last' });
+    expect(crumbs(last)).toBe('c');
+    expect(crumbs(walk(last, { kind: 'last' }))).toBe('b');
+    expect(crumbs(walk(last, { kind: 'last' }, { kind: 'back' }))).toBe('benchmarks');
+    expect(crumbs(walk(last, { kind: 'last' }, { kind: 'forward' }))).toBe('c');
+    const twice = walk(gone, { kind: 'back' }, { kind: 'back' });
+    expect(crumbs(walk(twice, { kind: 'last' }))).toBe('b');
+  });
+
   it('shows a sibling without lengthening the way back', () => {
     const inside = walk(start, open(at('run', 'a')), { kind: 'replace', place: at('run', 'b') });
     expect(here(inside)).toEqual(at('run', 'b'));

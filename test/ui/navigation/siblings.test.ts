@@ -9,13 +9,15 @@ const listOf = (...ids: string[]): SiblingList => ({
   },
 });
 
+const nowhere = { place: undefined, steps: 0 };
+
 it('steps through the list that a view was opened from', () => {
   const siblings = new Siblings();
   siblings.remember('runs', listOf('a', 'b', 'c'));
-  expect(siblings.next('runs', 'b', 1)).toMatchObject({ id: 'c' });
-  expect(siblings.next('runs', 'b', -1)).toMatchObject({ id: 'a' });
-  expect([siblings.next('runs', 'c', 1), siblings.next('runs', 'a', -1)]).toEqual([undefined, undefined]);
-  expect([siblings.next('runs', 'other', 1), siblings.next('other', 'a', 1)]).toEqual([undefined, undefined]);
+  expect(siblings.step('runs', 'b', 1)).toMatchObject({ place: { id: 'c' }, steps: 1 });
+  expect(siblings.step('runs', 'b', -1)).toMatchObject({ place: { id: 'a' }, steps: 1 });
+  expect([siblings.step('runs', 'c', 1), siblings.step('runs', 'a', -1)]).toEqual([nowhere, nowhere]);
+  expect([siblings.step('runs', 'other', 1), siblings.step('other', 'a', 1)]).toEqual([nowhere, nowhere]);
   expect([siblings.position('runs', 'b'), siblings.position('runs', 'other')]).toEqual(['2/3', '']);
 });
 
@@ -24,4 +26,12 @@ it('counts no more than was read, and says that there is more', () => {
   siblings.remember('runs', { ...listOf('a', 'b'), partial: true });
   expect(siblings.position('runs', 'b')).toBe('2/2+');
   expect([siblings.isPartial('runs'), siblings.isPartial('other')]).toEqual([true, false]);
+});
+
+it('goes several rows at once, and to the end where there are fewer (R9)', () => {
+  const siblings = new Siblings();
+  siblings.remember('runs', listOf('a', 'b', 'c', 'd'));
+  expect(siblings.step('runs', 'a', 2)).toMatchObject({ place: { id: 'c' }, steps: 2 });
+  expect(siblings.step('runs', 'b', 5)).toMatchObject({ place: { id: 'd' }, steps: 2 });
+  expect(siblings.step('runs', 'b', -5)).toMatchObject({ place: { id: 'a' }, steps: 1 });
 });

@@ -32,6 +32,22 @@ describe('scrollReducer', () => {
     expect(play({ kind: 'by', lines: -5 })).toBe(initialScrollState);
   });
 
+  it('jumps from where the jump before it has led, and stays at the ends or wraps (R9)', () => {
+    const jump = (by: number, wraps = false): ScrollAction => ({
+      kind: 'jump',
+      places: [5, 20, 40, 99],
+      by,
+      before: 0,
+      wraps,
+    });
+    expect(play(jump(1), jump(1)).place).toBe(20);
+    expect(play(jump(1), jump(1), jump(1), jump(1), jump(1)).place).toBe(99);
+    expect(play(jump(1), jump(1), jump(-1), jump(-1)).place).toBe(5);
+    expect(play({ kind: 'to', line: 30 }, jump(1)).place).toBe(40);
+    expect(play({ kind: 'bottom' }, jump(1), jump(1, true)).place).toBe(5);
+    expect(play({ kind: 'jump', places: [], by: 1, before: 0, wraps: true })).toBe(initialScrollState);
+  });
+
   it('goes to the matches in turn, both ways and round', () => {
     const found = play({ kind: 'search', query: 'seven' });
     expect([found.match, offset(found)]).toEqual([7, 0]);

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { type Column, type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Command } from '../../../present/command.ts';
 import type { Fact } from '../../../present/fact.ts';
+import type { ArrangedRows } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
 import { freshnessOfParts } from '../../../queries/freshness.ts';
 import type { ListSource } from '../../../queries/lists/list.ts';
@@ -123,6 +124,28 @@ const fewestTableLines = 4;
 const itself = <Rows,>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
 
+/** The rows as neighbours. Keeps none of them: there may be 100,000, which the cache drops once nothing shows them. */
+function siblingRows<Row extends object>(
+  resource: string,
+  { ids, rows }: Pick<ArrangedRows<Row>, 'ids' | 'rows'>,
+  placeOf: PlaceOf<Row>,
+): SiblingList {
+  const known = new WeakRef(rows);
+  const placeAt = (index: number): Place | undefined => {
+    const row = known.deref()?.[index];
+    const id = ids[index];
+    if (row) return placeOf(row);
+    return id === undefined ? undefined : { view: 'record', resource, id };
+  };
+  return { ids, placeAt };
+}
+
+/** The records that rows open, where these are not the rows themselves: some rows may have none. */
+function siblingPlaces<Row>(rows: readonly Row[], placeOf: PlaceOf<Row>): SiblingList {
+  const places = rows.map(placeOf).filter(place => place?.view === 'record');
+  return { ids: places.map(({ id }) => id), placeAt: index => places[index] };
+}
+
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
   const { source, columns, emptyWords, open, facts, details, actions, sort, header, bindings = [], pin, whole } = props;
   const { join = itself, joined = noColumns, opens = [], emptyAdvice, serviceId = source.id } = props;
@@ -169,24 +192,16 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
     Math.min(header?.height ?? 0, pane.height - errorLines - noteLines - fewestTableLines),
   );
   const tableHeight = Math.max(0, pane.height - errorLines - noteLines - headerHeight);
-  /** The records that the rows open, in the order shown. Where they are not the rows themselves, some may be missing. */
-  const siblingList = (target: Place<'record'>, row: Row, placeOf: PlaceOf<Row>): SiblingList => {
-    const { ids, rows: order } = table.arranged;
-    const partial = list.hasMore;
-    if (target.id === source.id(row)) {
-      const placeAt = (index: number): Place | undefined => {
-        const sibling = order[index];
-        return sibling && placeOf(sibling);
-      };
-      return { ids, placeAt, partial };
-    }
-    const places = order.map(placeOf).filter(place => place?.view === 'record');
-    return { ids: places.map(({ id }) => id), placeAt: index => places[index], partial };
-  };
   const openAs = (row: Row, placeOf: PlaceOf<Row>): void => {
     const target = placeOf(row);
     if (!target) return;
-    if (target.view === 'record') siblings.remember(target.resource, siblingList(target, row, placeOf));
+    if (target.view === 'record') {
+      const isRow = target.id === source.id(row);
+      const neighbours = isRow
+        ? siblingRows(target.resource, table.arranged, placeOf)
+        : siblingPlaces(table.arranged.rows, placeOf);
+      siblings.remember(target.resource, { ...neighbours, partial: list.hasMore });
+    }
     // The list unmounts before its own state changes.
     remember({ ...table.state, cursorId: source.id(row) });
     shell.open(target);
@@ -209,7 +224,8 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   useEffect(() => remember(table.state), [remember, table.state]);
   useEffect(() => setSorted(table.state.sort), [table.state.sort]);
   const { see } = list;
-  useEffect(() => see(table.shown), [see, table.shown]);
+  const nearEnd = table.nearEnd && !source.costly;
+  useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
 
   const { filter, marks } = table.state;
   const old = list.oldest(table.shown);
@@ -318,7 +334,6 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
                 ...listFacts({ ...list, read, filtered: filter !== '', sorted: unjoined !== undefined }, keyOf),
                 oldWords,
               ]}
-              onNearEnd={source.costly ? undefined : list.loadMore}
             />
           ) : null}
           <Lines lines={notes.map(note => theme.styles.muted(note))} width={pane.width} height={noteLines} />

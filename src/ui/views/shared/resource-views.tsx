@@ -97,6 +97,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     title,
     refresh: live.refresh,
     siblings: resource.names[0],
+    siblingId: id,
     actions: (shown && !deleted && actions?.([shown])) || [],
   });
   return (

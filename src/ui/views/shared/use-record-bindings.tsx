@@ -14,6 +14,7 @@ import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
 import { listCommands, recordCommands } from '../../keys/general.ts';
+import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { rowCount } from './list-words.ts';
@@ -61,6 +62,8 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   csv: 'CSV, as the table shows it',
   markdown: 'Markdown table',
 };
+
+const noStep = { place: undefined, steps: 0 } as const;
 
 export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const {
@@ -126,19 +129,20 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     value: stop,
   }));
   const siblings = useSiblings();
-  const goToSibling = (direction: -1 | 1) => () => {
-    const next =
-      siblingsOf !== undefined && siblingId !== undefined ? siblings.next(siblingsOf, siblingId, direction) : undefined;
-    if (next === undefined) {
-      const partial = siblingsOf !== undefined && siblings.isPartial(siblingsOf);
-      const last = partial
-        ? `This is the last one of those read: ${router.keyOf(listCommands.bottom)} in the list reads the rest`
-        : 'This is the last one';
-      toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
-      return;
-    }
-    shell.navigate({ kind: 'replace', place: next });
-  };
+  const goToSibling =
+    (direction: -1 | 1) =>
+    ({ count = 1 }: KeyPress): void => {
+      const isKnown = siblingsOf !== undefined && siblingId !== undefined;
+      const { place, steps } = isKnown ? siblings.step(siblingsOf, siblingId, direction * count) : noStep;
+      if (place) shell.navigate({ kind: 'replace', place });
+      if (steps < count) {
+        const partial = siblingsOf !== undefined && siblings.isPartial(siblingsOf);
+        const last = partial
+          ? `This is the last one of those read: ${router.keyOf(listCommands.bottom)} in the list reads the rest`
+          : 'This is the last one';
+        toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
+      }
+    };
   const enabled = record !== undefined;
   const yank = (): void => {
     if (marked.length > 1) copy(marked.join('\n'), `${marked.length} ids`);

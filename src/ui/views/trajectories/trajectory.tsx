@@ -2,7 +2,7 @@
 import { Box, Text } from 'ink';
 import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
 import { factText } from '../../../present/fact-text.ts';
-import { type FoldKind, type LineKind, nextError, type Transcript, transcriptOf } from '../../../present/transcript.ts';
+import { type FoldKind, type LineKind, type Transcript, transcriptOf } from '../../../present/transcript.ts';
 import { layOut, type OpenFolds, searchedLines, transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
@@ -137,20 +137,15 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   }, [match, isTyping, foldAt]);
 
   const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
-  const goToStep = (by: number) => () => {
-    const target = transcript.steps[Math.max(0, step + by)];
-    if (target !== undefined) scroll.dispatch({ kind: 'show', place: target, before: 0 });
-  };
+  const { steps: stepPlaces, errors } = transcript;
+  const goToStep = (by: number) => () => scroll.dispatch({ kind: 'jump', places: stepPlaces, by, before: 0 });
   const bindings: Binding[] = [
-    { command: readerCommands.nextStep, enabled: transcript.steps.length > 1, run: goToStep(1) },
-    { command: readerCommands.previousStep, enabled: transcript.steps.length > 1, run: goToStep(-1) },
+    { command: readerCommands.nextStep, enabled: stepPlaces.length > 1, run: goToStep(1) },
+    { command: readerCommands.previousStep, enabled: stepPlaces.length > 1, run: goToStep(-1) },
     {
       command: readerCommands.nextError,
-      enabled: transcript.errors.length > 0,
-      run: () => {
-        const place = nextError(transcript, scroll.state.place);
-        if (place !== undefined) scroll.dispatch({ kind: 'show', place, before: beforeError });
-      },
+      enabled: errors.length > 0,
+      run: () => scroll.dispatch({ kind: 'jump', places: errors, by: 1, before: beforeError, wraps: true }),
     },
     {
       command: readerCommands.reasoning,
@@ -172,6 +167,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
       actions: actions(data ? [data] : []),
       pin: { kind: 'trajectory', id, label: place.label ?? id },
       siblings: 'trajectories',
+      siblingId: id,
     }),
   ];
 
@@ -218,7 +214,10 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         ) : live.error ? (
           <ErrorNote error={live.error} width={pane.width} height={pane.height} />
         ) : (
-          <Waiting />
+          <Box flexDirection="column">
+            <Lines lines={[` ${words.slice(0, 2).filter(Boolean).join('  ')}`]} width={pane.width} height={1} />
+            <Waiting />
+          </Box>
         )
       }
       inspector={

@@ -23,6 +23,14 @@ export type ScrollAction =
   | { readonly kind: 'to'; readonly line: number }
   /** Shows a position, with this many lines before it. */
   | { readonly kind: 'show'; readonly place: number; readonly before: number }
+  /** Goes by this many of these positions, which ascend; at the ends it stays or, with `wraps`, goes on from the other one. */
+  | {
+      readonly kind: 'jump';
+      readonly places: readonly number[];
+      readonly by: number;
+      readonly before: number;
+      readonly wraps?: boolean;
+    }
   | { readonly kind: 'bottom' }
   | { readonly kind: 'search'; readonly query: string }
   | { readonly kind: 'next'; readonly direction: -1 | 1 };
@@ -66,6 +74,14 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
       return scrollTo(action.line);
     case 'show':
       return { ...state, place: action.place, row: Math.min(action.before, around.height - 1) };
+    case 'jump': {
+      const { places, by, before, wraps = false } = action;
+      const { length } = places;
+      const target = lastAt(length, index => places[index] ?? 0, state.place) + by;
+      const index = wraps ? ((target % length) + length) % length : Math.max(0, Math.min(length - 1, target));
+      const place = places[index];
+      return place === undefined ? state : scrollReducer(state, { kind: 'show', place, before }, around);
+    }
     case 'bottom':
       return scrollTo(lastOffset(around));
     case 'search': {

@@ -1,6 +1,6 @@
 /** A table as lines for the terminal: its header and its visible rows. */
 import { Box, Text } from 'ink';
-import { memo, useEffect, useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import { type Column, cellText, columnGap, type FittedColumn, fitColumns } from '../../../present/column.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
@@ -29,15 +29,10 @@ export interface TableViewProps<Row> {
   readonly emptyWords: string;
   /** Facts for the line below the rows, most important first. */
   readonly facts?: readonly string[];
-  /** Called when the cursor comes near the last known row. */
-  readonly onNearEnd?: (() => void) | undefined;
 }
 
-/** How many rows before the end the next page is requested. */
-const nearEnd = 60;
-
 export function TableView<Row>(props: TableViewProps<Row>) {
-  const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [], onNearEnd } = props;
+  const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
   const fitted = useMemo(
@@ -45,12 +40,6 @@ export function TableView<Row>(props: TableViewProps<Row>) {
     [columns, width, table.state.choice],
   );
   const { arranged, cursor, offset, rowLines } = table;
-  // A filter may match nothing: this would then read the whole list unasked.
-  const isNearEnd = hasMore && table.state.filter === '' && cursor >= arranged.ids.length - nearEnd;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with every page that came, the end may still be near
-  useEffect(() => {
-    if (isNearEnd) onNearEnd?.();
-  }, [isNearEnd, onNearEnd, total]);
   const { shown } = table;
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),

@@ -33,6 +33,8 @@ export interface Table<Row> {
   /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
   readonly offset: number;
+  /** Whether the cursor is close to the last known row. */
+  readonly nearEnd: boolean;
   /** Lines for rows. */
   readonly rowLines: number;
   /** The visible rows. */
@@ -54,6 +56,9 @@ export interface Table<Row> {
 
 /** The header, and the line below the rows. */
 const otherLines = 2;
+
+/** How many rows before the end the next page is read. */
+const rowsNearEnd = 60;
 
 const noRows: readonly never[] = [];
 
@@ -138,6 +143,8 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     arranged,
     cursor,
     offset,
+    // A filter may match nothing, and would have the whole list read unasked.
+    nearEnd: table.filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     rowLines,
     shown,
     current,

@@ -1,7 +1,11 @@
 /** The reader of a trajectory: search in what is folded, errors in their context, and a place that a resize keeps. */
 import { readdirSync, rmSync } from 'node:fs';
+import { useEffect } from 'react';
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../../../src/contract/trajectories.ts';
+import { defineView } from '../../../../src/ui/app/registry.ts';
+import { useShell } from '../../../../src/ui/app/shell-context.tsx';
+import { useSiblings } from '../../../../src/ui/navigation/memory.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import type { ScreenOptions } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';
@@ -92,6 +96,54 @@ it('shows tool output as lines', async () => {
   const stage = await open();
   expect(stage.text()).toMatch(/"stdout": \|\s*│?\s*\n.* output 0 line 0\s/);
   expect(stage.text()).not.toContain('\\n');
+});
+
+it('goes as many steps as the key came, in one read or in many (R9)', async () => {
+  const stage = await open();
+  await stage.type('JJJJJ');
+  await stage.waitFor('6 of 10 steps');
+  await stage.type('KK');
+  await stage.waitFor('4 of 10 steps');
+  await Promise.all(Array.from({ length: 5 }, () => stage.type('J')));
+  await stage.waitFor('9 of 10 steps');
+});
+
+it('ends as many neighbours further as the key came, whatever has been read, and reads none in between (R9)', async () => {
+  const ids = Array.from({ length: 8 }, (_, index) => `traj_${index}`);
+  const asked: string[] = [];
+  const service = fakeService({
+    getTrajectory: ({ params }) => {
+      asked.push(`${params.trajectory_id}`);
+      return new Promise(() => {});
+    },
+  });
+  function List() {
+    const siblings = useSiblings();
+    const shell = useShell();
+    const placeOf = (index: number) => ({ view: 'record', resource: 'trajectories', id: ids[index] ?? '' }) as const;
+    useEffect(() => {
+      siblings.remember('trajectories', { ids, placeAt: placeOf });
+      shell.open(placeOf(0));
+    });
+    return null;
+  }
+  const record = defineView<'record'>({
+    id: 'record trajectories',
+    title: 'Trajectory',
+    commands: [],
+    general: [],
+    component: TrajectoryView,
+  });
+  const stage = openViewOnStage(List, { service: async () => service, others: [record] });
+  await stage.waitFor('1/8');
+  await stage.type(']]]]]');
+  await stage.waitFor('6/8');
+  await stage.type('[');
+  await stage.waitFor('5/8');
+  await stage.type(']]]]]');
+  await stage.waitFor('8/8');
+  await stage.waitFor('This is the last one');
+  expect(new Set(asked)).toEqual(new Set(['traj_0', 'traj_5', 'traj_4', 'traj_7']));
 });
 
 it('offers a reward only while the trajectory takes one', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Trajectory, trajectory as trajectorySchema } from '../../../../src/contract/trajectories.ts';
 import { readableJson } from '../../../../src/present/readable-json.ts';
-import { type FoldKind, nextError, transcriptOf } from '../../../../src/present/transcript.ts';
+import { type FoldKind, transcriptOf } from '../../../../src/present/transcript.ts';
 import {
   layOut,
   searchedLines,
@@ -144,8 +144,6 @@ describe('a transcript', () => {
     const { length, at } = layOut(transcript, 60)(opening());
     expect([length, at(-1), at(length)]).toEqual([lines.length, undefined, undefined]);
     expect(transcript.errors).toHaveLength(2);
-    expect(nextError(transcript, 0)).toBe(transcript.errors[1]);
-    expect(nextError(transcript, transcript.errors[1] ?? 0)).toBe(transcript.errors[0]);
   });
 
   it('says what is missing', () => {

@@ -1,0 +1,35 @@
+/** A stopped export leaves nothing behind. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exitCodes, Interruption } from '../../src/commands/exit.ts';
+import { eventually } from '../eventually.ts';
+import { hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+it('removes its unfinished file on SIGTERM and SIGHUP (R17)', async () => {
+  const folder = testFolder();
+  const stop = new AbortController();
+  let stopsOnSignals = false;
+  const ids = Array.from({ length: 9 }, (_, index) => `traj_${index}`);
+  const server = await hostileServer(async (response, { url }) => {
+    const answer = (body: unknown) =>
+      json(body)(response, { method: 'GET', url, headers: {}, body: '', closed: Promise.resolve() });
+    if (url.startsWith('/api/v1/eval/evr_1')) return answer({ eval_run_id: 'evr_1', status: 'completed' });
+    if (url.includes('eval_run_id=evr_1')) return answer({ items: ids.map(trajectory_id => ({ trajectory_id })) });
+    if (!url.includes('traj_8')) return answer({ trajectory_id: url.replace(/.*\/|\?.*/g, '') });
+    // The last one is never answered: the signal comes while the file is written.
+    await eventually(() => expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.part$/)]));
+    if (stopsOnSignals) stop.abort(new Interruption(exitCodes.terminated));
+    else response.destroy();
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { code } = await cli('export', ['evr_1', '-o', join(folder, 'all.jsonl')], {
+    signal: stop.signal,
+    onStopOnSignals: () => {
+      stopsOnSignals = true;
+    },
+  });
+  expect(code).toBe(exitCodes.terminated);
+  expect(readdirSync(folder)).toEqual([]);
+});
