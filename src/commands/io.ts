@@ -3,6 +3,7 @@
  * else goes to standard error.
  */
 import type { Readable } from 'node:stream';
+import type { PollIntervals } from '../queries/polling.ts';
 import { errorCode } from '../text/errors.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
@@ -20,6 +21,8 @@ export interface CommandIo {
   readonly note: (text: string, fields?: NoteFields) => void;
   /** Reports an error in the same way, without secrets. */
   readonly fail: (error: unknown) => Promise<void>;
+  /** Overrides the poll intervals of the settings, e.g. so that a test does not wait for them. */
+  readonly poll?: PollIntervals;
   /** Width of the terminal in columns; undefined for a file or a pipe. */
   readonly columns: number | undefined;
   /** Aborts on ctrl-c, with an {@link Interruption}. A second ctrl-c ends the program immediately. */

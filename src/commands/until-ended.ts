@@ -224,7 +224,7 @@ export async function untilEnded(
       isNoted ||= seen.id !== ref.id;
       return seen;
     };
-    const intervals = sharedBy(among, config.preferences.poll);
+    const intervals = sharedBy(among, io.poll ?? config.preferences.poll);
     const status = await follow({ label: ref.label, look, onChange, note, intervals, signal, isLast });
     if (isDone(status)) return exitCodes.done;
     await noteFailedParts(ref, { service, memory, signal }, note, noted);

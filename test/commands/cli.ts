@@ -71,6 +71,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
       note,
       fail: async error => note(describeFailure(error, false)),
       columns,
+      poll: { focusedMs: 20, visibleMs: 100 },
       signal: signal ?? new AbortController().signal,
       ...(onStopOnSignals && { stopOnSignals: onStopOnSignals }),
     };

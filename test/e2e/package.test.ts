@@ -34,7 +34,7 @@ describe('the package', () => {
         'dist/main.js',
         'dist/worker.js',
         'dist/THIRD_PARTY_LICENSES',
-        String(packed.manifest['man']),
+        'dist/benchtop.1',
         'dist/config.schema.json',
         'dist/help.json',
       ]),
@@ -70,7 +70,9 @@ describe('a Node that is too old, or a clone without its packages', () => {
     );
     const clone = mkdtempSync(join(tmpdir(), 'benchtop-clone-'));
     onTestFinished(() => rmSync(clone, { recursive: true }));
-    cpSync(start, join(clone, start));
+    for (const name of ['start', 'stale', 'unready']) {
+      cpSync(join('tools', `${name}.mjs`), join(clone, 'tools', `${name}.mjs`));
+    }
     await expect(execute(process.execPath, [start], { cwd: clone })).rejects.toMatchObject(
       said('benchtop is not installed yet: run `npm ci` in this folder first.'),
     );

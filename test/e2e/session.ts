@@ -13,7 +13,7 @@ import { svgOf } from './svg.ts';
 export const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** The command line that starts the program. */
 export const programLine = `'${process.execPath}' '${program}'`;
-const limitMs = Number(process.env['E2E_LIMIT_MS'] ?? 20_000);
+const limitMs = Number(process.env['E2E_LIMIT_MS'] ?? 60_000);
 
 /** A separate home folder, and an environment without the developer's settings. */
 export function freshHome(): { home: string; env: Record<string, string>; remove: () => Promise<void> } {

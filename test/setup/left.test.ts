@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { leftIn, processesIn } from './left.ts';
+
+it.skipIf(process.platform !== 'linux').each(['HOME', 'argument', 'cwd'] as const)(
+  'finds a process that names the folder in its %s',
+  async where => {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-left-'));
+    const args = ['-e', 'process.stdin.resume(); console.log("up")', ...(where === 'argument' ? [folder] : [])];
+    const child = spawn(process.execPath, args, {
+      env: where === 'HOME' ? { HOME: folder } : {},
+      ...(where === 'cwd' && { cwd: folder }),
+    });
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true });
+    });
+    await once(child.stdout, 'data');
+    expect((await leftIn(folder, 0)).map(({ pid }) => pid)).toEqual([child.pid]);
+    child.stdin.end();
+    await once(child, 'exit');
+    expect(processesIn(folder)).toEqual([]);
+  },
+);

@@ -1,0 +1,25 @@
+/** Around a whole run of the tests: a Node that is new enough before it, no process left behind after it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { refuseUnready } from '../../tools/unready.mjs';
+import { leftIn } from './left.ts';
+
+let folder: string;
+
+export function setup(): void {
+  refuseUnready();
+  // Every home folder of a test is in here, so that a process that outlives its test can be told by it.
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-tests-'));
+  process.env['TMPDIR'] = folder;
+}
+
+/** @throws Error with the processes that the tests left running, once they have been ended */
+export async function teardown(): Promise<void> {
+  const left = await leftIn(folder);
+  for (const { pid } of left) process.kill(pid, 'SIGKILL');
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  if (left.length === 0) return;
+  const lines = left.map(({ pid, command }) => `  ${pid} ${command}`);
+  throw new Error(['The tests left processes behind, which have been ended:', ...lines].join('\n'));
+}
