@@ -26,6 +26,7 @@ import { exitCodes } from './exit.ts';
 import { messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
+import { jobNotes } from './serve.ts';
 import { checkKeys, checkTerminal } from './start-checks.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
@@ -139,6 +140,13 @@ const optional: Partial<Record<Operation, Read>> = {
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
 };
 
+/** Jobs of the local service that need the user. */
+async function* jobFindings(dataFolder: string): AsyncGenerator<Finding> {
+  const { findService } = await import('../local/daemon/client.ts');
+  const running = await findService(dataFolder);
+  for (const words of running ? jobNotes(running) : []) yield { about: 'jobs', state: 'warn', words };
+}
+
 /** @param failed how many reads brought an error: what they ask for may be there or not */
 function capabilityFinding(missing: readonly string[], failed: number): Finding {
   const about = 'capabilities';
@@ -233,6 +241,7 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   try {
     yield memoryFinding(memory);
     yield* serviceFindings(connection, memory, flags.model, io);
+    if (profile.service.kind === 'local') yield* jobFindings(paths.data);
   } finally {
     memory.close();
     await connection.close();

@@ -69,16 +69,35 @@ function noteOthers(others: readonly ServedFolder[], flag: 'status' | 'stop', { 
 
 const fieldsOf = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid });
 
+/** Jobs that need the user, as sentences. */
+export function jobNotes({ setAside, waiting }: Pick<LocalAddress, 'setAside' | 'waiting'>): string[] {
+  return [
+    ...setAside.map(
+      ({ id, kind }) => `The ${kind} ${id} was set aside: the service ended abnormally during it. benchtop get ${id}`,
+    ),
+    ...waiting.map(({ id, kind, message }) => `The ${kind} ${id} waits to be tried again: ${message}`),
+  ];
+}
+
 async function printStatus(dataFolder: string, state: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
   const { findService } = await import('../local/daemon/client.ts');
+  const { holderOf, isFolderLocked } = await import('../local/daemon/files.ts');
   const running = await findService(dataFolder);
-  const others = running ? [] : await otherServedFolders(state, dataFolder);
+  const isHeld = !running && isFolderLocked(dataFolder);
+  const others = running || isHeld ? [] : await otherServedFolders(state, dataFolder);
+  const pid = isHeld ? (holderOf(dataFolder) ?? null) : null;
   if (json) {
     const elsewhere = others.map(other => ({ data: other.dataFolder, ...fieldsOf(other.address) }));
-    const known = running ? fieldsOf(running) : { others: elsewhere };
+    const known = running
+      ? { ...fieldsOf(running), set_aside: running.setAside, waiting: running.waiting }
+      : { others: elsewhere, ...(isHeld && { silent: true, pid }) };
     await io.print(`${safeJson({ running: running !== undefined, data: dataFolder, ...known })}\n`);
   } else if (running) {
     await io.print(`running at ${running.baseUrl}, process ${running.pid}, on ${dataFolder}\n`);
+    for (const note of jobNotes(running)) io.note(note);
+  } else if (isHeld) {
+    await io.print(`${pid === null ? 'a process' : `process ${pid}`} has ${dataFolder} and does not answer\n`);
+    io.note(`If it is not just starting, benchtop serve --stop --data ${shellWord(dataFolder)} ends it.`);
   } else {
     await io.print(`not running on ${dataFolder}\n`);
     noteOthers(others, 'status', io);
@@ -86,10 +105,27 @@ async function printStatus(dataFolder: string, state: string, { json }: Flags, i
   return running ? exitCodes.done : exitCodes.failed;
 }
 
-async function stop(dataFolder: string, state: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
-  const { stopService } = await import('../local/daemon/client.ts');
-  const stopped = await stopService(dataFolder);
-  if (json) await io.print(`${safeJson({ stopped: stopped !== undefined, data: dataFolder })}\n`);
+/** Ends a process that has the folder and does not answer, once the user has agreed. */
+async function end(dataFolder: string, pid: number, flags: Flags, io: CommandIo): Promise<ExitCode> {
+  const [{ confirm }, { endHolder }] = await Promise.all([import('./act.ts'), import('../local/daemon/client.ts')]);
+  const question = `Process ${pid} has ${dataFolder} and does not answer. End it? What it stored is kept.`;
+  await confirm(question, flags, io);
+  await endHolder(dataFolder, pid);
+  if (flags.json) await io.print(`${safeJson({ stopped: true, data: dataFolder, ended: pid })}\n`);
+  else await io.print(`ended process ${pid}; ${afterStop(0)}\n`);
+  return exitCodes.done;
+}
+
+async function stop(dataFolder: string, state: string, flags: Flags, io: CommandIo): Promise<ExitCode> {
+  const { FolderHeld, stopService } = await import('../local/daemon/client.ts');
+  let stopped: LocalAddress | undefined;
+  try {
+    stopped = await stopService(dataFolder);
+  } catch (error) {
+    if (!(error instanceof FolderHeld) || error.pid === undefined) throw error;
+    return end(dataFolder, error.pid, flags, io);
+  }
+  if (flags.json) await io.print(`${safeJson({ stopped: stopped !== undefined, data: dataFolder })}\n`);
   else await io.print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : `not running on ${dataFolder}\n`);
   if (!stopped) noteOthers(await otherServedFolders(state, dataFolder), 'stop', io);
   return exitCodes.done;
@@ -109,7 +145,10 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
   const { AlreadyRunning, serve } = await import('../local/daemon/serve.ts');
   try {
     keepHeapSmall();
+    // A signal during the start gives it up.
+    io.stopOnSignals?.();
     const service = await serve({
+      signal: io.signal,
       dataFolder,
       version,
       port,
@@ -119,7 +158,8 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
       rateLimit: rateLimit === undefined ? undefined : { perSecond: rateLimit, burst: Math.max(1, rateLimit * 2) },
       ...(flags.background ? { idleMs } : {}),
     });
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void service.stop());
+    io.signal.addEventListener('abort', () => void service.stop(), { once: true });
+    if (io.signal.aborted) await service.stop();
     const forget = await recordServedFolder(paths.state, dataFolder);
     if (!flags.background) {
       await print(

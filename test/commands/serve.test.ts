@@ -1,9 +1,14 @@
 /** `benchtop serve`: where it looks for a running service, and what it says about one on another folder. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { exitCodes } from '../../src/commands/exit.ts';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { exitCodes, Interruption } from '../../src/commands/exit.ts';
+import { jobNotes } from '../../src/commands/serve.ts';
 import { findService } from '../../src/local/daemon/client.ts';
+import { lockFolder } from '../../src/local/daemon/files.ts';
 import { eventually } from '../eventually.ts';
 import { cliOn, testFolder } from './cli.ts';
 
@@ -92,4 +97,61 @@ it.each([
   const { code, out, notes } = await cliOn({ baseUrl: '', apiKey: '' })('serve', args);
   expect([code, out]).toEqual([exitCodes.usage, '']);
   expect(notes).toMatch(words);
+});
+
+/** A process that has a data folder, and neither answers nor ends when it is asked to. */
+async function silentProcess(folder: string) {
+  const files = fileURLToPath(new URL('../../src/local/daemon/files.ts', import.meta.url));
+  const script = `import { lockFolder, recordHolder } from ${JSON.stringify(files)};
+    process.on('SIGTERM', () => {});
+    lockFolder(process.argv[1]);
+    recordHolder(process.argv[1]);
+    setInterval(() => {}, 60_000);
+    console.log('has it');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return { pid: child.pid, ended: once(child, 'exit') };
+}
+
+it('--status and --stop see a process that has the folder and does not answer, and --stop ends it (X1)', async () => {
+  const home = testFolder();
+  const data = join(home, 'data');
+  mkdirSync(data);
+  const cli = cliOn({ baseUrl: '', apiKey: '', home });
+  const { pid, ended } = await silentProcess(data);
+  const status = await cli('serve', ['--status', '--data', data]);
+  expect(status).toMatchObject({ code: exitCodes.failed, out: `process ${pid} has ${data} and does not answer\n` });
+  expect(status.notes).toContain(`benchtop serve --stop --data ${data} ends it.`);
+  const json = await cli('serve', ['--status', '--json', '--data', data]);
+  expect(JSON.parse(json.out)).toMatchObject({ running: false, silent: true, pid });
+
+  const unasked = await cli('serve', ['--stop', '--data', data]);
+  expect(unasked).toMatchObject({ code: exitCodes.usage, out: '' });
+  expect(unasked.notes).toMatch(/^benchtop: Process \d+ has .* and does not answer\. End it\? .* add --yes\./);
+  const stop = await cli('serve', ['--stop', '--yes', '--data', data]);
+  expect(stop).toMatchObject({ code: exitCodes.done, out: expect.stringContaining(`ended process ${pid}; `) });
+  expect((await ended)[1]).toBe('SIGKILL');
+  expect((await cli('serve', ['--status', '--data', data])).out).toBe(`not running on ${data}\n`);
+});
+
+it('is given up by ctrl-c while another process has the folder (V5)', async () => {
+  const home = testFolder();
+  const unlock = lockFolder(home);
+  const interrupted = new AbortController();
+  const serving = cliOn({ baseUrl: '', apiKey: '', home })('serve', ['--data', home], { signal: interrupted.signal });
+  interrupted.abort(new Interruption(exitCodes.interrupted));
+  expect((await serving).code).toBe(exitCodes.interrupted);
+  unlock?.();
+});
+
+it('says which jobs were set aside, and which wait', () => {
+  const setAside = [{ id: 'evr_1', kind: 'evaluation', at: '' }];
+  const waiting = [{ id: 'trn_1', kind: 'training', message: 'The disk of this machine is full.' }];
+  expect(jobNotes({ setAside, waiting })).toEqual([
+    'The evaluation evr_1 was set aside: the service ended abnormally during it. benchtop get evr_1',
+    'The training trn_1 waits to be tried again: The disk of this machine is full.',
+  ]);
 });

@@ -8,6 +8,7 @@ import {
   screenFlags,
   serviceFlags,
   waitFlags,
+  yesFlag,
 } from './flags.ts';
 import { setup } from './setup.ts';
 import { type CommandSpec, type FlagValues, spec } from './spec.ts';
@@ -301,7 +302,8 @@ verdict, as the lowest and as the highest reward. Rewards outside of the range h
       apiKeyFile: { value: 'PATH', description: 'file that holds the key it asks for' },
       rateLimit: { value: 'N', number: 'positive', description: 'limit each key to this many requests per second' },
       status: { description: 'show whether it is running' },
-      stop: { description: 'stop it; running work resumes at the next start' },
+      stop: { description: 'stop it, also if it no longer answers; running work resumes at the next start' },
+      yes: { ...yesFlag.yes, needs: 'stop', description: 'end one that does not answer without asking' },
       background: { description: 'end when idle', hidden: true },
       json: { description: 'print --status and --stop as JSON' },
     },

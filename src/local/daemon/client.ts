@@ -4,9 +4,11 @@ import { closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { errorCode } from '../../text/errors.ts';
 import type { Upstream } from '../engine/upstream.ts';
 import {
   announceSuccessor,
+  holderOf,
   isFolderLocked,
   isSuccessorAnnounced,
   makeDataFolder,
@@ -40,7 +42,10 @@ const health = z.object({
   fingerprint: z.optional(z.string()),
   background: z.optional(z.boolean()),
   leases: z.optional(z.number()),
+  set_aside: z.optional(z.array(z.object({ id: z.string(), kind: z.string(), at: z.string() }))),
+  waiting: z.optional(z.array(z.object({ id: z.string(), kind: z.string(), message: z.string() }))),
 });
+type Health = z.output<typeof health>;
 
 export interface LocalAddress {
   readonly baseUrl: string;
@@ -55,6 +60,10 @@ export interface LocalAddress {
   readonly background: boolean;
   /** Number of screens that keep it awake. */
   readonly leases: number;
+  /** Jobs that were set aside, because the service ended abnormally during them. */
+  readonly setAside: NonNullable<Health['set_aside']>;
+  /** Jobs that wait for the end of an external problem, such as a full disk. */
+  readonly waiting: NonNullable<Health['waiting']>;
 }
 
 export interface EnsuredAddress extends LocalAddress {
@@ -67,6 +76,8 @@ const silentMs = 800;
 const startMs = 15_000;
 /** Time limit for saving running work. */
 const stopMs = 60_000;
+/** Time for a process to end after a signal. */
+const endMs = 2_000;
 const lookEveryMs = 10;
 const logFile = 'service.log';
 const largestLog = 1024 * 1024;
@@ -115,7 +126,8 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
     if (said.instance_id !== address.instance_id) return undefined;
     const { base_url: baseUrl, api_key: apiKey, pid, instance_id: instanceId } = address;
     const { upstream = null, version = '', fingerprint = '', background = true, leases = 0 } = said;
-    return { baseUrl, apiKey, pid, instanceId, upstream, version, fingerprint, background, leases };
+    const { set_aside: setAside = [], waiting = [] } = said;
+    return { baseUrl, apiKey, pid, instanceId, upstream, version, fingerprint, background, leases, setAside, waiting };
   } catch {
     return undefined;
   }
@@ -235,10 +247,9 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
 /** Names the process that holds the folder of a service that does not answer. */
 function holderWords(dataFolder: string): string {
   if (!isFolderLocked(dataFolder)) return '';
-  const pid = readAddress(dataFolder)?.pid;
-  return pid === undefined
-    ? ', because another process still has the data folder'
-    : `, because process ${pid} has the data folder and does not answer`;
+  const pid = holderOf(dataFolder);
+  const who = pid === undefined ? 'another process' : `process ${pid}`;
+  return `, because ${who} has the data folder and does not answer; \`benchtop serve --stop\` ends it`;
 }
 
 /** Whether another service has written its address. */
@@ -252,11 +263,45 @@ export interface StopOptions {
   readonly successor?: boolean;
 }
 
+/** A process has the data folder, and does not answer or does not end. */
+export class FolderHeld extends Error {
+  override readonly name = 'FolderHeld';
+  /** Undefined if it is not known. */
+  readonly pid: number | undefined;
+
+  constructor(dataFolder: string, pid: number | undefined) {
+    const who = pid === undefined ? 'A process' : `Process ${pid}`;
+    super(`${who} has the data folder ${dataFolder} and does not end. End it by hand, then try again.`);
+    this.pid = pid;
+  }
+}
+
+/**
+ * Ends the process that holds a folder: asks it to end with SIGTERM, and ends it with SIGKILL if it does not. What it
+ * acknowledged is stored, and its work resumes at the next start.
+ *
+ * @throws FolderHeld if it still holds the folder, e.g. because it is another user's
+ */
+export async function endHolder(dataFolder: string, pid: number): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    // It may have ended since, and its number may be another program's.
+    if (holderOf(dataFolder) !== pid) return;
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (errorCode(error) === 'EPERM') break;
+    }
+    const deadline = performance.now() + endMs;
+    while (isFolderLocked(dataFolder) && performance.now() < deadline) await wait(lookEveryMs);
+  }
+  if (isFolderLocked(dataFolder)) throw new FolderHeld(dataFolder, pid);
+}
+
 /**
  * Stops the service of a folder, and waits until another can start, or has: an open screen starts one as soon as it
  * can. Returns the stopped service, or undefined.
  *
- * @throws Error if the process that holds the folder does not answer or does not end
+ * @throws FolderHeld if the process that holds the folder does not answer or does not end
  */
 export async function stopService(
   dataFolder: string,
@@ -273,9 +318,7 @@ export async function stopService(
   const deadline = performance.now() + (running ? stopMs : askMs);
   while (isFolderLocked(dataFolder) && !isReplaced(dataFolder, running)) {
     if (performance.now() > deadline) {
-      const pid = running?.pid ?? address?.pid;
-      const which = pid === undefined ? 'A process' : `Process ${pid}`;
-      throw new Error(`${which} has the data folder ${dataFolder} and does not end. End it by hand, then try again.`);
+      throw new FolderHeld(dataFolder, holderOf(dataFolder));
     }
     await wait(lookEveryMs);
   }

@@ -1,12 +1,14 @@
 /** The files in the data folder that announce the local service and ensure there is only one. All have mode 0600. */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { errorMessage } from '../../text/errors.ts';
+import { errorCode, errorMessage, isDamagedDatabase, sqliteCode } from '../../text/errors.ts';
 import { takeLock } from '../../text/file-lock.ts';
 import { replaceFile } from '../../text/replace-file.ts';
+import { databasePath } from '../store/database-path.ts';
 import { Keyring, masterKeyLength } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
@@ -16,6 +18,7 @@ const addressFile = 'service.json';
 const keyFile = 'api-key';
 const masterKeyFile = 'master-key';
 const lockFile = 'lock.db';
+const holderFile = 'lock.pid';
 const successorFile = 'successor';
 /** An announced service that has not started by then will not. */
 const successorMs = 10_000;
@@ -30,6 +33,21 @@ function describe(folder: string, error: unknown): DataFolderError {
   return new DataFolderError(
     `The data folder ${folder} cannot be used: ${reason}. Set BENCHTOP_DATA_DIR to another one.`,
   );
+}
+
+/** What to do about a file of the folder that only a copy can bring back. */
+const otherwise = 'or set BENCHTOP_DATA_DIR to another folder';
+
+/** What is wrong with a damaged database, and what to do. */
+export function damageWords(folder: string, error: unknown): string {
+  return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Put it back from a copy, move it away to start without its data, ${otherwise}.`;
+}
+
+/** A failure of the start as one that says what to do, where the folder or its files caused it. */
+export function startError(folder: string, error: unknown): unknown {
+  if (isDamagedDatabase(error)) return new DataFolderError(damageWords(folder, error));
+  const isOfFolder = sqliteCode(error) !== undefined || /^E(?!RR_)/.test(errorCode(error) ?? '');
+  return isOfFolder && !(error instanceof DataFolderError) ? describe(folder, error) : error;
 }
 
 /** @throws DataFolderError */
@@ -49,13 +67,49 @@ function writePrivate(folder: string, name: string, text: string): void {
   }
 }
 
+/** Files and folders that are made after the database: beside them it cannot be new. */
+const laterFiles: ReadonlySet<string> = new Set([masterKeyFile, keyFile, 'uploads', 'checkpoints', 'deployments']);
+
+/**
+ * Refuses a database that has lost its content: it would be taken for a new one.
+ *
+ * @throws DataFolderError
+ */
+export function refuseEmptyDatabase(folder: string): void {
+  const path = databasePath(folder);
+  if (statSync(path, { throwIfNoEntry: false })?.size !== 0) return;
+  const others = readdirSync(folder).filter(name => laterFiles.has(name));
+  if (others.length === 0) return;
+  throw new DataFolderError(
+    `The database ${path} is empty, although the folder has ${others.sort().join(', ')}. Put it back from a copy, delete it to start without its data, ${otherwise}.`,
+  );
+}
+
+/** Whether the database holds secrets, which only the master key opens. */
+function hasSecrets(folder: string): boolean {
+  const path = databasePath(folder);
+  if (!existsSync(path)) return false;
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const isTable = database.prepare("select 1 from sqlite_schema where name = 'secrets'").get() !== undefined;
+    return isTable && database.prepare('select 1 from secrets limit 1').get() !== undefined;
+  } finally {
+    database.close();
+  }
+}
+
 /**
  * The folder's master key, created on first use.
  *
- * @throws DataFolderError if it is damaged: a new key could not decrypt the stored secrets
+ * @throws DataFolderError if it is damaged, or missing beside secrets: a new key could not decrypt them
  */
 export function keyringOf(folder: string): Keyring {
   const path = join(folder, masterKeyFile);
+  if (!existsSync(path) && hasSecrets(folder)) {
+    throw new DataFolderError(
+      `The key ${path} is missing, and the database holds secrets that no other key opens. Put it back from a copy, move the database away to start without its data, ${otherwise}.`,
+    );
+  }
   if (!existsSync(path)) writePrivate(folder, masterKeyFile, randomBytes(masterKeyLength).toString('base64'));
   let key: Buffer;
   try {
@@ -133,6 +187,26 @@ export function lockFolder(folder: string): (() => void) | undefined {
     throw new DataFolderError(
       `The lock ${path} cannot be used: ${reason}. It holds no data: end every benchtop, delete it, and start again.`,
     );
+  }
+}
+
+/** Records that this process holds the folder's lock, so that it can be found if it no longer answers. */
+export function recordHolder(folder: string): void {
+  writePrivate(folder, holderFile, String(process.pid));
+}
+
+export function forgetHolder(folder: string): void {
+  rmSync(join(folder, holderFile), { force: true });
+}
+
+/** The process that holds the folder's lock; undefined if there is none, or it is not known. */
+export function holderOf(folder: string): number | undefined {
+  if (!isFolderLocked(folder)) return undefined;
+  try {
+    const pid = Number(readFileSync(join(folder, holderFile), 'utf8'));
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
   }
 }
 

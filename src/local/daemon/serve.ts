@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import { errorCode, errorMessage, isDamagedDatabase } from '../../text/errors.ts';
+import { errorCode, errorMessage } from '../../text/errors.ts';
 import { shellWord } from '../../text/shell-words.ts';
 import { Catalog } from '../engine/catalog.ts';
 import { Engine } from '../engine/engine.ts';
@@ -18,19 +18,23 @@ import type { ServiceContext } from '../server/handlers.ts';
 import type { RateLimit } from '../server/rate-limit.ts';
 import { SignedUploads } from '../server/signed-uploads.ts';
 import { TrajectoryTokens } from '../server/trajectory-tokens.ts';
-import type { BenchmarkStore } from '../store/benchmarks.ts';
+import { Database } from '../store/database.ts';
+import { databasePath } from '../store/database-path.ts';
 import { ensureOrganization } from '../store/organizations.ts';
-import { databasePath, openStores, type Stores, sweepFiles } from '../store/stores.ts';
+import { openStores, type Stores, sweepFiles } from '../store/stores.ts';
 import { Activity } from './activity.ts';
 import { findService, stopService } from './client.ts';
 import {
   apiKeyOf,
-  DataFolderError,
+  forgetHolder,
+  holderOf,
   keyringOf,
   lockFolder,
   makeDataFolder,
-  readAddress,
+  recordHolder,
+  refuseEmptyDatabase,
   removeAddress,
+  startError,
   withdrawSuccessor,
   writeAddress,
 } from './files.ts';
@@ -53,6 +57,8 @@ export interface ServeOptions {
    * For a service started for a screen: exits after this many idle milliseconds, and makes way for one started by hand.
    */
   readonly idleMs?: number;
+  /** Gives up the start. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunningService {
@@ -80,54 +86,55 @@ export class AlreadyRunning extends Error {
 
 /**
  * Locks the folder, waiting for a process that is ending. A service started for a screen makes way for one started by
- * hand.
+ * hand. Returns the function that unlocks it.
  *
  * @throws AlreadyRunning if another service answers for the folder, or holds it without answering
+ * @throws the reason of the signal
  */
-async function takeFolder(folder: string, byHand: boolean): Promise<() => void> {
+async function takeFolder(folder: string, byHand: boolean, signal: AbortSignal): Promise<() => void> {
   const deadline = performance.now() + takeMs;
   for (;;) {
+    signal.throwIfAborted();
     const unlock = lockFolder(folder);
-    if (unlock) return unlock;
+    if (unlock) {
+      recordHolder(folder);
+      return () => {
+        forgetHolder(folder);
+        unlock();
+      };
+    }
     const running = await findService(folder);
+    const stopCommand = `\`benchtop serve --stop --data ${shellWord(folder)}\``;
     if (running && byHand && running.background) await stopService(folder, { successor: true });
     else if (running) {
       throw new AlreadyRunning(
-        `Another benchtop serves ${folder} already: process ${running.pid}, at ${running.baseUrl}. Stop it with \`benchtop serve --stop --data ${shellWord(folder)}\`.`,
+        `Another benchtop serves ${folder} already: process ${running.pid}, at ${running.baseUrl}. Stop it with ${stopCommand}.`,
       );
     } else if (performance.now() > deadline) {
-      const pid = readAddress(folder)?.pid;
-      throw new AlreadyRunning(
-        `${pid === undefined ? 'Another process' : `Process ${pid}`} has ${folder} and does not answer. End it by hand, then try again.`,
-      );
+      const pid = holderOf(folder);
+      const who = pid === undefined ? 'Another process' : `Process ${pid}`;
+      throw new AlreadyRunning(`${who} has ${folder} and does not answer. ${stopCommand} ends it.`);
     } else await wait(lookEveryMs);
   }
 }
 
-/**
- * Opens the data of a folder; calls `unlock` on failure.
- *
- * @throws DataFolderError if the key or the database is damaged
- */
-function openData(folder: string, unlock: () => void): Stores {
+/** @throws DataFolderError if the key or the database is damaged or lost */
+function openData(folder: string): Stores {
+  refuseEmptyDatabase(folder);
+  const database = new Database(databasePath(folder));
   try {
-    return openStores(folder, keyringOf(folder));
+    return openStores(folder, keyringOf(folder), database);
   } catch (error) {
-    unlock();
-    if (!isDamagedDatabase(error)) throw error;
-    throw new DataFolderError(
-      `The database ${databasePath(folder)} is damaged: ${errorMessage(error)}. Nothing in it was changed. Put it back from a copy, move it away to start without its data, or set BENCHTOP_DATA_DIR to another folder.`,
-    );
+    database.close();
+    throw error;
   }
 }
 
 function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', error => {
-      const taken = errorCode(error) === 'EADDRINUSE';
-      reject(
-        taken ? new Error(`Port ${port} is taken. Choose another with --port, or leave it out for a free one.`) : error,
-      );
+      const reason = errorCode(error) === 'EADDRINUSE' ? 'is taken' : `cannot be used (${errorMessage(error)})`;
+      reject(new Error(`Port ${port} ${reason}. Choose another with --port, or leave it out for a free one.`));
     });
     server.listen(port, '127.0.0.1', () => {
       const address = server.address();
@@ -137,14 +144,17 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 /** The initial organization of a new data folder, ingested like an uploaded benchmark. */
-function seed(benchmarks: BenchmarkStore, organizationId: string): void {
+function seed({ database, benchmarks }: Stores, organizationId: string): void {
   if (benchmarks.list(organizationId, { limit: 1 }).items.length > 0) return;
   const made = Date.now();
-  for (const [index, manifest] of sampleManifests.entries()) {
-    // Lists show the newest first.
-    const created_at = new Date(made - index).toISOString();
-    benchmarks.beginBuild(benchmarks.ingest(organizationId, manifest, { created_at }));
-  }
+  // All or none: a start that finds some of them adds no others.
+  database.transaction(() => {
+    for (const [index, manifest] of sampleManifests.entries()) {
+      // Lists show the newest first.
+      const created_at = new Date(made - index).toISOString();
+      benchmarks.beginBuild(benchmarks.ingest(organizationId, manifest, { created_at }));
+    }
+  });
 }
 
 /** The user of this machine, in the form of an e-mail address. */
@@ -157,13 +167,39 @@ function userOfMachine(): string {
   }
 }
 
-/** @throws AlreadyRunning if another process serves the folder @throws DataFolderError if the folder cannot be used */
+/**
+ * Starts the service. If that fails, nothing stays open or locked.
+ *
+ * @throws AlreadyRunning if another process serves the folder
+ * @throws DataFolderError if the folder cannot be used
+ * @throws the reason of the signal
+ */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { dataFolder, version = '', port = 0, apiKey, upstream, rateLimit, idleMs } = options;
+  const { dataFolder, idleMs, signal = new AbortController().signal } = options;
   makeDataFolder(dataFolder);
-  const unlock = await takeFolder(dataFolder, idleMs === undefined);
+  const unlock = await takeFolder(dataFolder, idleMs === undefined, signal);
+  try {
+    const stores = openData(dataFolder);
+    try {
+      return await serveStores(stores, options, signal, unlock);
+    } catch (error) {
+      stores.database.close();
+      throw error;
+    }
+  } catch (error) {
+    unlock();
+    throw startError(dataFolder, error);
+  }
+}
+
+async function serveStores(
+  stores: Stores,
+  options: ServeOptions,
+  signal: AbortSignal,
+  unlock: () => void,
+): Promise<RunningService> {
+  const { dataFolder, version = '', port = 0, apiKey, upstream, rateLimit, idleMs } = options;
   const key = apiKey ?? apiKeyOf(dataFolder);
-  const stores = openData(dataFolder, unlock);
   const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
   // Chat never waits for an evaluation, and nothing waits for training.
   const chatWorker = new WorkerThread({ name: 'chat' });
@@ -180,7 +216,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   });
   engine.recover();
   sweepFiles(stores);
-  seed(benchmarks, ensureOrganization(database, key));
+  seed(stores, ensureOrganization(database, key));
 
   const service: ServiceContext = {
     ...stores,
@@ -246,14 +282,18 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     idleMs === undefined ? undefined : new Activity({ idleMs, isBusy: () => engine.busy, onIdle: () => void stop() });
 
   try {
+    signal.throwIfAborted();
     const bound = await listen(server, port);
     const baseUrl = `http://127.0.0.1:${bound}`;
     withdrawSuccessor(dataFolder);
     writeAddress(dataFolder, { base_url: baseUrl, api_key: key, pid: process.pid, instance_id: instanceId });
+    // Work begins once the service answers.
     engine.wake();
     return { baseUrl, apiKey: key, stop, ended };
   } catch (error) {
-    await stop();
+    activity?.close();
+    server.close();
+    await engine.stop();
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints } from '../../contract/endpoints.ts';
-import { errorStack, isDiskFull } from '../../text/errors.ts';
+import { errorStack, isDamagedDatabase, isDiskFull } from '../../text/errors.ts';
 import { own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
@@ -208,5 +208,9 @@ function describe(error: unknown): ApiError {
     );
   }
   process.stderr.write(`${errorStack(error)}\n`);
+  if (isDamagedDatabase(error)) {
+    const advice = 'Stop it with `benchtop serve --stop`; `benchtop serve` then says which file it is and what to do.';
+    return apiError('internal_error', `The database of the local service is damaged. ${advice}`);
+  }
   return apiError('internal_error', 'The local service failed. Its log says why.');
 }

@@ -16,6 +16,10 @@ export function organizationOfKey(database: Database, key: string): string | und
  * organization's key stays with it.
  */
 export function ensureOrganization(database: Database, key: string): string {
+  return database.transaction(() => keyedOrganization(database, key));
+}
+
+function keyedOrganization(database: Database, key: string): string {
   const known = organizationOfKey(database, key);
   if (known) {
     revokeOthers(database, known, key);

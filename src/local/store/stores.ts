@@ -1,7 +1,7 @@
 /** All stores of a data folder. */
-import { join } from 'node:path';
 import { BenchmarkStore } from './benchmarks.ts';
 import { Database } from './database.ts';
+import { databasePath } from './database-path.ts';
 import { DatasetStore } from './datasets.ts';
 import { DeploymentStore } from './deployments.ts';
 import { EvaluationStore } from './evaluations.ts';
@@ -30,12 +30,11 @@ export interface Stores {
   readonly weights: WeightFolder;
 }
 
-export function databasePath(dataFolder: string): string {
-  return join(dataFolder, 'benchtop.db');
-}
-
-export function openStores(dataFolder: string, keyring: Keyring): Stores {
-  const database = new Database(databasePath(dataFolder));
+export function openStores(
+  dataFolder: string,
+  keyring: Keyring,
+  database = new Database(databasePath(dataFolder)),
+): Stores {
   const datasets = new DatasetStore(database);
   const trajectories = new TrajectoryStore(database, datasets);
   return {

@@ -1,6 +1,6 @@
 /** The local service as a process: found, started, replaced, stopped, and kept awake by leases. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -271,6 +271,90 @@ describe('serving by hand', () => {
     const starting = here(dataFolder);
     unlock?.();
     expect((await starting).baseUrl).toMatch(/^http:/);
+  });
+});
+
+describe('a start that fails', () => {
+  const failureIn = async (dataFolder: string, options: Partial<ServeOptions> = {}) => {
+    const failure = await serve({ dataFolder, ...options }).catch((error: unknown) => error);
+    expect(isFolderLocked(dataFolder)).toBe(false);
+    expect(existsSync(join(dataFolder, 'lock.pid'))).toBe(false);
+    return failure;
+  };
+
+  it('is given up by a signal while another process has the folder (V5)', async () => {
+    const dataFolder = freshFolder();
+    const unlock = lockFolder(dataFolder);
+    const stop = new AbortController();
+    const starting = serve({ dataFolder, signal: stop.signal });
+    stop.abort(new Error('ctrl-c'));
+    await expect(starting).rejects.toThrow('ctrl-c');
+    unlock?.();
+    await here(dataFolder);
+  });
+
+  it('leaves neither lock nor database open, and says what to do (V10)', async () => {
+    const dataFolder = freshFolder();
+    writeFileSync(join(dataFolder, 'uploads'), '');
+    const failure = await failureIn(dataFolder);
+    expect(failure).toBeInstanceOf(DataFolderError);
+    expect(failure).toMatchObject({ message: expect.stringMatching(/cannot be used: ENOTDIR.*BENCHTOP_DATA_DIR/) });
+    expect(existsSync(join(dataFolder, 'benchtop.db-wal'))).toBe(false);
+    rmSync(join(dataFolder, 'uploads'));
+    await here(dataFolder);
+  });
+
+  it('says that a port is taken, and leaves nothing open (V10)', async () => {
+    const { baseUrl } = await here(freshFolder());
+    const failure = await failureIn(freshFolder(), { port: Number(new URL(baseUrl).port) });
+    expect(failure).toMatchObject({ message: expect.stringMatching(/^Port \d+ is taken\./) });
+  });
+
+  it('names the database where inner pages of it are damaged (X13)', async () => {
+    const dataFolder = freshFolder();
+    await (await here(dataFolder)).stop();
+    const path = join(dataFolder, 'benchtop.db');
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, 4096);
+    writeFileSync(path, bytes);
+    const failure = await failureIn(dataFolder);
+    expect(failure).toBeInstanceOf(DataFolderError);
+    expect(failure).toMatchObject({ message: expect.stringContaining(`The database ${path} is damaged`) });
+  });
+
+  it('refuses a database that has become empty beside its other files (X8)', async () => {
+    const dataFolder = freshFolder();
+    const path = join(dataFolder, 'benchtop.db');
+    // As a first start leaves it that is killed at once.
+    writeFileSync(path, '');
+    await (await here(dataFolder)).stop();
+    writeFileSync(path, '');
+    expect(await failureIn(dataFolder)).toMatchObject({
+      message: expect.stringMatching(
+        /benchtop\.db is empty, although the folder has api-key, master-key\. Put it back/,
+      ),
+    });
+    expect(statSync(path).size).toBe(0);
+  });
+
+  it('refuses to replace a missing master key where there are secrets, and only there (X8)', async () => {
+    const dataFolder = freshFolder();
+    const key = join(dataFolder, 'master-key');
+    await (await here(dataFolder)).stop();
+    rmSync(key);
+    const { baseUrl, apiKey, stop } = await here(dataFolder);
+    const kept = readFileSync(key);
+    const headers = { 'X-API-Key': apiKey };
+    const body = JSON.stringify({ name: 'S1', value: 'secret' });
+    expect((await fetch(`${baseUrl}/api/v1/secrets`, { method: 'POST', headers, body })).status).toBe(200);
+    await stop();
+    rmSync(key);
+    expect(await failureIn(dataFolder)).toMatchObject({
+      message: expect.stringMatching(/master-key is missing, and the database holds secrets .* Put it back/),
+    });
+    expect(existsSync(key)).toBe(false);
+    writeFileSync(key, kept, { mode: 0o600 });
+    await here(dataFolder);
   });
 });
 
