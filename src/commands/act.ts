@@ -139,8 +139,8 @@ export async function printOutcome(
 /** Notes each change of what is waited for. */
 export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
   return async seen => {
-    const { id, status, done, total, mean } = seen;
-    io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean });
+    const { id, status, done, total, mean, failure } = seen;
+    io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean, failure });
   };
 }
 

@@ -159,7 +159,7 @@ const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, stri
   ['undeploy', ['id', 'kind', 'done']],
   ['profile list', ['name', 'address', 'key', 'default']],
   ['upload', ['bench_id', 'name', 'dataset', 'phase', 'status', 'stored', 'skipped', 'failed', 'notes']],
-  ['watch', ['at', 'kind', 'id', 'label', 'status', 'done', 'total', 'mean', 'graded', 'held_out']],
+  ['watch', ['at', 'kind', 'id', 'label', 'status', 'done', 'total', 'mean', 'graded', 'held_out', 'failure']],
   ['doctor', ['ok', 'findings']],
   ['version', ['version', 'node']],
 ]);

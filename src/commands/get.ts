@@ -3,10 +3,13 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
+import type { Watching } from '../resources/watching.ts';
 import { counted, reward } from '../text/numbers.ts';
+import { isRecord, own } from '../text/own.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -19,17 +22,41 @@ import { type CommandContext, withService } from './with-service.ts';
 /** Line width of a trajectory in a file. */
 const defaultWidth = 100;
 
-/** The progress of a run. */
-async function progressFacts(
-  { kind, list, watch }: Resource,
-  row: object,
-  hasMean: boolean,
-  context: CommandContext,
-): Promise<Fact[]> {
-  if (kind === undefined || !watch?.details) return [];
+/** All that is known of a row: as facts for people, as a record for programs. */
+interface Known {
+  readonly facts: readonly Fact[];
+  readonly record: object;
+}
+
+/** Reads what the record itself does not say. */
+async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
+  const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
+  noteUnreadable(whole.answer, io);
+  const { kind, list, watch } = resource;
+  const record = { ...row, ...whole.fields };
+  if (kind === undefined || !watch?.details) return { facts: whole.facts, record };
   const { service, memory, signal } = context;
   const id = list({}).id(row);
   const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
+  return {
+    facts: [...whole.facts, ...progressFacts(seen, watch, whole.hasMean ?? false)],
+    record: { ...record, ...progressFields(seen, watch, record) },
+  };
+}
+
+const hasValue = (record: object, name: string): boolean => isRecord(record) && own(record, name) != null;
+
+/** The progress by the contract's names. What an answer has said by itself stays. */
+function progressFields(seen: KnownResource, { progressNames }: Watching, record: object): object {
+  if (!progressNames) return {};
+  const { done, total, mean, graded, heldOut } = seen;
+  const { done: doneName, total: totalName, mean: meanName } = progressNames;
+  const fields = { [doneName]: done, [totalName]: total, [meanName]: mean, graded, held_out: heldOut };
+  const isNew = ([name, value]: [string, unknown]): boolean => value !== undefined && !hasValue(record, name);
+  return Object.fromEntries(Object.entries(fields).filter(isNew));
+}
+
+function progressFacts(seen: KnownResource, watch: Watching, hasMean: boolean): Fact[] {
   const label = watch.recordsProgress ? 'trainer reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   const without = withoutReward(seen);
   return [
@@ -39,6 +66,12 @@ async function progressFacts(
     { label: 'held-out reward', value: seen.heldOut },
   ];
 }
+
+/** Whether a field is part of the progress, which may not be known yet. */
+const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
+  rest.length === 0 &&
+  watch?.progressNames !== undefined &&
+  [...Object.values(watch.progressNames), 'graded', 'held_out'].includes(name);
 
 /** A checkpoint is given by run and step, or by its id. */
 async function findToShow(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
@@ -71,16 +104,18 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const { resource, id, row } = await findToShow(among, second ?? first, context);
+    const [field] = flags.field?.split('.') ?? [];
+    const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));
+    const known = isOfRow ? { facts: [], record: row } : await knownOf(resource, row, context, io);
     if (printsRecord(flags)) {
       const schema = flags.field === undefined ? undefined : await rowSchema(resource, context);
-      await printRecord(row, id, flags, io, { mayLack: names => schema !== undefined && declaresField(schema, names) });
+      const mayLack = (names: readonly string[]): boolean =>
+        (schema !== undefined && declaresField(schema, names)) || isProgress(resource, names);
+      await printRecord(known.record, id, flags, io, { mayLack });
       noteUnreadable(row, io);
       return exitCodes.done;
     }
-    const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
-    noteUnreadable(whole.answer, io);
-    const progress = await progressFacts(resource, row, whole.hasMean ?? false, context);
-    await io.print(factText([...whole.facts, ...progress], io.columns));
+    await io.print(factText(known.facts, io.columns));
     const text = await resource.text?.(row, io.columns ?? defaultWidth);
     if (text !== undefined) await io.print(`\n${text}`);
     return exitCodes.done;

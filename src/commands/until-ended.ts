@@ -1,7 +1,9 @@
 /** Follows one resource until it has ended, for `watch` and `--wait`: each change in words, and how it ended. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { type RunFailure, runFailure } from '../contract/common.ts';
 import { hasEnded, isOver, statusMeaning, statusWords } from '../contract/status.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
+import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
@@ -11,6 +13,7 @@ import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
+import { isRecord, own } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -19,7 +22,10 @@ import type { CommandIo, NoteFields } from './io.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
-  Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>>;
+  Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>> & {
+    /** Why it failed, if it did and the service says so. */
+    readonly failure?: RunFailure | undefined;
+  };
 
 /** Progress, e.g. `3 of 12`; empty if unknown. */
 export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): string {
@@ -33,12 +39,12 @@ export function withoutReward({ status, total, graded }: Seen): number {
 
 /** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
 export function wordsOf(seen: Seen): string {
-  const { kind = '', status, mean, graded, heldOut } = seen;
+  const { kind = '', status, mean, graded, heldOut, failure } = seen;
   // The last reward of the trainer is no mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   const without = withoutReward(seen);
-  return [
+  const words = [
     statusWords(status ?? 'unknown'),
     progressWords(seen),
     mean === undefined ? '' : `${label} ${reward(mean)}${of}`,
@@ -47,6 +53,17 @@ export function wordsOf(seen: Seen): string {
   ]
     .filter(Boolean)
     .join(', ');
+  return [words, failure?.message ?? failure?.code].filter(Boolean).join(': ');
+}
+
+/** Why a resource failed, by its record. Never rejects: that it failed is known, and its end is the result. */
+async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Promise<RunFailure | undefined> {
+  const record = await resourceOfKind(kind)
+    ?.get?.(id)
+    .read(context)
+    .catch(() => undefined);
+  const read = runFailure.safeParse(isRecord(record) ? own(record, 'failure') : undefined);
+  return read.success ? read.data : undefined;
 }
 
 /** Whether an error is temporary; any other will be the same next time. */
@@ -199,6 +216,13 @@ function isLastOf({ kind }: ResourceRef): NonNullable<Following['isLast']> {
 
 const isSuccess = (status: string): boolean => statusMeaning(status) === 'success';
 
+/** The current state, with the reason if it has failed. */
+async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise<Seen> {
+  const seen = await lookAt(ref, context);
+  if (statusMeaning(seen.status ?? '') !== 'failure') return seen;
+  return { ...seen, failure: await failureOf({ ...ref, id: seen.id }, context) };
+}
+
 /** Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 124 on timeout. */
 export async function untilEnded(
   ref: ResourceRef,
@@ -218,7 +242,7 @@ export async function untilEnded(
       silentSince ??= Date.now();
       const seen = change?.look
         ? await change.look(service.background, signal)
-        : await lookAt(ref, { service: service.background, memory, signal });
+        : await lookWithFailure(ref, { service: service.background, memory, signal });
       silentSince = undefined;
       if (seen.id !== ref.id && !isNoted) note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;

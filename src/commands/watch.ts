@@ -101,13 +101,13 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     if (refs.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async (seen: Seen): Promise<void> => {
-        const { id, label, status, done, total, mean, graded, heldOut: held_out } = seen;
+        const { id, label, status, done, total, mean, graded, heldOut: held_out, failure } = seen;
         const { kind } = ref;
         const now = Date.now();
         const at = new Date(now).toISOString();
         // A log is read on other days, and in other zones.
         const time = io.columns === undefined ? at : clock(now);
-        const record = { at, kind, id, label, status, done, total, mean, graded, held_out };
+        const record = { at, kind, id, label, status, done, total, mean, graded, held_out, failure };
         const text = `${time}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}\n`;
         // One line a change: a log is read line by line.
         if (flags.json) await io.print(`${safeJson(record)}\n`);

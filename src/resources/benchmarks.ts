@@ -25,7 +25,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { asReceived, count } from '../text/numbers.ts';
-import { defineResource } from './define.ts';
+import { defineResource, type WholeFacts } from './define.ts';
 import { readOf } from './watching.ts';
 
 export const benchmarkColumns: readonly Column<Benchmark>[] = [
@@ -132,7 +132,7 @@ export const benchmarks = defineResource<Benchmark>({
   get: benchmarkQuery,
   columns: benchmarkColumns,
   facts: benchmarkFacts,
-  wholeFacts: async (row, context) => ({ facts: await factsWithReadiness(row, context) }),
+  wholeFacts: withReadiness,
   label: row => row.label,
   commands: benchmarkCommands,
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
@@ -156,22 +156,22 @@ export const missingSecretWords = (name: string): string => `the secret ${name} 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
 
 /** With whether it can be launched, what it lacks, and what cannot be graded; nothing of it if the service does not say. */
-async function factsWithReadiness(row: Benchmark, context: QueryContext): Promise<readonly Fact[]> {
+async function withReadiness(row: Benchmark, context: QueryContext): Promise<WholeFacts> {
   const facts = benchmarkFacts(row);
   try {
     const readiness = await readinessQuery(row.bench_id).read(context);
     const images = Object.entries(readiness.unready_task_image_counts ?? {}).filter(([, count]) => count !== 0);
-    return [
-      ...facts,
+    const more: readonly Fact[] = [
       { label: 'ready', value: readiness.ready ? 'yes' : 'no' },
       { label: 'secrets missing', value: readiness.missing_secret_names?.join(', ') },
       { label: 'images', value: images.map(([status, count]) => `${asReceived(count)} ${status}`).join(', ') },
       ...warningFacts(readiness),
     ];
+    return { facts: [...facts, ...more], fields: readiness };
   } catch (error) {
     if (context.signal.aborted) throw error;
-    if (isNotOffered(error)) return facts;
-    return [...facts, { label: 'ready', value: `could not be read. ${errorMessage(error)}` }];
+    if (isNotOffered(error)) return { facts };
+    return { facts: [...facts, { label: 'ready', value: `could not be read. ${errorMessage(error)}` }] };
   }
 }
 

@@ -24,6 +24,8 @@ export interface WholeFacts {
   readonly hasMean?: boolean;
   /** A further answer that was read for them, which may have unreadable rows. */
   readonly answer?: unknown;
+  /** What was read for them, by the contract's names: a program gets it with the record. */
+  readonly fields?: object;
 }
 
 /** The declaration of a resource with rows of type `Row`. */

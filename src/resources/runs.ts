@@ -145,7 +145,12 @@ async function wholeFacts(run: EvalRun, { service, signal }: QueryContext): Prom
   });
   const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.trajectory_rewards));
   const known = outcome?.mean === undefined ? undefined : outcome;
-  return { facts: runFacts(run, known), hasMean: known !== undefined || run.reward_mean != null, answer };
+  return {
+    facts: runFacts(run, known),
+    hasMean: known !== undefined || run.reward_mean != null,
+    answer,
+    ...(known && { fields: { mean: known.mean, graded: known.graded } }),
+  };
 }
 
 export const runCommands = {
@@ -172,6 +177,7 @@ export const runs = defineResource<EvalRun>({
   watch: {
     status: id => [readOf(evalProgressQuery(id)), readOf(evalRunQuery(id))],
     details: id => [readOf(evalRunQuery(id))],
+    progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
     running: everyRun,
     endsForGood: true,
     shownIn: id => [

@@ -177,6 +177,7 @@ export const training = defineResource<TrainingRun>({
     running: everyTrainingRun,
     endsForGood: true,
     recordsProgress: true,
+    progressNames: { done: 'completed_steps', total: 'total_steps', mean: 'trainer_reward' },
     shownIn: id => [
       trainingKeys.everyRun,
       trainingKeys.one(id),

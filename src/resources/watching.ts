@@ -32,6 +32,8 @@ export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
   readonly details?: (id: string) => readonly Read[];
   /** Other data of a resource that is looked at alone. */
   readonly alone?: (id: string) => readonly Read[];
+  /** The contract's names of its progress, for programs. */
+  readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
   /** The status in which it waits for a user: it does not change by itself. */
   readonly stuckAs?: string;
   /** The parts that failed or are missing, where its status does not say which: each in words. */

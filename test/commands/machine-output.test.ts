@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
-import { hostileServer, refusal } from '../service/hostile-server.ts';
+import { hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 let service: TestService;
@@ -117,6 +117,35 @@ it('lists and uploads keep each other in completions (C26)', async () => {
   expect((await cli('upload', [folder])).code).toBe(exitCodes.done);
   expect(await offered('')).toEqual(expect.arrayContaining(['t-words', 'capitals-2']));
   expect(await offered('capitals-')).toEqual(['capitals-2']);
+});
+
+describe('a record holds what the text shows (C6)', () => {
+  it('of a training run: its progress and its rewards', async () => {
+    await cli('train', ['t-words', '-m', 'benchtop/tutor-base', '--name', 'trained', '-o', 'num_steps=2', '--wait']);
+    const record = JSON.parse((await cli('get', ['training', 'trained', '--json'])).out);
+    expect(record).toMatchObject({ completed_steps: 2, total_steps: 2, trainer_reward: expect.any(Number) });
+    expect((await cli('get', ['training', 'trained', '--field', 'total_steps'])).out).toBe('2\n');
+  });
+
+  it('of a benchmark: whether it is ready', async () => {
+    const record = JSON.parse((await cli('get', ['benchmark', 't-words', '--json'])).out);
+    expect(record).toMatchObject({ ready: true, missing_secret_names: [] });
+    expect((await cli('get', ['benchmark', 't-words', '--field', 'ready'])).out).toBe('true\n');
+  });
+
+  it('of an evaluation run: its mean, and of how many rewards', async () => {
+    const record = JSON.parse((await cli('get', ['run', 'first', '--json'])).out);
+    expect(record).toMatchObject({ mean: expect.any(Number), graded: 28, total_rollouts: 28 });
+  });
+
+  it('of what failed: why, also in watch', async () => {
+    const failure = { type: 'execution', code: 'nccl', message: 'NCCL watchdog timeout' };
+    const run = { eval_run_id: 'evr_1', bench_id: 'b', display_name: 'long', status: 'failed', failure };
+    const server = await hostileServer(json(run));
+    const remote = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789' });
+    expect((await remote('watch', ['evr_1'])).out).toMatch(/ {2}long {2}failed.*: NCCL watchdog timeout\n$/);
+    expect(JSON.parse((await remote('watch', ['evr_1', '--json'])).out)).toMatchObject({ status: 'failed', failure });
+  });
 });
 
 it('a reward that is refused for its token names the flag (C18)', async () => {
