@@ -197,7 +197,7 @@ async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]>
 }
 
 const usualTrainingOptions = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
-const usualEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task'];
+const usualEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task', 'seed'];
 
 async function profileCandidates({ environment }: CommandIo): Promise<Candidate[]> {
   const profiles = Object.entries((await storedSettings(environment)).profiles ?? {}).filter(

@@ -1,8 +1,7 @@
 /** Runs evaluations, each a batch of rollouts at a time. All state is in the database, so a killed process resumes. */
 import { isStorageError } from '../../text/errors.ts';
-import type { Task } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
-import type { EvaluationStore } from '../store/evaluations.ts';
+import { type EvaluationStore, rolloutKey } from '../store/evaluations.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { EvalRunRow, Failure } from '../store/records.ts';
 import type { SecretStore } from '../store/secrets.ts';
@@ -12,8 +11,8 @@ import type { Catalog, ModelSource } from './catalog.ts';
 import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
-import type { EvaluationOptions } from './options.ts';
-import { environmentOf, failedRollout, orderOf, recordOf, ungraded } from './rollouts.ts';
+import { type EvaluationOptions, evaluationOptions } from './options.ts';
+import { environmentOf, failedRollout, orderOf, type PlannedRollout, recordOf, ungraded } from './rollouts.ts';
 import { answerUpstream } from './upstream.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
 import type { WorkerThread } from './worker-thread.ts';
@@ -33,7 +32,7 @@ export interface EvaluationParts {
 }
 
 function optionsOf({ options }: EvalRunRow): EvaluationOptions {
-  return JSON.parse(options) as EvaluationOptions;
+  return evaluationOptions(JSON.parse(options) as Partial<EvaluationOptions>);
 }
 
 export class EvaluationRunner implements JobSource, JobRecords {
@@ -50,7 +49,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
       .unfinished()
       .map(run => ({ id: run.eval_run_id, run: signal => this.#evaluate(run, signal) }));
 
-  readonly progress = (runId: string): number => this.#parts.evaluations.finishedTasks(runId).size;
+  readonly progress = (runId: string): number => this.#parts.evaluations.finishedRollouts(runId).size;
 
   readonly fail = (runId: string, failure: Failure): boolean =>
     this.#parts.evaluations.setStatus(runId, 'failed', failure);
@@ -59,10 +58,13 @@ export class EvaluationRunner implements JobSource, JobRecords {
   async #evaluate(run: EvalRunRow, signal: AbortSignal): Promise<void> {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
-    const done = evaluations.finishedTasks(run.eval_run_id);
-    const { evaluation_max_samples: most } = optionsOf(run);
-    const asked = benchmarks.tasks(run.bench_id, run.split).slice(0, most);
-    const left = asked.filter(task => !done.has(task.name));
+    const done = evaluations.finishedRollouts(run.eval_run_id);
+    const { evaluation_max_samples: most, evaluation_samples_per_task: samples } = optionsOf(run);
+    const left = benchmarks
+      .tasks(run.bench_id, run.split)
+      .slice(0, most)
+      .flatMap(task => Array.from({ length: samples }, (_, sample): PlannedRollout => ({ task, sample })))
+      .filter(({ task, sample }) => !done.has(rolloutKey({ task_id: task.name, sample })));
     for (let start = 0; start < left.length; start += batchSize) {
       const batch = left.slice(start, start + batchSize);
       let results: readonly RolloutResult[];
@@ -76,7 +78,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
         return;
       }
       if (signal.aborted) return;
-      const tasks = new Map(batch.map(task => [task.name, task]));
+      const tasks = new Map(batch.map(({ task }) => [task.name, task]));
       const records = results.map(result => ({
         ...recordOf(tasks.get(result.task_id)?.turns ?? [], result),
         latency_ms: result.latency_ms,
@@ -87,7 +89,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
     this.#end(run);
   }
 
-  async #rollouts(run: EvalRunRow, batch: readonly Task[], signal: AbortSignal): Promise<RolloutResult[]> {
+  async #rollouts(run: EvalRunRow, batch: readonly PlannedRollout[], signal: AbortSignal): Promise<RolloutResult[]> {
     const { secrets, training, catalog, worker, graders } = this.#parts;
     const checkpoint = run.parent_checkpoint_id
       ? training.checkpoint(run.organization_id, run.parent_checkpoint_id)
@@ -96,18 +98,19 @@ export class EvaluationRunner implements JobSource, JobRecords {
       throw new WeightFileError('weights_missing', `The checkpoint ${run.parent_checkpoint_id} is gone.`);
     }
     const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
-    const { max_output_tokens_per_step: longest } = optionsOf(run);
+    const { max_output_tokens_per_step: longest, seed } = optionsOf(run);
     /** Rollouts of tasks that no model is asked for. */
     const others: RolloutResult[] = [];
-    const orders = batch.flatMap(task => {
+    const orders = batch.flatMap(planned => {
+      const { task, sample } = planned;
       const { name, turns, grader } = task;
       try {
         environmentOf(task, run.organization_id, secrets);
-        if (turns.length > 0 || grader.kind !== 'none') return [orderOf(run.eval_run_id, task, longest)];
-        others.push(ungraded(name, grader.reason, null, 0));
+        if (turns.length > 0 || grader.kind !== 'none') return [orderOf(planned, { seed, longest })];
+        others.push({ ...failedRollout(name, sample, ''), ...ungraded(grader.reason) });
       } catch (error) {
         if (isStorageError(error)) throw error;
-        others.push(failedRollout(name, error));
+        others.push(failedRollout(name, sample, error));
       }
       return [];
     });
@@ -153,7 +156,7 @@ function upstreamRollouts(
         if (order.grader.kind !== 'regex') return gradeAnswer(order, answer, latencyMs);
         return await graders.grade(order, answer, latencyMs, signal);
       } catch (error) {
-        return failedRollout(order.task_id, error);
+        return failedRollout(order.task_id, order.sample, error);
       }
     }),
   );

@@ -62,7 +62,7 @@ export class ImageBuilder implements JobSource, JobRecords {
     try {
       // Only an expression can fail or hang; the manifest's schema has checked the other graders.
       if (task.grader.kind === 'regex') {
-        const order = { task_id: task.name, grader: task.grader };
+        const order = { task_id: task.name, sample: 0, grader: task.grader };
         const { error } = await graders.grade(order, emptyAnswer, 0, signal);
         if (error !== null) return { failure: error };
       }

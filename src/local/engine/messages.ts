@@ -17,6 +17,8 @@ export type LocalModel =
 
 export interface RolloutOrder {
   readonly task_id: string;
+  /** Counts the rollouts of a task, from 0. */
+  readonly sample: number;
   readonly turns: readonly ChatTurn[];
   readonly grader: TaskGrader;
   readonly sampling: SamplingOptions;
@@ -62,7 +64,7 @@ export type ToWorker =
   | {
       readonly kind: 'grade';
       readonly id: number;
-      readonly order: Pick<RolloutOrder, 'task_id' | 'grader'>;
+      readonly order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>;
       readonly answer: Generated;
       readonly latency_ms: number;
     }
@@ -73,6 +75,8 @@ export type ToWorker =
 /** The outcome of a rollout. Without a reward it failed, and `error` says why. */
 export interface RolloutResult {
   readonly task_id: string;
+  /** Counts the rollouts of a task, from 0. */
+  readonly sample: number;
   readonly answer: Generated | null;
   readonly reward: number | null;
   readonly explanation: string;

@@ -95,6 +95,20 @@ export const evaluationOptionSpecs = {
     maximum: 10_000,
     description: 'Maximum number of tasks of the test split, in order of name. By default, all of them.',
   },
+  evaluation_samples_per_task: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 64,
+    default: 1,
+    description: 'Answers sampled for each task.',
+  },
+  seed: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 4_294_967_295,
+    default: 1,
+    description: 'Runs with the same seed draw the same random numbers for a task, whatever their model.',
+  },
   max_output_tokens_per_step: {
     type: 'integer',
     minimum: 1,
@@ -104,4 +118,12 @@ export const evaluationOptionSpecs = {
   },
 } as const satisfies Record<string, OptionSpec>;
 
-export type EvaluationOptions = Readonly<Partial<Record<keyof typeof evaluationOptionSpecs, number>>>;
+type EvaluationOption = keyof typeof evaluationOptionSpecs;
+export type EvaluationOptions = Readonly<Partial<Record<EvaluationOption, number>>> &
+  Readonly<Record<'evaluation_samples_per_task' | 'seed', number>>;
+
+/** The options of an evaluation: given values within their bounds, and the defaults that do not depend on a task. */
+export function evaluationOptions(given: Readonly<Partial<Record<EvaluationOption, number>>>): EvaluationOptions {
+  const { evaluation_samples_per_task, seed } = evaluationOptionSpecs;
+  return { evaluation_samples_per_task: evaluation_samples_per_task.default, seed: seed.default, ...given };
+}

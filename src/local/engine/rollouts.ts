@@ -7,15 +7,31 @@ import type { Task } from '../samples/manifest.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 
-/** Each rollout has its own seed, the same whenever it is repeated. */
-export function orderOf(runId: string, task: Task, longest?: number): RolloutOrder {
+/** What a rollout samples: a task, and which of its samples, from 0. */
+export interface PlannedRollout {
+  readonly task: Task;
+  readonly sample: number;
+}
+
+export interface EvaluationSampling {
+  /** The run's own: two runs with the same seed and the same model have the same rollouts. */
+  readonly seed: number;
+  /** Longest answer in tokens; a task may set less. */
+  readonly longest: number | undefined;
+}
+
+/**
+ * The seed of a rollout is made from the task, so that all runs draw the same random numbers for it: of two models that
+ * are equal on a task, none is ahead by luck.
+ */
+export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: EvaluationSampling): RolloutOrder {
   const asked = task.max_tokens ?? longest ?? defaultSampling.max_tokens;
   const sampling = {
     ...defaultSampling,
     max_tokens: Math.min(asked, longest ?? asked),
-    seed: hashOf(`${runId} ${task.name}`),
+    seed: hashOf(`${seed} evaluation ${task.name} ${sample}`),
   };
-  return { task_id: task.name, turns: task.turns, grader: task.grader, sampling };
+  return { task_id: task.name, sample, turns: task.turns, grader: task.grader, sampling };
 }
 
 /**
@@ -39,19 +55,14 @@ export function environmentOf(
 }
 
 /** A rollout that never started. */
-export function failedRollout(task_id: string, error: unknown): RolloutResult {
+export function failedRollout(task_id: string, sample: number, error: unknown): RolloutResult {
   const message = errorMessage(error);
-  return { task_id, answer: null, reward: null, explanation: '', error: message, latency_ms: 0 };
+  return { task_id, sample, answer: null, reward: null, explanation: '', error: message, latency_ms: 0 };
 }
 
-/** The note on a rollout without a grader: it has no reward, and did not fail. */
-export function ungraded(
-  task_id: string,
-  reason: string,
-  answer: RolloutResult['answer'],
-  latency_ms: number,
-): RolloutResult {
-  return { task_id, answer, reward: null, explanation: `Not graded: ${reason}.`, error: null, latency_ms };
+/** The outcome of a rollout without a grader: it has no reward, and did not fail. */
+export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explanation' | 'error'> {
+  return { reward: null, explanation: `Not graded: ${reason}.`, error: null };
 }
 
 /** The messages of a rollout as the contract's steps: prompt, answer and grade. */
@@ -73,5 +84,5 @@ export function recordOf(turns: RolloutOrder['turns'], result: RolloutResult) {
   const graded = { message_id: asked.length + 1, role: 'grader', content: result.explanation };
   const messages = [...asked, ...said, ...(result.explanation === '' ? [] : [graded])];
   const step = { step_index: 0, ...(reward === null ? {} : { reward }), has_error: error !== null, messages };
-  return { task_id: result.task_id, reward, error, steps: [step] };
+  return { task_id: result.task_id, sample: result.sample, reward, error, steps: [step] };
 }

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { chatCompletion } from '../../contract/inference.ts';
 import { errorMessage } from '../../text/errors.ts';
-import type { ChatTurn, Generated } from '../model/policy.ts';
+import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 import { ask } from './upstream-wire.ts';
 
 export interface Upstream {
@@ -183,7 +183,7 @@ export async function answerUpstream(
   upstream: Upstream,
   model: string,
   messages: readonly ChatTurn[],
-  sampling: { readonly temperature: number; readonly top_p: number; readonly max_tokens: number },
+  sampling: Omit<SamplingOptions, 'seed'>,
   signal: AbortSignal,
 ): Promise<Generated> {
   const content = JSON.stringify({ model, messages, ...sampling, stream: false });

@@ -132,7 +132,7 @@ export class WorkerThread {
    * @param limitMs counts once the grades before it are done
    */
   grade(
-    order: Pick<RolloutOrder, 'task_id' | 'grader'>,
+    order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>,
     answer: Generated,
     latency_ms: number,
     signal: AbortSignal,
@@ -150,7 +150,15 @@ export class WorkerThread {
         // Not awaited: it may not be possible to interrupt what it does.
         void worker.terminate();
         const message = `The grader takes longer than ${limitMs / 1000} s.`;
-        return { task_id: order.task_id, answer, latency_ms, reward: null, explanation: '', error: message };
+        return {
+          task_id: order.task_id,
+          sample: order.sample,
+          answer,
+          latency_ms,
+          reward: null,
+          explanation: '',
+          error: message,
+        };
       }
     };
     const graded = this.#lastGrade.then(grade);

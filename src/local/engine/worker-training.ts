@@ -3,7 +3,7 @@ import { hashOf } from '../../text/hash.ts';
 import { GradingError, grade } from '../grading/graders.ts';
 import { freshOptimizer } from '../model/adam.ts';
 import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from '../model/checkpoint-file.ts';
-import type { Generated, PolicyModel } from '../model/policy.ts';
+import type { PolicyModel } from '../model/policy.ts';
 import { batchOf, Trainer } from '../model/trainer.ts';
 import type { HeldOut } from '../store/training.ts';
 import { readVerifiedAs, writeDurably } from '../store/weight-files.ts';
@@ -45,7 +45,8 @@ export async function train(
     const batch = batchOf(order.train, options.train_batch_size, step, options.seed);
     let begun = performance.now();
     const reward = trainer.step(step, batch, (task, answer) => {
-      const result = gradeAnswer(task, answer, performance.now() - begun);
+      const sample = rollouts.length % options.samples_per_instance;
+      const result = gradeAnswer({ ...task, sample }, answer, performance.now() - begun);
       begun = performance.now();
       rollouts.push(result);
       return result.reward;
@@ -88,8 +89,9 @@ function heldOutReward(model: PolicyModel, tasks: readonly TrainingTask[], seed:
   const expected_samples = tasks.length * heldOutSamples;
   for (const task of tasks) {
     for (let sample = 0; sample < heldOutSamples; sample += 1) {
+      const { turns, max_tokens } = task;
       const chance = hashOf(`${seed} held-out ${task.task_id} ${sample}`);
-      const answer = answerOf(model, task, chance);
+      const answer = model.answer(turns, { temperature: 1, top_p: 1, max_tokens, seed: chance });
       try {
         rewards.push(grade(task.grader, answer.text).reward);
       } catch (error) {
@@ -105,11 +107,4 @@ function heldOutReward(model: PolicyModel, tasks: readonly TrainingTask[], seed:
     completed_samples,
     failed_samples: expected_samples - completed_samples,
   };
-}
-
-function answerOf(model: PolicyModel, { turns, max_tokens }: TrainingTask, seed: number): Generated {
-  const words = model.generate(turns, { temperature: 1, top_p: 1, max_tokens, seed });
-  let word = words.next();
-  while (!word.done) word = words.next();
-  return word.value;
 }

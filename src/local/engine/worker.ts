@@ -36,15 +36,13 @@ async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' })
 function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
   const loaded = loadModel(model);
   if (!loaded.network.weights.every(Number.isFinite)) throw new Error('Some of the weights are not numbers.');
-  const words = loaded.generate([{ role: 'user', content: 'hello' }], {
+  const answer = loaded.answer([{ role: 'user', content: 'hello' }], {
     temperature: 1,
     top_p: 1,
     max_tokens: 8,
     seed: 1,
   });
-  let word = words.next();
-  while (!word.done) word = words.next();
-  emit({ kind: 'answer', id, answer: word.value });
+  emit({ kind: 'answer', id, answer });
 }
 
 async function handle(message: ToWorker): Promise<void> {

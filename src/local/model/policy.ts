@@ -128,6 +128,14 @@ export class PolicyModel {
     if (given < text.length) yield { token: said.at(-1) ?? this.end, text: text.slice(given) };
     return { text, tokens: said, prompt_tokens: prompt.length, completion_tokens: said.length, finish_reason };
   }
+
+  /** Samples a whole answer. */
+  answer(turns: readonly ChatTurn[], options: SamplingOptions): Generated {
+    const words = this.generate(turns, options);
+    let word = words.next();
+    while (!word.done) word = words.next();
+    return word.value;
+  }
 }
 
 /** Samples a token: by temperature, from the nucleus of `top_p` (Holtzman et al. 2020). */

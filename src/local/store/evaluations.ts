@@ -37,6 +37,9 @@ export interface RolloutCounts {
 
 const table = { name: 'eval_runs', id: 'eval_run_id', source: 'evaluation', statuses: evalRunStatuses } as const;
 
+/** Names a rollout of a run. */
+export const rolloutKey = ({ task_id, sample }: Pick<Rollout, 'task_id' | 'sample'>): string => `${sample} ${task_id}`;
+
 export class EvaluationStore extends RunStore<EvalRunRow> {
   constructor(database: Database, datasets: DatasetStore, trajectories: TrajectoryStore) {
     super(table, database, datasets, trajectories);
@@ -58,13 +61,13 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return this.move(runId, ['pending', 'running'], status, failure);
   }
 
-  /** Tasks whose rollouts have been recorded. */
-  finishedTasks(runId: string): Set<string> {
-    const rows = this.database.all<{ task_id: string }>(
-      'select task_id from trajectories where eval_run_id = ?',
+  /** The rollouts that have been recorded, as `rolloutKey` names them. */
+  finishedRollouts(runId: string): Set<string> {
+    const rows = this.database.all<{ task_id: string; sample: number }>(
+      'select task_id, coalesce(sample, 0) as sample from trajectories where eval_run_id = ?',
       runId,
     );
-    return new Set(rows.map(row => row.task_id));
+    return new Set(rows.map(rolloutKey));
   }
 
   /** Records rollouts with a snapshot of their distributions, unless the run has been deleted. */
@@ -72,8 +75,8 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     this.database.transaction(() => {
       const run = this.database.get<EvalRunRow>('select * from eval_runs where eval_run_id = ?', runId);
       if (run?.status !== 'running') return;
-      const done = this.finishedTasks(runId);
-      const fresh = rollouts.filter(rollout => !done.has(rollout.task_id));
+      const done = this.finishedRollouts(runId);
+      const fresh = rollouts.filter(rollout => !done.has(rolloutKey(rollout)));
       const created_at = now();
       this.addRollouts(run, fresh, {
         eval_run_id: runId,
@@ -154,7 +157,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
 
   rewards(runId: string): { reward: number; trajectory_id: string; task_id: string }[] {
     return this.database.all(
-      'select reward, trajectory_id, task_id from trajectories where eval_run_id = ? and reward is not null order by task_id',
+      'select reward, trajectory_id, task_id from trajectories where eval_run_id = ? and reward is not null order by task_id, sample',
       runId,
     );
   }

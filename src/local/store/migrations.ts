@@ -132,4 +132,7 @@ export const migrations: readonly string[] = [
   alter table reward_logs add column place integer;
   alter table reward_logs add column details text not null default '{}';
   `,
+  `
+  alter table trajectories add column sample integer;
+  `,
 ];

@@ -89,6 +89,8 @@ export interface TrajectoryRow extends Record<string, unknown> {
   steps: string;
   /** The training step of this rollout. */
   step: number | null;
+  /** Counts the rollouts of a task in an evaluation, or in a training step, from 0. */
+  sample: number | null;
   conversation_id: string | null;
   /** Hash of an uploaded trajectory, so that it is not stored twice. */
   content_hash: string | null;

@@ -31,6 +31,8 @@ interface RunRow {
 /** The outcome of a rollout: a reward, or an error. A failed rollout has no reward, which is not the reward 0. */
 export interface Rollout {
   readonly task_id: string;
+  /** Counts the rollouts of a task, from 0. */
+  readonly sample: number;
   readonly reward: number | null;
   readonly error: string | null;
   /** Steps with their messages, in the contract's form. */
@@ -126,13 +128,14 @@ export abstract class RunStore<Row extends RunRow> {
     const benchmark = this.database.get<{ label: string }>('select label from benchmarks where bench_id = ?', bench_id);
     const name = rolloutDataset(source, bench_id, benchmark?.label ?? bench_id);
     const { dataset_id, dataset_name } = this.#datasets.touch(organization_id, name);
-    for (const { task_id, reward, error, steps } of rollouts) {
+    for (const { task_id, sample, reward, error, steps } of rollouts) {
       this.#trajectories.add({
         ...of,
         organization_id,
         dataset_id,
         dataset_name,
         task_id,
+        sample,
         source,
         model_association_source: source,
         status: error === null ? 'completed' : 'failed',

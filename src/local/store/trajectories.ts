@@ -31,6 +31,7 @@ const listedColumns = [
   'error',
   'created_at',
   'step',
+  'sample',
   'conversation_id',
   'termination_reason',
   'model_association_source',

@@ -25,7 +25,7 @@ function pendingRun() {
   const bench_id = benchmarks.ingest('org_1', { name: 'b', tasks });
   const worker = new WorkerThread({ name: 'test' });
   const rollouts = vi.spyOn(worker, 'rollouts');
-  const answer = { task_id: 'one', answer: null, reward: 1, explanation: '', error: null, latency_ms: 1 };
+  const answer = { task_id: 'one', sample: 0, answer: null, reward: 1, explanation: '', error: null, latency_ms: 1 };
   rollouts.mockResolvedValue([answer]);
   const catalog = new Catalog(deployments, weights, undefined);
   const runner = new EvaluationRunner({ ...stores, catalog, worker, graders: worker });

@@ -85,7 +85,7 @@ describe('an answer that is no longer awaited', () => {
 });
 
 describe('a grader that hangs', () => {
-  const order = { task_id: 'one', grader: { kind: 'regex', pattern: 'a' } } as const;
+  const order = { task_id: 'one', sample: 0, grader: { kind: 'regex', pattern: 'a' } } as const;
   const answer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens: 0, finish_reason: 'stop' } as const;
 
   it('costs its answer the reward, ends its thread, and the next one is graded (X1)', async () => {

@@ -236,12 +236,12 @@ describe('an evaluation', () => {
     const asked = {
       model_slug: model,
       display_name: 'x',
-      options: { nonsense: [1], seed: 3 },
+      options: { nonsense: [1], num_steps: 3 },
       tags: ['a'],
       note: null,
     };
     const { status, body } = await post(`eval/${benchId}/start`, asked);
-    const ignored_options = ['tags', 'nonsense', 'seed'];
+    const ignored_options = ['tags', 'nonsense', 'num_steps'];
     expect([status, body.ignored_options]).toEqual([200, ignored_options]);
     expect(await get(`eval/${body.eval_run_id}`)).toMatchObject({ options: {}, ignored_options });
   });

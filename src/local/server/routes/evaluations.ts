@@ -1,7 +1,7 @@
 /** Evaluation runs: start, read, cancel, delete. */
 import { hasEnded } from '../../../contract/status.ts';
 import { ModelUnavailable } from '../../engine/catalog.ts';
-import { evaluationOptionSpecs, listOptions, readOptions } from '../../engine/options.ts';
+import { evaluationOptionSpecs, evaluationOptions, listOptions, readOptions } from '../../engine/options.ts';
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { once } from '../../store/idempotency.ts';
@@ -67,9 +67,10 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     const result = once(database, organizationId, idempotencyKey, asked, () => {
       const benchmark = namedBenchmark(service, organizationId, body, inPath);
       const { model, checkpoint } = evaluated(organizationId, body, isDocuments ? 'model_slug' : 'base_model_slug');
-      const options = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));
+      const read = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));
+      const options = evaluationOptions(read.set);
       requireReady(service, organizationId, benchmark.bench_id);
-      const { evaluation_max_samples: most } = options.set;
+      const { evaluation_max_samples: most, evaluation_samples_per_task: samples } = options;
       const tasks = benchmarks.tasks(benchmark.bench_id, evaluatedSplit).slice(0, most);
       const run = evaluations.create(organizationId, {
         bench_id: benchmark.bench_id,
@@ -79,9 +80,9 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
         training_run_id: checkpoint?.training_run_id ?? null,
         step: checkpoint?.step_index ?? null,
         split: evaluatedSplit,
-        total_rollouts: tasks.length,
-        options: options.set,
-        ignored_options: [...ignored, ...options.ignored],
+        total_rollouts: tasks.length * samples,
+        options,
+        ignored_options: [...ignored, ...read.ignored],
         warnings: warningsOf(tasks),
       });
       return {

@@ -1,0 +1,104 @@
+/** Rollouts of an evaluation: their seeds, their latency, and that a run repeats. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { orderOf } from '../../../src/local/engine/rollouts.ts';
+import { runRollouts } from '../../../src/local/engine/worker-rollouts.ts';
+import { buildBaseModel } from '../../../src/local/model/base-models.ts';
+import { readTask } from '../../../src/local/samples/manifest.ts';
+import { startService, type TestService, until } from '../server/running.ts';
+
+const model = 'benchtop/tutor-base';
+const taskOf = (name: string) =>
+  readTask({
+    name,
+    split: 'test',
+    input_messages: [{ role: 'user', content: 'tell me about the sea' }],
+    grader: { kind: 'word_share', letter: 't' },
+  });
+
+describe('rollouts', () => {
+  const seeded = { seed: 1, longest: undefined };
+  const seedOf = (name: string, sample: number, seed = 1) =>
+    orderOf({ task: taskOf(name), sample }, { ...seeded, seed }).sampling.seed;
+
+  it('have a seed of their task, their sample and the seed of the run (V43)', () => {
+    expect(seedOf('a', 0)).toBe(seedOf('a', 0));
+    expect(new Set([seedOf('a', 0), seedOf('b', 0), seedOf('a', 1), seedOf('a', 0, 2)]).size).toBe(4);
+  });
+
+  it('have the latency of their own answer: together no more than has passed (V7)', () => {
+    const orders = Array.from({ length: 12 }, (_, sample) => orderOf({ task: taskOf('a'), sample }, seeded));
+    const loaded = buildBaseModel(model);
+    const started = performance.now();
+    const results = runRollouts(loaded, orders);
+    const passed = performance.now() - started;
+    expect(results.map(({ sample }) => sample)).toEqual(orders.map(({ sample }) => sample));
+    expect(results.reduce((sum, { latency_ms }) => sum + latency_ms, 0)).toBeLessThanOrEqual(passed);
+  });
+});
+
+describe('an evaluation', () => {
+  async function fresh(): Promise<TestService> {
+    const service = await startService();
+    onTestFinished(() => service.end());
+    return service;
+  }
+
+  async function evaluated(service: TestService, options: object) {
+    const get = async (path: string) => (await service.call('GET', `/api/v1/${path}`)).body;
+    const benchId = await service.readyBenchmark('t-words');
+    const body = { bench_id: benchId, base_model_slug: model, options };
+    const started = (await service.call('POST', '/api/v1/eval', body)).body;
+    const id: string = started.eval_run_id;
+    const run = await until(
+      () => get(`eval/${id}`),
+      ({ status }) => status === 'completed',
+    );
+    const rows: { task_id: string; sample: number; reward: number; trajectory_id: string }[] = (
+      await get(`trajectories?eval_run_id=${id}&limit=200`)
+    ).items;
+    const texts = await Promise.all(
+      rows.map(async ({ trajectory_id, task_id, sample }) => {
+        const { steps } = await get(`trajectories/${trajectory_id}`);
+        return `${task_id} ${sample} ${steps[0].messages.at(-2).content}`;
+      }),
+    );
+    return { id, run, rows, texts: texts.sort(), progress: await get(`eval/${id}/progress`) };
+  }
+
+  it('gives the same rollouts in every home, and others with another seed (C23)', async () => {
+    const [here, elsewhere] = [await fresh(), await fresh()];
+    const most = { evaluation_max_samples: 10 };
+    const first = await evaluated(here, most);
+    const again = await evaluated(here, most);
+    const third = await evaluated(elsewhere, { ...most, seed: 1 });
+    expect(again.texts).toEqual(first.texts);
+    expect(third.texts).toEqual(first.texts);
+    expect([again.run.reward_mean, third.run.reward_mean]).toEqual([first.run.reward_mean, first.run.reward_mean]);
+    const other = await evaluated(here, { ...most, seed: 2 });
+    expect(other.texts).not.toEqual(first.texts);
+    expect(other.run.options).toMatchObject({ seed: 2, evaluation_samples_per_task: 1 });
+  });
+
+  it('samples each task as often as was asked for (V43)', async () => {
+    const service = await fresh();
+    const { run, rows, texts, progress } = await evaluated(service, {
+      evaluation_max_samples: 5,
+      evaluation_samples_per_task: 3,
+    });
+    expect(run.options).toEqual({ evaluation_max_samples: 5, evaluation_samples_per_task: 3, seed: 1 });
+    expect(progress).toMatchObject({ total_rollouts: 15, terminal_rollouts: 15 });
+    const byTask = Map.groupBy(rows, ({ task_id }) => task_id);
+    expect([...byTask.values()].map(each => each.map(({ sample }) => sample).sort())).toEqual(
+      Array.from({ length: 5 }, () => [0, 1, 2]),
+    );
+    expect(new Set(texts).size).toBe(15);
+    const mean = rows.reduce((sum, { reward }) => sum + reward, 0) / rows.length;
+    expect(run.reward_mean).toBeCloseTo(mean, 12);
+    const { body } = await service.call('GET', `/api/v1/eval/options?bench_id=${run.bench_id}`);
+    const { evaluation_samples_per_task, seed } = body.models[0].options;
+    expect([evaluation_samples_per_task, seed]).toMatchObject([
+      { type: 'integer', min: 1, max: 64, default: 1, default_kind: 'fixed' },
+      { type: 'integer', min: 0, default: 1, default_kind: 'fixed' },
+    ]);
+  });
+});
