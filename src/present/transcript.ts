@@ -146,7 +146,10 @@ class Writer {
 
   #clean(text: string): string {
     const mode = this.#options.showHidden ? 'show' : 'drop';
-    return expandTabs(sanitise(withoutData(text), { multiline: true, mode }), 4);
+    const clean = expandTabs(sanitise(withoutData(text), { multiline: true, mode }), 4);
+    let end = clean.length;
+    while (clean[end - 1] === '\n') end -= 1;
+    return clean.slice(0, end);
   }
 
   #push(block: Omit<Block, 'place' | 'step'>): void {
@@ -178,8 +181,8 @@ function resultWords(writer: Writer, { id, name }: Pick<ToolResponse, 'id' | 'na
   const called = made?.call.name || name;
   if (!called && id === undefined) return '';
   const summary = made?.parallel ? `  ${truncate(writer.cleanLine(made.call.summary), shortSummary)}` : '';
-  const words = called ? `result of ${writer.cleanLine(called)}${summary.trimEnd()}` : 'result';
-  return id === undefined ? words : `${words} (${writer.cleanLine(id)})`;
+  const words = called ? `result of ${writer.cleanLine(called)}` : 'result';
+  return `${words}${id === undefined ? '' : ` (${writer.cleanLine(id)})`}${summary.trimEnd()}`;
 }
 
 function writeCall(writer: Writer, call: ToolCall, parallel: boolean): void {
@@ -211,14 +214,16 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   // The line of a tool's role is the heading of its result.
   const result = isToolRole(message.role) ? first : undefined;
   const id = typeof message.message_id === 'string' ? message.message_id : message.uploaded_message_id;
+  const isError = failed(message) || (result?.isError ?? false);
+  // First what must not be cut off: the line is not wrapped.
   const facts = [
+    ...(isError ? ['error'] : []),
     ...(result ? [resultWords(writer, result)] : []),
     ...(id ? [sanitiseLine(id)] : []),
     ...tokensOf(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
-    ...(failed(message) || result?.isError ? ['error'] : []),
   ].filter(Boolean);
-  if (facts.at(-1) === 'error') writer.markError();
+  if (isError) writer.markError();
   writer.line(roleKinds.get(role) ?? 'role', [role, ...facts].join('  ·  '));
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
   for (const part of parts) {

@@ -7,7 +7,7 @@ import { CapabilityMissingError, mayLackPath } from '../service/errors.ts';
 import { nextCursor } from '../service/pagination.ts';
 import { asError } from '../text/errors.ts';
 import { counted } from '../text/numbers.ts';
-import { type AnnotatedPage, type ListSource, pageSize } from './lists/list.ts';
+import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list.ts';
 
 /** Maximum number of benchmarks in a page. */
 const benchmarksAPage = 50;
@@ -141,9 +141,9 @@ function continued({ parts, benchmarks, failed }: Rest) {
 }
 
 function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
-  if (parts.length > 0) return `There are more ${words} of these benchmarks: G reads the rest`;
-  if (benchmarks !== null) return `These are the ${words} of the newest benchmarks: G reads the rest`;
-  return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: G tries again`;
+  if (parts.length > 0) return `There are more ${words} of these benchmarks: ${restKey} reads the rest`;
+  if (benchmarks !== null) return `These are the ${words} of the newest benchmarks: ${restKey} reads the rest`;
+  return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: ${restKey} tries again`;
 }
 
 /** The benchmarks of the next page of their list, and how many of them could not be read. */

@@ -4,7 +4,7 @@ import type { Benchmark } from '../../src/contract/benchmarks.ts';
 import type { ListQuery } from '../../src/contract/common.ts';
 import { readAcross } from '../../src/queries/across.ts';
 import { benchmarkQuery } from '../../src/queries/benchmarks.ts';
-import type { ListSource } from '../../src/queries/lists/list.ts';
+import { type ListSource, restKey } from '../../src/queries/lists/list.ts';
 import { ListReader } from '../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
@@ -81,7 +81,7 @@ describe('runs of all benchmarks', () => {
     expect([rows.length, complete]).toEqual([12, false]);
     expect(notes).toEqual([
       'The runs of 2 of 14 benchmarks could not be read: The store of b3 is out.',
-      'Some runs of 2 benchmarks may be missing: G tries again',
+      `Some runs of 2 benchmarks may be missing: ${restKey} tries again`,
     ]);
   });
 
@@ -203,7 +203,7 @@ describe('runs of all benchmarks', () => {
     const { reader, context, read } = world(120);
     const { rows, notes } = await reader.poll(context);
     expect(rows).toHaveLength(50);
-    expect(notes).toEqual(['These are the runs of the newest benchmarks: G reads the rest']);
+    expect(notes).toEqual([`These are the runs of the newest benchmarks: ${restKey} reads the rest`]);
     expect(await reader.readRest()).toBe('complete');
     expect(reader.data).toMatchObject({ complete: true, notes: [] });
     expect(reader.data.rows).toHaveLength(120);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { everyRun, runsOfBenchmark } from '../../src/queries/evaluations.ts';
-import type { ListSource } from '../../src/queries/lists/list.ts';
+import { type ListSource, restKey } from '../../src/queries/lists/list.ts';
 import { ListReader } from '../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyTrainingRun, lastCheckpoint } from '../../src/queries/training.ts';
@@ -63,7 +63,7 @@ it('reads all runs of all benchmarks, and ends at a cursor that leads back', asy
   const { context, reading, asked } = await world();
   const reader = reading<EvalRun>(everyRun);
   const { notes } = await reader.poll(context);
-  expect(notes).toEqual(['There are more runs of these benchmarks: G reads the rest']);
+  expect(notes).toEqual([`There are more runs of these benchmarks: ${restKey} reads the rest`]);
   expect(await reader.readRest()).toBe('complete');
   expect(reader.data).toMatchObject({ complete: true, notes: [] });
   expect(reader.data.rows).toHaveLength(7 + 4 + 1);

@@ -16,6 +16,9 @@ export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never
   return costly ? 50 : 5;
 }
 
+/** Stands in a note for the key that reads the rest of a list, which the user may have chosen. */
+export const restKey = '{list.bottom}';
+
 /** A page with notes. */
 export type AnnotatedPage<Row> = Page<Row> & {
   /** Why it may be incomplete. */
@@ -25,7 +28,7 @@ export type AnnotatedPage<Row> = Page<Row> & {
    * milliseconds.
    */
   readonly remembered_at?: number | undefined;
-  /** What follows this page, in words: shown if it is the last page read, but not the last one. */
+  /** What follows this page, in words, with `restKey`: shown if it is the last page read, but not the last one. */
   readonly rest?: string | undefined;
   /** It may be empty although it is not the last one. */
   readonly mayBeEmpty?: boolean;

@@ -152,7 +152,7 @@ interface Hint {
   readonly word: string;
 }
 
-/** Open, back and help: they come first if there is little room. */
+/** What has these keys by default, whichever the user has chosen, comes first if there is little room: open, back, help. */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 
 /** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
@@ -164,7 +164,7 @@ export function hintsFor(offered: readonly Offer[], room: number): readonly Hint
       const word = command.hint;
       if (word === undefined || words.has(word)) return [];
       words.add(word);
-      return [{ key: keyLabel(key), word, isMain: mainKeys.has(key) }];
+      return [{ key: keyLabel(key), word, isMain: mainKeys.has(command.keys[0] ?? '') }];
     },
   );
   let left = room;

@@ -11,6 +11,7 @@ import { count, percent, reward } from '../../text/numbers.ts';
 import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
+import { recordCommands } from '../keys/general.ts';
 import { sparkline } from '../widgets/bars.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
@@ -55,7 +56,8 @@ export function WatchView() {
       rows={rows}
       rowsAt={oldestRead(workbench, rows)}
       columns={columns}
-      emptyWords="Nothing is running or pinned: p pins a row"
+      emptyWords="Nothing is running or pinned"
+      emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
       open={row => placeOfLine(workbench, row)}
       facts={row => [
         { label: 'name', value: row.label },

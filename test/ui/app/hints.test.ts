@@ -20,6 +20,11 @@ it('names all keys in their order if there is room, what is set apart last', () 
   expect(shown(200)).toEqual(['next field', 'send', 'cancel', 'help', 'request']);
 });
 
+it('keeps them if the user has chosen other keys for them (U39)', () => {
+  const chosen = form.map(each => (each.keys[0] === '?' ? { ...each, keys: ['f1'] } : each));
+  expect(hintsFor(chosen, 43).map(({ key }) => key)).toEqual(['enter', 'esc', 'f1']);
+});
+
 it('keeps what leads on, out and to all other keys', () => {
   expect(shown(42)).toEqual(['send', 'cancel', 'help']);
   expect(shown(14)).toEqual(['send']);

@@ -1,6 +1,7 @@
 /** Messages about a list. Pure. */
 
 import type { Freshness } from '../../../queries/freshness.ts';
+import { restKey } from '../../../queries/lists/list.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import type { PagedList } from '../../../queries/use-list.ts';
 import { age } from '../../../text/time.ts';
@@ -16,19 +17,17 @@ const grouped = (count: number): string => count.toLocaleString('en');
 export const rowCount = (count: number): string => `${grouped(count)} row${count === 1 ? '' : 's'}`;
 
 /** Why the list may be incomplete. */
-export function listNotes({
-  dropped,
-  repeated,
-  gapAfter,
-  notes,
-}: Pick<Listed, 'dropped' | 'repeated' | 'gapAfter' | 'notes'>): string[] {
+export function listNotes(
+  { dropped, repeated, gapAfter, notes }: Pick<Listed, 'dropped' | 'repeated' | 'gapAfter' | 'notes'>,
+  keyOf: KeyOf,
+): string[] {
   return [
     dropped === 0 ? '' : `${rowCount(dropped)} could not be read`,
     repeated === 0 ? '' : `${rowCount(repeated)} with a duplicate id left out`,
     gapAfter === undefined
       ? ''
       : `New rows came faster than they could be read: some after row ${gapAfter} are missing`,
-    ...notes,
+    ...notes.map(note => note.replace(restKey, keyOf(listCommands.bottom))),
   ].filter(Boolean);
 }
 

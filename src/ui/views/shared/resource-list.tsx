@@ -181,7 +181,7 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const failed = live.error ?? list.pageError;
   const error = props.deleted && loaded && isGone(failed) ? undefined : failed;
   const errorLines = error ? errorHeight : 0;
-  const notes = [...(props.notes ?? []), ...listNotes(list)].flatMap(note => {
+  const notes = [...(props.notes ?? []), ...listNotes(list, keyOf)].flatMap(note => {
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
     return [` ${theme.glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
   });

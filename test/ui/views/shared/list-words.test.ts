@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
+import { restKey } from '../../../../src/queries/lists/list.ts';
 import { Router } from '../../../../src/ui/keys/key-router.ts';
 import { heldBackWords } from '../../../../src/ui/views/shared/asking.ts';
 import {
@@ -11,14 +12,15 @@ import {
 } from '../../../../src/ui/views/shared/list-words.ts';
 
 describe('what is said of a list', () => {
+  const { keyOf } = new Router({ overrides: {}, readOnly: false });
   const quiet = { dropped: 0, repeated: 0, gapAfter: undefined, notes: [] };
 
   it('is nothing if there is nothing to say', () => {
-    expect(listNotes(quiet)).toEqual([]);
+    expect(listNotes(quiet, keyOf)).toEqual([]);
   });
 
   it('is everything that is not shown', () => {
-    expect(listNotes({ dropped: 1, repeated: 2, gapAfter: 200, notes: ['why'] })).toEqual([
+    expect(listNotes({ dropped: 1, repeated: 2, gapAfter: 200, notes: ['why'] }, keyOf)).toEqual([
       '1 row could not be read',
       '2 rows with a duplicate id left out',
       'New rows came faster than they could be read: some after row 200 are missing',
@@ -26,7 +28,14 @@ describe('what is said of a list', () => {
     ]);
   });
 
-  const { keyOf } = new Router({ overrides: {}, readOnly: false });
+  it('names the key that the user has chosen (U38)', () => {
+    const chosen = new Router({ overrides: { 'list.bottom': ['f5'] }, readOnly: false });
+    const notes = [`There are more runs of these benchmarks: ${restKey} reads the rest`];
+    expect(listNotes({ ...quiet, notes }, chosen.keyOf)).toEqual([
+      'There are more runs of these benchmarks: f5 reads the rest',
+    ]);
+  });
+
   const whole = {
     reading: undefined,
     stop: undefined,

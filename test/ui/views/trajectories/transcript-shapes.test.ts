@@ -120,9 +120,9 @@ describe('a response', () => {
       'assistant',
       '  bash (call_0)  ls',
       '  bash (call_1)  pwd',
-      'tool  ·  result of bash  pwd (call_1)',
+      'tool  ·  result of bash (call_1)  pwd',
       '  /',
-      'tool  ·  result of bash  ls (call_0)',
+      'tool  ·  result of bash (call_0)  ls',
       '  a',
     ]);
     expect(shown([{ role: 'tool', name: 'search', content: 'x' }])).toContain('tool  ·  result of search');
@@ -134,7 +134,7 @@ describe('a response', () => {
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'd', is_error: true, content: 'bad' }] },
     ];
     expect(shown(messages)).toEqual([
-      'tool  ·  result (c)  ·  error',
+      'tool  ·  error  ·  result (c)',
       '  no',
       'user',
       '  result (d)  ·  error',
@@ -145,13 +145,13 @@ describe('a response', () => {
 });
 
 describe('reasoning', () => {
-  const message = { role: 'assistant', reasoning: 'first\nsecond', content: 'the answer' };
+  const message = { role: 'assistant', reasoning: 'first\nsecond\n', content: 'the answer' };
 
   it('has a heading and a bar when open, and one line with its key when folded (R3)', () => {
-    expect(shown([message])).toEqual(['assistant', '  reasoning, 12 characters (z opens)', '  the answer']);
+    expect(shown([message])).toEqual(['assistant', '  reasoning, 13 characters (z opens)', '  the answer']);
     expect(shown([message], ['reasoning'])).toEqual([
       'assistant',
-      '  reasoning, 12 characters',
+      '  reasoning, 13 characters',
       '  │ first',
       '  │ second',
       '  the answer',
@@ -164,7 +164,7 @@ describe('reasoning', () => {
     expect(lines.slice(0, -1).every(line => line.startsWith('  │ word'))).toBe(true);
     expect(lines.every(line => line.length <= 40)).toBe(true);
     expect(transcriptText(read([message]), 60)).toContain(
-      '  reasoning, 12 characters\n  | first\n  | second\n  the answer\n',
+      '  reasoning, 13 characters\n  | first\n  | second\n  the answer\n',
     );
   });
 
@@ -279,7 +279,7 @@ it('shows fields that it does not know (R4)', () => {
 
 it('keeps a message whose fields have another type than expected (R4)', () => {
   const message = { role: 'tool', is_error: 'true', refusal: { a: 1 }, name: 7, tool_call_id: 3, content: 5 };
-  expect(shown([message])[0]).toBe('tool  ·  result of 7 (3)  ·  error');
+  expect(shown([message])[0]).toBe('tool  ·  error  ·  result of 7 (3)');
   const odd = trajectorySchema.parse({
     trajectory_id: 't',
     rewards: { tests: 1 },
