@@ -276,8 +276,8 @@ export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<re
     key: trainingKeys.trainerRewards(runId),
     share: shareWhole,
     observes: rewards => {
-      const curve = rewards.flatMap(({ trainer_reward }) => trainer_reward ?? []);
-      return { kind: 'training', id: runId, curve, mean: curve.at(-1) };
+      const curve = rewards.map(({ trainer_reward }) => trainer_reward ?? undefined);
+      return { kind: 'training', id: runId, curve, mean: curve.findLast(value => value !== undefined) };
     },
     activity: () => (ended ? 'settled' : 'running'),
     read: async context => {

@@ -23,8 +23,8 @@ export interface Observation {
   readonly graded?: number | null | undefined;
   /** The newest held-out reward and of how many samples it is, in words. */
   readonly heldOut?: string | undefined;
-  /** The values of its curve, oldest first. */
-  readonly curve?: readonly number[] | undefined;
+  /** The values of its curve, oldest first; undefined for a step without one. */
+  readonly curve?: readonly (number | undefined)[] | undefined;
   /** When it began, as the service wrote it. */
   readonly startedAt?: string | null | undefined;
   /** When it ended, as the service wrote it. */
@@ -46,7 +46,7 @@ export interface KnownResource {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
   readonly heldOut: string | undefined;
-  readonly curve: readonly number[];
+  readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
   /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
@@ -110,7 +110,7 @@ function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
 }
 
 /** Keeps the old numbers if the new ones are equal, so that nothing is redrawn. */
-function sameCurve(old: readonly number[], next: readonly number[] | undefined): readonly number[] {
+function sameCurve(old: KnownResource['curve'], next: Observation['curve']): KnownResource['curve'] {
   if (!next || (old.length === next.length && old.every((value, index) => value === next[index]))) return old;
   return next;
 }

@@ -116,7 +116,7 @@ export function stateWords({ status, gone, error }: WatchedResource): string {
 
 /** The columns, most important first; `spark` draws a curve in `sparkWidth` cells. */
 export function watchColumns(
-  spark: (values: readonly number[], width: number) => string,
+  spark: (values: WatchedResource['curve'], width: number) => string,
   sparkWidth: number,
 ): readonly Column<WatchedResource>[] {
   return [

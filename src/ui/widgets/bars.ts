@@ -41,14 +41,14 @@ export function histogramLines(
 
 /**
  * Values as a sparkline, newest at the right. Its levels span at least 0 to 1, so that a curve is drawn at its true
- * height instead of being stretched to the line.
+ * height instead of being stretched to the line. A missing value leaves its cell empty.
  */
-export function sparkline(values: readonly number[], width: number, { glyphs }: Theme): string {
-  const low = values.reduce((lowest, value) => Math.min(lowest, value), 0);
-  const high = values.reduce((highest, value) => Math.max(highest, value), 1);
+export function sparkline(values: readonly (number | undefined)[], width: number, { glyphs }: Theme): string {
+  const low = values.reduce<number>((lowest, value) => Math.min(lowest, value ?? 0), 0);
+  const high = values.reduce<number>((highest, value) => Math.max(highest, value ?? 1), 1);
   const last = glyphs.levels.length - 1;
   return values
     .slice(-width)
-    .map(value => glyphs.levels[Math.round(((value - low) / (high - low)) * last)])
+    .map(value => (value === undefined ? ' ' : glyphs.levels[Math.round(((value - low) / (high - low)) * last)]))
     .join('');
 }

@@ -32,6 +32,8 @@ describe('bars', () => {
     expect(sparkline([0, 1, 2], 8, theme)).toBe('▁▅█');
     expect(sparkline([0, 0, 5, 9], 2, theme)).toBe('▅█');
     expect(sparkline([-1, 0, 1], 8, theme)).toBe('▁▅█');
+    // A missing value is a gap (W2).
+    expect(sparkline([0, undefined, 2], 8, theme)).toBe('▁ █');
   });
 
   it('draw a flat curve flat, wherever it lies, and noise no larger than it is', () => {

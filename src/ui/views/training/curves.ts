@@ -1,11 +1,19 @@
 /** The curves of a training run as chart series, and the values at the crosshair. Pure. */
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { ProgressPoint } from '../../../queries/remembered/store.ts';
-import { none, reward } from '../../../text/numbers.ts';
+import { counted, none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
+import { sparkline } from '../../widgets/bars.ts';
 import { sampleWidth, seriesSample } from '../../widgets/line-chart/plot.ts';
-import { type ChartPoint, type ChartSeries, readingAt, smooth } from '../../widgets/line-chart/series.ts';
+import {
+  binned,
+  type ChartPoint,
+  type ChartSeries,
+  hasValue,
+  readingAt,
+  smooth,
+} from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 export interface RunCurves {
@@ -13,11 +21,9 @@ export interface RunCurves {
   readonly heldOut: readonly HeldOutReward[];
 }
 
-function pointsOf(rows: readonly { readonly step: number; readonly y: number | null | undefined }[]) {
+function pointsOf(rows: readonly { readonly step: number; readonly y: number | null | undefined }[]): ChartPoint[] {
   // A missing reward is a gap, not 0.
-  return rows
-    .flatMap(({ step, y }) => (typeof y === 'number' ? [{ x: step, y }] : []))
-    .sort((left, right) => left.x - right.x);
+  return rows.map(({ step, y }) => ({ x: step, y: y ?? undefined })).sort((left, right) => left.x - right.x);
 }
 
 /**
@@ -81,30 +87,73 @@ export function legendLines(
   theme: Theme,
 ): string[] {
   const readings = readingAt(series, crosshair ?? Number.POSITIVE_INFINITY);
-  const values = readings.map(reading => readingText(reading, crosshair));
+  const values = series.map(({ points }, index) => readingText(readings[index], crosshair ?? points.at(-1)?.x));
+  const missing = series.map(missingIn);
+  const gaps = missing.map(gapWords);
   const samples = series.map((_, index) => seriesSample(index, theme));
   const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
-  const texts = series.map(({ name }, index) => ` ${name} ${values[index] ?? none}`);
+  const texts = series.map(
+    ({ name }, index) => ` ${[`${name} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,
+  );
   const length = texts.reduce((sum, text) => sum + sampleWidth + displayWidth(text) + gap.length, at.length);
   if (length - gap.length <= width) {
     return [lead + texts.map((text, index) => `${samples[index] ?? ''}${text}`).join(gap)];
   }
   const longest = Math.max(...values.map(value => value.length));
-  const room = width - at.length - sampleWidth - 1 - longest - gap.length;
   return series.map(({ name }, index) => {
     const begin = index === 0 ? lead : ' '.repeat(at.length);
-    return `${begin}${samples[index] ?? ''} ${(values[index] ?? none).padStart(longest)}${gap}${truncate(name, room)}`;
+    const value = (values[index] ?? none).padStart(longest);
+    const room = width - at.length - sampleWidth - 1 - gap.length;
+    // A name is cut, a number never.
+    const said = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
+      [value, words].filter(Boolean).join(', '),
+    );
+    const [words = value] = said.filter(each => room - displayWidth(each) >= Math.min(leastName, displayWidth(name)));
+    return `${begin}${samples[index] ?? ''} ${words}${gap}${truncate(name, Math.max(0, room - displayWidth(words)))}`.trimEnd();
   });
+}
+
+/** Cells of a name that stay beside its numbers. */
+const leastName = 12;
+
+/** At how many steps a series has no value. */
+const missingIn = ({ points }: ChartSeries): number => points.length - points.filter(hasValue).length;
+
+function gapWords(missing: number): string {
+  return missing === 0 ? '' : `no value at ${counted(missing, 'step')}`;
 }
 
 const gap = '  ';
 
-/** The value, with its x if the series has no point at the crosshair. */
-function readingText(reading: ChartPoint | undefined, crosshair: number | undefined): string {
-  if (!reading) return none;
-  const elsewhere = crosshair !== undefined && reading.x !== crosshair;
+/** The value, with its x if the series has no point at the x that is meant: the crosshair, or the end. */
+function readingText(reading: ChartPoint | undefined, x: number | undefined): string {
+  if (reading?.y === undefined) return none;
+  const elsewhere = x !== undefined && reading.x !== x;
   return `${reward(reading.y)}${elsewhere ? ` at ${Math.round(reading.x * 10) / 10}` : ''}`;
+}
+
+/**
+ * One curve with its name on one line, for when there is no room for a chart: the first that has several values.
+ *
+ * @param series of the run that is open: the curve of an overlaid one would be taken for its own
+ */
+export function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
+  const shown = series.find(({ points }) => points.filter(hasValue).length > 1);
+  if (!shown) return [];
+  const { points } = shown;
+  const [kind = '', ofRun] = shown.name.split(' of ');
+  const label = ofRun === undefined ? kind : `${kind}, this run`;
+  const room = width - displayWidth(label) - 1;
+  if (room < 1) return [];
+  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+  const levels = points.length > room ? binned(points, (span + 1) / Math.max(1, room - 1)) : points;
+  const line = sparkline(
+    levels.map(({ y }) => y),
+    room,
+    theme,
+  );
+  return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }
 
 /**

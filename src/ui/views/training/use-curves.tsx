@@ -12,13 +12,12 @@ import { isNotOffered } from '../../../service/errors.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
-import { sparkline } from '../../widgets/bars.ts';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
 import { type ChartState, chartReducer, initialChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
-import { binned, type ChartSeries } from '../../widgets/line-chart/series.ts';
+import type { ChartSeries } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import { chartCommands } from '../commands.ts';
-import { curveSeries, lastStepRead, legendLines, progressSeries, type RunCurves, xsOf } from './curves.ts';
+import { curveSeries, lastStepRead, legendLines, progressSeries, type RunCurves, smallCurve, xsOf } from './curves.ts';
 import { OverlayWindow } from './overlay.tsx';
 
 /** Below this height there is no chart but a sparkline. */
@@ -82,7 +81,8 @@ export function useCurvesView(
     const legend = legendLines(series, chart.crosshair, width, theme);
     const chartHeight = height - legend.length - 1;
     if (chartHeight < smallestChart) {
-      return [...(height > legend.length ? smallCurve(series, width, theme) : []), ...legend].slice(0, height);
+      const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];
+      return [...small, ...legend].slice(0, height);
     }
     const { lines: drawn, binWidth } = drawChart(series, {
       width,
@@ -129,21 +129,4 @@ export function useCurvesView(
     },
   ];
   return { lines, bindings };
-}
-
-/** The last curve with several points as a sparkline, for when there is no room for a chart. */
-function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
-  const points = series.findLast(each => each.points.length > 1)?.points ?? [];
-  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
-  const levels = points.length > width ? binned(points, (span + 1) / (width - 1)) : points;
-  if (levels.length === 0) return [];
-  return [
-    theme.styles.accent(
-      sparkline(
-        levels.map(({ y }) => y),
-        width,
-        theme,
-      ),
-    ),
-  ];
 }

@@ -6,7 +6,7 @@ import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
 import { horizontalAxis, type Range, tickLine, verticalAxis } from './axis.ts';
 import { dotsAcross, Plot } from './plot.ts';
-import { binned, type ChartSeries, rangeOf, visiblePoints } from './series.ts';
+import { binned, type ChartSeries, hasValue, rangeOf, unbroken, visiblePoints } from './series.ts';
 
 export interface ChartOptions {
   /** Total size, with the axes. */
@@ -70,7 +70,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const { styles, glyphs } = theme;
   const shown = series.map(({ points }) => visiblePoints(points, xRange));
   const x = xRange ?? rangeOf(shown.flatMap(points => points.map(point => point.x)));
-  if (!x || shown.every(points => points.length === 0) || width < smallest.width || height < smallest.height) {
+  if (!x || !shown.some(points => points.some(hasValue)) || width < smallest.width || height < smallest.height) {
     return { lines: emptyChart(width, height, theme), binWidth: undefined };
   }
   const plotHeight = height - 2;
@@ -84,7 +84,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const perColumn = (wide.high - wide.low) / columns;
   const binWidth = crowded ? (whole ? Math.ceil(perColumn) : perColumn) : undefined;
   const drawn = binWidth === undefined ? shown : shown.map(points => binned(points, binWidth));
-  const values = rangeOf(drawn.flatMap(points => points.map(({ y }) => y))) ?? { low: 0, high: 0 };
+  const values = rangeOf(drawn.flatMap(points => points.flatMap(({ y }) => y ?? []))) ?? { low: 0, high: 0 };
   const yAxis = verticalAxis(widened(values), plotHeight);
   const labelWidth = Math.max(...yAxis.ticks.map(({ label }) => label.length));
   const plotWidth = width - labelWidth - 1;
@@ -92,10 +92,12 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
 
   const plot = new Plot(plotWidth, plotHeight, theme);
   for (const [index, points] of drawn.entries()) {
-    plot.curve(
-      points.map(point => [xAxis.dotOf(point.x), yAxis.dotOf(point.y)] as const),
-      index,
-    );
+    for (const part of unbroken(points)) {
+      plot.curve(
+        part.map(point => [xAxis.dotOf(point.x), yAxis.dotOf(point.y)] as const),
+        index,
+      );
+    }
   }
   const crossColumn = crosshair === undefined ? -1 : Math.floor(xAxis.dotOf(crosshair) / dotsAcross);
   const labels = new Map(yAxis.ticks.map(({ cell, label }) => [cell, label]));

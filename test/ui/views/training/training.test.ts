@@ -8,6 +8,7 @@ import {
   heldOutNote,
   legendLines,
   progressSeries,
+  smallCurve,
   xsOf,
 } from '../../../../src/ui/views/training/curves.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
@@ -25,6 +26,7 @@ describe('curves', () => {
     expect(held?.points).toEqual([
       { x: 0, y: 0 },
       { x: 2, y: 0.5 },
+      { x: 3, y: undefined },
     ]);
     expect(trained?.points).toHaveLength(3);
     expect(xsOf(curveSeries({ trainer, heldOut }, 0))).toEqual([0, 1, 2, 3]);
@@ -35,12 +37,35 @@ describe('curves', () => {
     const series = curveSeries({ trainer, heldOut }, 0);
     const text = (crosshair?: number) =>
       legendLines(series, crosshair, 80, createTheme('plain')).map(stripVTControlCharacters);
-    expect(text()).toEqual(['⠤⠤⠤⠤ held-out 0.500  ⠄⠄⠄⠄ trainer 0.300']);
+    expect(text()).toEqual(['⠤⠤⠤⠤ held-out 0.500 at 2, no value at 1 step  ⠄⠄⠄⠄ trainer 0.300']);
     // Where a series has no point, the value says where it is from.
-    expect(text(1)).toEqual(['at 1  ⠤⠤⠤⠤ held-out 0 at 0  ⠄⠄⠄⠄ trainer 0.100']);
-    expect(legendLines(series, undefined, 80, createTheme('plain', true))).toEqual([
-      '**** held-out 0.500  ++++ trainer 0.300',
-    ]);
+    expect(text(1)).toEqual(['at 1  ⠤⠤⠤⠤ held-out 0 at 0, no value at 1 step  ⠄⠄⠄⠄ trainer 0.100']);
+    expect(legendLines(series.slice(1), undefined, 80, createTheme('plain', true))).toEqual(['**** trainer 0.300']);
+  });
+
+  it('say how many steps have no value, and nothing for one of these (W2)', () => {
+    const gap = Array.from({ length: 20 }, (_, step) => ({
+      step,
+      trainer_reward: step >= 4 && step < 12 ? null : 0.5,
+    }));
+    const [series] = curveSeries({ trainer: gap, heldOut: [] }, 0.9);
+    expect(series?.points.filter(({ y }) => y === undefined).map(({ x }) => x)).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
+    const text = (crosshair: number | undefined, width: number) =>
+      legendLines(series ? [series] : [], crosshair, width, createTheme('plain')).map(stripVTControlCharacters);
+    expect(text(undefined, 80)).toEqual(['⠤⠤⠤⠤ trainer 0.500, no value at 8 steps']);
+    expect(text(6, 80)).toEqual(['at 6  ⠤⠤⠤⠤ trainer none, no value at 8 steps']);
+    // A name is cut, a number never.
+    expect(text(undefined, 30)).toEqual(['⠤⠤⠤⠤ 0.500, 8 none  trainer']);
+  });
+
+  it('are one line without room for a chart: that of the run which is open, by its name (W8)', () => {
+    const theme = createTheme('plain');
+    const own = curveSeries({ trainer, heldOut: [] }, 0, 'one');
+    const plain = (lines: readonly string[]) => lines.map(stripVTControlCharacters);
+    expect(plain(smallCurve(own, 30, theme))).toEqual(['trainer, this run ▂▂▃']);
+    const held = [0, 1, 2, 3].map(step => ({ step, held_out_reward: step === 1 ? null : 1 }));
+    expect(plain(smallCurve(curveSeries({ trainer, heldOut: held }, 0), 30, theme))).toEqual(['held-out █ ██']);
+    expect(smallCurve([], 30, theme)).toEqual([]);
   });
 
   it('have a line each if one line would cut their values', () => {
@@ -50,7 +75,7 @@ describe('curves', () => {
       ...curveSeries({ trainer, heldOut: [] }, 0, 'other'),
     ];
     expect(legendLines(series, 2, 40, createTheme('plain')).map(stripVTControlCharacters)).toEqual([
-      'at 2  ⠤⠤⠤⠤ 0.500  held-out of t-words t…',
+      'at 2  ⠤⠤⠤⠤ 0.500, 1 none  held-out of t…',
       '      ⠄⠄⠄⠄ 0.200  trainer of t-words tr…',
       '      ⠤⠤ ⠤ 0.200  trainer of other',
     ]);

@@ -29,11 +29,30 @@ describe('a chart', () => {
     ]);
   });
 
+  it('draws nothing across a gap, with few points and with many (W2)', () => {
+    for (const count of [11, 5_000]) {
+      const points = Array.from({ length: count }, (_, x) => ({
+        x,
+        y: x > count * 0.3 && x < count * 0.7 ? undefined : 0.5,
+      }));
+      const lines = chartLines([{ name: 'a', points }], { width: 64, height: 8, theme });
+      const drawn = lines.slice(0, 6).map(line => line.slice(4));
+      const columns = Array.from({ length: 60 }, (_, column) => drawn.some(line => (line[column] ?? ' ') !== ' '));
+      expect(columns.slice(21, 39)).toEqual(Array.from({ length: 18 }, () => false));
+      expect(columns[5] && columns[50]).toBe(true);
+    }
+    const hollow = [0, 1, 2].map(x => ({ x, y: undefined }));
+    expect(plain(chartLines([{ name: 'a', points: hollow }], { width: 30, height: 6, theme }))).toContain(
+      'no points yet',
+    );
+  });
+
   it.each([
     ['none', []],
     ['one', [{ x: 3, y: 0.5 }]],
     ['the same', rising.map(({ x }) => ({ x, y: 2 }))],
     ['some that are no numbers', [...rising, { x: Number.NaN, y: 1 }, { x: 12, y: Number.POSITIVE_INFINITY }]],
+    ['only gaps', rising.map(({ x }) => ({ x, y: undefined }))],
     ['many', Array.from({ length: 100_000 }, (_, x) => ({ x, y: Math.sin(x / 1000) }))],
   ])('has its size with %s', (_, points) => {
     for (const [width, height] of [
