@@ -129,9 +129,13 @@ async function send(request: WireRequest): Promise<WireAnswer> {
   const body = typeof request.body === 'function' ? request.body() : request.body;
   const stream = got.stream(url, {
     method,
-    headers: { ...request.headers, ...(uncompressed ? { 'accept-encoding': 'identity' } : {}) },
+    headers: {
+      ...request.headers,
+      ...(uncompressed ? { 'accept-encoding': 'identity' } : {}),
+      ...(body instanceof Uint8Array ? { 'content-length': String(body.byteLength) } : {}),
+    },
     // Without a body got waits for one to be piped in.
-    ...(method === 'GET' ? {} : { body: toBody(body) }),
+    ...(method === 'GET' ? {} : { body: body instanceof Uint8Array ? piecesOf(body) : (body ?? '') }),
     agent: agent.protocols,
     decompress: !uncompressed,
     followRedirect: false,
@@ -220,8 +224,15 @@ function tunnelStatus(error: unknown): number | undefined {
   return isTunnel && typeof cause.statusCode === 'number' ? cause.statusCode : undefined;
 }
 
-function toBody(body: Uint8Array | Readable | undefined) {
-  return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : (body ?? '');
+/** What got sends at a time. */
+const pieceBytes = 65_536;
+
+/**
+ * Pieces rather than one buffer: got 16.1 destroys a request with a buffer if its answer begins before the next turn of
+ * the event loop (`_finalizeStaleChunkedWrite`), and the answer breaks off with it.
+ */
+function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < body.byteLength; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
 }
 
 /** Tracks a request until it is connected. A reused connection counts as connected. */

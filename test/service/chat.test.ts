@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChatEvent } from '../../src/service/chat.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import {
@@ -173,6 +175,27 @@ describe('a stream', () => {
       { kind: 'finish', index: 0, reason: 'tool_calls' },
     ]);
   });
+});
+
+/** Begins to answer as soon as it has the head of a request, from another thread, and ends once it has read the body. */
+const hasty = `
+  const event = delta => 'data: ' + JSON.stringify({ choices: [{ index: 0, delta }] }) + '\\n\\n';
+  const server = require('node:http').createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(event({ content: 'begun' }));
+    request.resume().on('end', () => response.end(event({ content: ' and ended' }) + 'data: [DONE]\\n\\n'));
+  });
+  server.listen(0, '127.0.0.1', () => require('node:worker_threads').parentPort.postMessage(server.address().port));
+`;
+
+it('is read to its end where it begins before the whole request has been sent', async () => {
+  const worker = new Worker(hasty, { eval: true });
+  onTestFinished(async () => void (await worker.terminate()));
+  const [port] = await once(worker, 'message');
+  const { service } = serviceAt(`http://127.0.0.1:${port}`);
+  const long = { ...question, messages: [{ role: 'user', content: 'hello '.repeat(2_000_000) }] };
+  const { events, error } = await collect(service.chat.stream(long));
+  expect([said(events), error]).toEqual(['begun and ended', undefined]);
 });
 
 describe('a stream that fails', () => {
