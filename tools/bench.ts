@@ -1,16 +1,47 @@
-/**
- * `npm run bench` measures the screen of the built program; `-- patches` what each file of `patches/` saves; `--
- * training` what training learns, and how fast; `-- service` the local service with many clients. Each prints a table;
- * those with goals fail if one is missed.
- */
+/** `npm run bench`: measures the built program. See `usage`. */
 import './build.ts';
 
-const [what = 'screen', ...rest] = process.argv.slice(2);
-if (what === 'screen') process.exitCode = await (await import('./bench/screen.ts')).benchScreen(rest);
-else if (what === 'patches') await (await import('./bench/patches.ts')).benchPatches(rest);
-else if (what === 'training') process.exitCode = await (await import('./bench/training.ts')).benchTraining(rest);
-else if (what === 'service') process.exitCode = await (await import('./bench/service.ts')).benchService(rest);
-else {
-  process.stderr.write(`There is no bench ${what}; there are screen, patches, training and service.\n`);
-  process.exitCode = 2;
+const usage = `npm run bench                      the screen, in a pseudo-terminal
+npm run bench -- screen PART…      parts of it: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge
+npm run bench -- patches           what each file of patches/ saves; [--runs N] [NAME…]
+npm run bench -- training          what training learns, and how fast; [--model SLUG]
+npm run bench -- service [SECONDS] the local service with many clients
+npm run bench -- --smoke [BENCH]   runs every part once, briefly, and judges no number: does the bench still work?
+
+Each prints a table; those with goals fail if one is missed.
+`;
+
+interface BenchOptions {
+  /** Runs everything once and briefly; no number is judged. */
+  readonly smoke: boolean;
 }
+
+/** Each returns its exit code. */
+const benches: Readonly<Record<string, (args: readonly string[], options: BenchOptions) => Promise<number>>> = {
+  screen: async (args, options) => (await import('./bench/screen.ts')).benchScreen(args, options),
+  patches: async (args, options) => (await import('./bench/patches.ts')).benchPatches(args, options),
+  training: async (args, options) => (await import('./bench/training.ts')).benchTraining(args, options),
+  service: async (args, options) => (await import('./bench/service.ts')).benchService(args, options),
+};
+
+async function main(words: readonly string[]): Promise<number> {
+  if (words.includes('--help')) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const smoke = words.includes('--smoke');
+  const [name, ...args] = words.filter(word => word !== '--smoke');
+  const wanted = name === undefined ? (smoke ? Object.keys(benches) : ['screen']) : [name];
+  let worst = 0;
+  for (const each of wanted) {
+    const bench = Object.hasOwn(benches, each) ? benches[each] : undefined;
+    if (!bench) {
+      process.stderr.write(`There is no bench ${each}.\n\n${usage}`);
+      return 2;
+    }
+    worst = Math.max(worst, await bench(args, { smoke }));
+  }
+  return worst;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -20,7 +20,7 @@ const hook = fileURLToPath(new URL('./first-frame.cjs', import.meta.url));
 const usualRuns = 20;
 /** Starts that fill the cache of compiled code. */
 const warmRuns = 2;
-const keys = 120;
+const usualKeys = 120;
 const keyRounds = 3;
 
 /** The files of packages before a patch, by path. A file that must export something new keeps its exports. */
@@ -64,7 +64,7 @@ async function cpuUntil({ program, home }: Variant, text: string, args: readonly
 }
 
 /** CPU milliseconds of the process for each of many cursor moves in a long list. */
-async function cpuOfKey({ program, home }: Variant, args: readonly string[]): Promise<number> {
+async function cpuOfKey({ program, home }: Variant, args: readonly string[], keys: number): Promise<number> {
   const terminal = openTerminal({ columns: 200, rows: 60, args: [program, ...args], env: environment(home) });
   await terminal.reach('▸ benchmark 0');
   for (let index = 0; index < 30; index += 1) await terminal.key('j', 15);
@@ -77,16 +77,17 @@ async function cpuOfKey({ program, home }: Variant, args: readonly string[]): Pr
 
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** `[--runs N] [NAME…]`: prints the table; with names, for these patches only. */
-export async function benchPatches(args: readonly string[]): Promise<void> {
+/** `[--runs N] [NAME…]`: prints the table; with names, for these patches only. Returns 0; `smoke` runs the first patch once. */
+export async function benchPatches(args: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
   const { values, positionals: names } = parseArgs({
     args: [...args],
-    options: { runs: { type: 'string', default: String(usualRuns) } },
+    options: { runs: { type: 'string', default: String(smoke ? 1 : usualRuns) } },
     allowPositionals: true,
   });
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-patches-'));
   const patches = readdirSync(join(root, 'patches')).filter(name => name.endsWith('.patch'));
-  const wanted = patches.filter(patch => names.length === 0 || names.some(name => patch.includes(name)));
+  const named = patches.filter(patch => names.length === 0 || names.some(name => patch.includes(name)));
+  const wanted = smoke ? named.slice(0, 1) : named;
   const large = await startLargeService();
   const variants: Variant[] = [];
   for (const name of ['', ...wanted]) {
@@ -97,7 +98,7 @@ export async function benchPatches(args: readonly string[]): Promise<void> {
     variants.push({ name, home, program: join(home, 'dist', 'main.js'), first: [], data: [], key: [] });
   }
   const address = ['--base-url', large.baseUrl];
-  for (let run = -warmRuns; run < Number(values.runs); run += 1) {
+  for (let run = smoke ? 0 : -warmRuns; run < Number(values.runs); run += 1) {
     for (const variant of variants) {
       // Nothing is remembered: the second text arrives with the first answer.
       rmSync(join(variant.home, '.local'), { recursive: true, force: true });
@@ -108,13 +109,13 @@ export async function benchPatches(args: readonly string[]): Promise<void> {
       variant.data.push(data);
     }
   }
-  for (let round = 0; round < keyRounds; round += 1) {
-    for (const variant of variants) variant.key.push(await cpuOfKey(variant, address));
+  for (let round = 0; round < (smoke ? 1 : keyRounds); round += 1) {
+    for (const variant of variants) variant.key.push(await cpuOfKey(variant, address, smoke ? 5 : usualKeys));
   }
   large.close();
   rmSync(folder, { recursive: true, force: true });
   const [all, ...without] = variants;
-  if (!all) return;
+  if (!all) return 1;
   const row = (of: (variant: Variant) => readonly number[], variant: Variant): string => {
     const [known, other] = [median(of(all)), median(of(variant))];
     return variant === all
@@ -131,4 +132,5 @@ export async function benchPatches(args: readonly string[]): Promise<void> {
       row(v => v.key, variant),
     ]),
   ]);
+  return 0;
 }

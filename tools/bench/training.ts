@@ -70,9 +70,18 @@ const never = (): boolean => false;
 const three = (value: number | undefined): string => (value === undefined ? 'none' : value.toFixed(3));
 const verdict = (met: boolean): string => (met ? 'yes' : 'NO');
 
-/** Returns the exit code: 1 if a goal was missed. `--model` chooses the model that learns t-words. */
-export async function benchTraining(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { model: { type: 'string', default: usualModel } } });
+/** Options that make a run as short as it can be. */
+const brief = { num_steps: 2, held_out_every: 1 };
+
+/**
+ * Returns the exit code: 1 if a goal was missed, which `smoke` does not judge. `--model` chooses the model that learns
+ * t-words.
+ */
+export async function benchTraining(args: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { model: { type: 'string', default: smoke ? smallModel : usualModel } },
+  });
   const { model } = values;
   const service = await startBuiltService();
   const trainer = new Trainer(service);
@@ -84,9 +93,9 @@ export async function benchTraining(args: readonly string[]): Promise<number> {
   try {
     process.stdout.write(`t-words, ${model}, default options: held-out mean reward\n`);
     const rows = [['SEED', 'BASE', 'END', 'STEPS', 'SECONDS', 'GOAL MET']];
-    for (const seed of seeds) {
+    for (const seed of smoke ? seeds.slice(0, 1) : seeds) {
       const over = (heldOut: readonly HeldOut[]): boolean => heldOut.some(each => each.held_out_reward > goal.learnt);
-      const { heldOut, seconds } = await trainer.train('t-words', model, { seed }, over);
+      const { heldOut, seconds } = await trainer.train('t-words', model, { seed, ...(smoke && brief) }, over);
       const base = heldOut.find(each => each.step === 0)?.held_out_reward ?? 1;
       const reached = heldOut.find(each => each.held_out_reward > goal.learnt);
       const met = base < goal.base && reached !== undefined && seconds < goal.seconds;
@@ -96,7 +105,7 @@ export async function benchTraining(args: readonly string[]): Promise<number> {
     printTable(rows);
     process.stdout.write(`goal: base under ${goal.base}, over ${goal.learnt} within ${goal.seconds} s\n\n`);
 
-    const short = { seed: 7, num_steps: 10 };
+    const short = { seed: 7, ...(smoke ? brief : { num_steps: 10 }) };
     const [first, second] = [
       await trainer.train('t-words', model, short, never),
       await trainer.train('t-words', model, short, never),
@@ -104,13 +113,13 @@ export async function benchTraining(args: readonly string[]): Promise<number> {
     const same = first.curve.length === short.num_steps && JSON.stringify(first.curve) === JSON.stringify(second.curve);
     process.stdout.write(`the same seed gives the same curve: ${note(same, 'same seed')}\n`);
 
-    const other = await trainer.train('opposites', smallModel, {}, never);
+    const other = await trainer.train('opposites', smallModel, smoke ? brief : {}, never);
     const [from, to] = [other.heldOut[0]?.held_out_reward ?? 0, other.heldOut.at(-1)?.held_out_reward ?? 0];
     process.stdout.write(
       `opposites, ${smallModel}: held-out ${three(from)} → ${three(to)} in ${other.seconds.toFixed(1)} s, rises clearly: ${note(to - from > 0.3, 'opposites')}\n`,
     );
 
-    const whole = await trainer.train('t-words', model, {}, never);
+    const whole = await trainer.train('t-words', model, smoke ? brief : {}, never);
     const inRange = whole.seconds >= defaultRun.least && whole.seconds <= defaultRun.most;
     process.stdout.write(
       `a default run of t-words: ${whole.curve.length} steps in ${whole.seconds.toFixed(1)} s, ${defaultRun.least} to ${defaultRun.most} s: ${note(inRange, 'length of a default run')}\n`,
@@ -119,5 +128,5 @@ export async function benchTraining(args: readonly string[]): Promise<number> {
     await service.stop();
   }
   if (missed.length > 0) process.stdout.write(`missed: ${missed.join(', ')}\n`);
-  return missed.length > 0 ? 1 : 0;
+  return missed.length > 0 && !smoke ? 1 : 0;
 }
