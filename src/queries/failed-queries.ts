@@ -19,12 +19,21 @@ export class FailedQueries {
   /** Those that failed as every request would, and when they were asked again because the host answered. */
   readonly #heldUp = new Map<string, number>();
   #hostFailed = false;
-  /** Stops following the gate. */
+  /** Stops following the gate and the cache. */
   readonly close: () => void;
 
   constructor(options: FailedQueriesOptions) {
     this.#options = options;
-    this.close = options.gate.subscribe(this.#follow);
+    const stopFollowing = options.gate.subscribe(this.#follow);
+    const stopDropping = options.cache.getQueryCache().subscribe(({ type, query: { queryHash } }) => {
+      if (type !== 'removed') return;
+      this.#counts.delete(queryHash);
+      this.#heldUp.delete(queryHash);
+    });
+    this.close = () => {
+      stopFollowing();
+      stopDropping();
+    };
   }
 
   /** Failures of a query since its last success. */
@@ -67,7 +76,6 @@ export class FailedQueries {
     const now = performance.now();
     for (const [hash, askedAt] of this.#heldUp) {
       const query = cache.getQueryCache().get(hash);
-      if (!query) this.#heldUp.delete(hash);
       if (now - askedAt < leastMs || !query?.isActive() || query.state.fetchStatus !== 'idle') continue;
       this.#heldUp.set(hash, now);
       this.#counts.delete(hash);

@@ -145,6 +145,9 @@ export class Workbench {
     this.jobs.onEnd(({ touches }) => {
       for (const queryKey of touches) void this.cache.invalidateQueries({ queryKey });
     });
+    this.cache.getQueryCache().subscribe(({ type, query }) => {
+      if (type === 'removed') this.setBacks.drop(query.queryHash);
+    });
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
       onObserved: (observations, { at, by }) => {
@@ -172,8 +175,9 @@ export class Workbench {
         return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0 };
       }),
     );
-    const recent = remembered.seenSince(now - lostAfterMs);
-    statuses.recall(recent.filter(({ kind, status }) => statuses.runs(kind) && isRunning(status)));
+    const runningKinds = [...this.kinds.keys()].filter(kind => statuses.runs(kind));
+    const recent = remembered.seenSince(now - lostAfterMs, { kinds: runningKinds });
+    statuses.recall(recent.filter(({ status }) => isRunning(status)));
   }
 
   /** Saves answers for the next start. The store writes them later. */

@@ -178,7 +178,9 @@ export class Counts {
     const { lists, statuses } = this.#workbench;
     const reader = lists.find(source.key);
     if (!reader?.data.complete || kind === undefined) return;
-    for (const known of statuses.all()) {
+    const all = statuses.all();
+    this.#forgetUnknown(kind, all);
+    for (const known of all) {
       if (known.kind !== kind || known.gone) continue;
       const key = keyOf(known);
       if (reader.hasId(known.id)) {
@@ -194,6 +196,15 @@ export class Counts {
       void read?.fetch(this.#workbench).catch(error => {
         if (!isGone(error) && !isNotOffered(error)) this.#askedAbout.delete(key);
       });
+    }
+  }
+
+  /** Drops what was asked about that nothing knows any more. */
+  #forgetUnknown(kind: string, all: readonly KnownResource[]): void {
+    if (this.#askedAbout.size + this.#soughtInList.size === 0) return;
+    const known = new Set(all.map(keyOf));
+    for (const asked of [this.#askedAbout, this.#soughtInList]) {
+      for (const key of asked) if (key.startsWith(`${kind} `) && !known.has(key)) asked.delete(key);
     }
   }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SeenFilter } from '../../src/queries/remembered/seen.ts';
 import { RememberedStore, type SeenResource } from '../../src/queries/remembered/store.ts';
 import { Workbench } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -122,6 +123,19 @@ describe('what was seen', () => {
     store.see([run('new')], 100 * 24 * 60 * 60_000);
     store.prune(100 * 24 * 60 * 60_000);
     expect(store.list('run').map(({ id }) => id)).toEqual(['new']);
+    store.close();
+  });
+
+  it('is read no further than it is needed (U43)', () => {
+    const store = RememberedStore.open(path, 'prod');
+    for (let number = 1; number <= 5; number += 1) {
+      store.see([run(`run ${number}`), { ...run(`traj ${number}`), kind: 'trajectory' }], number * 1_000);
+    }
+    const ids = (filter: SeenFilter) => store.seenSince(1_500, filter).map(({ id }) => id);
+    expect(ids({ limit: 2 }).map(id => id.replace(/\D/g, ''))).toEqual(['5', '5']);
+    expect(ids({ kinds: ['run'] })).toEqual(['run 5', 'run 4', 'run 3', 'run 2']);
+    expect(ids({ kinds: [] })).toEqual([]);
+    expect(ids({})).toHaveLength(8);
     store.close();
   });
 

@@ -27,9 +27,11 @@ export class Lists {
   readonly #context: (signal: AbortSignal) => Promise<QueryContext>;
   readonly #memory: () => RememberedStore | undefined;
   readonly #readers = new Map<string, KnownReader>();
-  /** Kept after the rows are dropped, so that a known count does not disappear. */
   readonly #counts = new Map<string, ListCount>();
-  readonly #refused = new Set<string>();
+  /** Lists whose counts are shown. They are kept after the rows are dropped, so that a known count does not disappear. */
+  readonly #shownCounts = new Set<string>();
+  /** Fields by which the service does not sort a list, by its hash. */
+  readonly #refused = new Map<string, Set<string>>();
   readonly #listeners = new Listeners();
 
   constructor(
@@ -43,7 +45,7 @@ export class Lists {
     cache.getQueryCache().subscribe(event => {
       const { type, query } = event;
       const { queryHash } = query;
-      if (type === 'removed') this.#readers.delete(queryHash);
+      if (type === 'removed') this.#drop(queryHash);
       const reader = this.#readers.get(queryHash)?.reader;
       if (type !== 'updated' || !reader || query.state.data === undefined) return;
       this.#count(queryHash, reader, query.state.dataUpdatedAt);
@@ -77,6 +79,12 @@ export class Lists {
     this.#restore(hash, source, reader);
     reader.subscribe(() => this.#count(hash, reader, this.#counts.get(hash)?.readAt ?? Date.now()));
     return reader;
+  }
+
+  #drop(hash: string): void {
+    this.#readers.delete(hash);
+    this.#refused.delete(hash);
+    if (!this.#shownCounts.has(hash)) this.#counts.delete(hash);
   }
 
   /** The reader of a list that has been asked for here; undefined before. */
@@ -120,6 +128,7 @@ export class Lists {
   /** How many rows of a list are known, in any order; undefined before it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
     const hash = hashKey(key);
+    this.#shownCounts.add(hash);
     const orders = [...this.#readers].filter(([, { sameRowsAs }]) => sameRowsAs === hash);
     return orders.map(([order]) => this.#counts.get(order)).reduce(better, this.#latestCount(hash));
   }
@@ -133,11 +142,12 @@ export class Lists {
 
   /** Whether the service has refused to sort a list by a field. */
   refusesOrder(key: readonly unknown[], field: string): boolean {
-    return this.#refused.has(hashKey([key, field]));
+    return this.#refused.get(hashKey(key))?.has(field) ?? false;
   }
 
   refuseOrder(key: readonly unknown[], field: string): void {
-    this.#refused.add(hashKey([key, field]));
+    const hash = hashKey(key);
+    this.#refused.set(hash, (this.#refused.get(hash) ?? new Set()).add(field));
   }
 
   /** Removes rows that the program just deleted, from every list whose key begins with `under`. */

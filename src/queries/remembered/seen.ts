@@ -88,6 +88,14 @@ function resourceOf(row: Row): RememberedResource | undefined {
   };
 }
 
+/** Which of the resources seen are read: there may be 25,000. */
+export interface SeenFilter {
+  /** All kinds if missing. */
+  readonly kinds?: readonly string[];
+  /** All of them if missing. */
+  readonly limit?: number;
+}
+
 export class SeenResources {
   readonly #tables: Tables;
   readonly #waiting = new Map<string, RememberedResource>();
@@ -137,11 +145,12 @@ export class SeenResources {
     return new Set(this.#tables.all(sql, this.#tables.scope, kind).map(({ label }) => String(label)));
   }
 
-  since(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
+  since(since: number, { kinds, limit = -1 }: SeenFilter = {}): Omit<RememberedResource, 'record' | 'parent'>[] {
     this.flush();
-    const sql =
-      'select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? order by seen_at desc';
-    return this.#tables.all(sql, this.#tables.scope, since).flatMap(row => {
+    const ofKind = kinds === undefined ? '' : `and kind in (${kinds.map(() => '?').join(', ')})`;
+    const sql = `select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? ${ofKind}
+      order by seen_at desc limit ?`;
+    return this.#tables.all(sql, this.#tables.scope, since, ...(kinds ?? []), limit).flatMap(row => {
       const resource = resourceOf({ ...row, record: '{}', parent: null });
       if (!resource) return [];
       const { kind, id, label, status, seenAt } = resource;

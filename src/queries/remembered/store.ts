@@ -6,7 +6,7 @@
  */
 import { type RememberedCount, type RememberedPage, RememberedPages } from './pages.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
-import { type RememberedResource, type SeenResource, SeenResources } from './seen.ts';
+import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources } from './seen.ts';
 import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
 import { TrajectoryRecords } from './trajectory-records.ts';
 import { UploadRecords } from './upload-records.ts';
@@ -139,8 +139,8 @@ export class RememberedStore {
   }
 
   /** Resources seen since then, without their records, last seen first. */
-  seenSince(since: number): Omit<RememberedResource, 'record' | 'parent'>[] {
-    return this.#seen.since(since);
+  seenSince(since: number, filter?: SeenFilter): Omit<RememberedResource, 'record' | 'parent'>[] {
+    return this.#seen.since(since, filter);
   }
 
   find(kind: string, id: string): RememberedResource | undefined {

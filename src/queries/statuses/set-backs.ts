@@ -16,8 +16,8 @@ const sameMs = 30_000;
 
 export class SetBacks {
   readonly #listeners = new Listeners<SetBack>();
-  /** What was last done, by query and run: another query may lag behind. */
-  readonly #done = new Map<string, number>();
+  /** What was last done, by query and then by run: another query may lag behind. */
+  readonly #done = new Map<string, Map<string, number>>();
   /** The set-backs that the runs have not made up for yet, by run. */
   readonly #behind = new Map<string, SetBack>();
   /** When a restart was last reported, by run; monotonic. */
@@ -33,14 +33,19 @@ export class SetBacks {
   /** Takes in what the query `by` says that a run has done. */
   follow(resource: KnownResource, step: number, by: string): void {
     const { id } = resource;
-    const key = `${by} ${id}`;
-    const before = this.#done.get(key) ?? 0;
-    this.#done.set(key, step);
+    const done = this.#done.get(by) ?? new Map<string, number>();
+    const before = done.get(id) ?? 0;
+    this.#done.set(by, done.set(id, step));
     const behind = this.#behind.get(id);
     // A query that lags behind may still say how far the run was.
     if (behind && (step > behind.from || (step === behind.from && before < step))) this.#behind.delete(id);
     if (step < before && isRunning(resource.status))
       this.#report({ resource, from: Math.max(before, behind?.from ?? 0), step });
+  }
+
+  /** Forgets what a query said that the cache has dropped. */
+  drop(by: string): void {
+    this.#done.delete(by);
   }
 
   #report(setBack: SetBack): void {

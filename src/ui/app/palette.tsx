@@ -132,7 +132,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
       }),
   );
   // Read once: what is seen while the user types may wait.
-  const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0).slice(0, mostNames));
+  const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0, { limit: mostNames }));
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);
   const entries = [

@@ -49,11 +49,25 @@ export class Siblings {
   }
 }
 
+/** Values remembered; then the oldest are forgotten. */
+const mostValues = 1_000;
+
 /** Remembered for as long as the program shows one service. */
 export class Memory {
-  /** Values by place and name. */
-  readonly values = new Map<string, unknown>();
+  /** Values by place and name, the one set last at the end. */
+  readonly #values = new Map<string, unknown>();
   readonly siblings = new Siblings();
+
+  get(key: string): unknown {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: unknown): void {
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    const [oldest] = this.#values.keys();
+    if (this.#values.size > mostValues && oldest !== undefined) this.#values.delete(oldest);
+  }
 }
 
 const MemoryContext = createContext<{ memory: Memory; place: string } | undefined>(undefined);
@@ -70,7 +84,7 @@ export function MemoryProvider({ memory, place, children }: { memory: Memory; pl
 export function useMemory<Value>(name: string): readonly [Value | undefined, (value: Value) => void] {
   const context = useContext(MemoryContext);
   const [fallback] = useState(() => new Memory());
-  const memory = (context?.memory ?? fallback).values;
+  const memory = context?.memory ?? fallback;
   const key = `${context?.place ?? ''} ${name}`;
   const [initial] = useState(() => memory.get(key) as Value | undefined);
   const remember = useCallback((value: Value) => void memory.set(key, value), [memory, key]);

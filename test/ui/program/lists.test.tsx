@@ -230,6 +230,16 @@ describe('an export', () => {
     expect(screen.text()).toMatch(/ 1\/400\+ /);
     await screen.press('x');
     await screen.waitFor('Stop the export of trajectories (400 rows so far)');
+    // The window shows how far it is by now (U42).
+    const { resolve: end, promise } = Promise.withResolvers<void>();
+    const other = opened.workbench.exports.run('datasets', async ({ onProgress }) => {
+      onProgress(7);
+      await promise;
+    });
+    await screen.waitFor('Stop the export of datasets (7 rows so far)');
+    end();
+    await other;
+    await screen.waitFor(text => !text.includes('datasets (7'));
     await screen.press('up', 'enter');
     await screen.waitFor('Nothing was saved: the export was stopped after 400 rows');
     held.open();

@@ -19,20 +19,19 @@ import { isGone } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useTime } from '../../app/clock.tsx';
-import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { type Pane, usePane, View } from '../../app/view.tsx';
 import { listCommands } from '../../keys/general.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { type SiblingList, useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
-import { ColumnChooser } from '../../widgets/table/column-chooser.tsx';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from './advice.ts';
 import { useAskingWords } from './asking.ts';
+import { ColumnsWindow } from './columns-window.tsx';
 import { ErrorNote, useErrorBindings } from './error-note.tsx';
 import { Lines } from './lines.tsx';
 import { ageWords, emptyListWords, listFacts, listNotes, rowCount, shownFreshness, withAge } from './list-words.ts';
@@ -293,10 +292,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
             shell.showOverlay({
               id: 'columns',
               render: close => (
-                <ColumnChooser
+                <ColumnsWindow
                   columns={columns}
                   choice={table.state.choice}
-                  room={windowRoom(shell.layout)}
                   onChoose={choice => {
                     table.dispatch({ kind: 'choose-columns', choice });
                     keepChosen(choice);

@@ -5,7 +5,7 @@
 
 import type { Background } from '../../../queries/lists/rest.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { useExports, usePin } from '../../../queries/use-workbench.ts';
+import { usePin } from '../../../queries/use-workbench.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
@@ -17,7 +17,6 @@ import { listCommands, recordCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
-import { rowCount } from './list-words.ts';
 import {
   type Document,
   type Exportable,
@@ -29,7 +28,7 @@ import {
 } from './open-external.ts';
 
 const ActionMenu = lazyWindow(async () => (await import('./windows.tsx')).ActionMenu);
-const ExportWindow = lazyWindow(async () => (await import('./windows.tsx')).ChoiceWindow<() => void>);
+const ExportWindow = lazyWindow(async () => (await import('./export-window.tsx')).ExportWindow);
 
 export interface RecordOptions {
   /** The id and the record; undefined while there is none. */
@@ -123,11 +122,6 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
           }),
         ),
       ];
-  const underWay = useExports().map(({ title, rows, stop }, index) => ({
-    key: `stop.${index}`,
-    label: `Stop the export of ${title} (${rowCount(rows)} so far)`,
-    value: stop,
-  }));
   const siblings = useSiblings();
   const goToSibling =
     (direction: -1 | 1) =>
@@ -187,15 +181,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
       run: () =>
         showOverlay({
           id: 'export',
-          render: close => (
-            <ExportWindow
-              title="Export as"
-              choices={[...formats, ...underWay]}
-              emptyWords="There is nothing to export."
-              onChoose={choose => choose()}
-              onClose={close}
-            />
-          ),
+          render: close => <ExportWindow formats={formats} onClose={close} />,
         }),
     },
     ...(siblingsOf !== undefined

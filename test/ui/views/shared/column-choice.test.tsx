@@ -14,7 +14,7 @@ import { ResourceList } from '../../../../src/ui/views/shared/resource-list.tsx'
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';
-import { noTerminal, registryOf } from '../../stage.tsx';
+import { noTerminal, openViewOnStage, registryOf } from '../../stage.tsx';
 
 interface Tea {
   readonly id: string;
@@ -63,4 +63,19 @@ it('are as they were, and a column that is new is shown', async () => {
   await second.screen.waitFor('PRICE');
   expect(second.screen.text()).toMatch(/NAME +AGE +PRICE/);
   await second.close();
+});
+
+it('are chosen in a window that fits a terminal made smaller meanwhile (U42)', async () => {
+  const columns = Array.from({ length: 30 }, (_, index) => column(`C${index}`));
+  const View = () => (
+    <ResourceList name="teas" source={source} columns={columns} emptyWords="No tea" facts={() => []} />
+  );
+  const stage = openViewOnStage(View, { columns: 140, rows: 40 });
+  await stage.waitFor('C0');
+  await stage.press(listCommands.columns.keys[0] ?? '');
+  await stage.waitFor('Columns');
+  await stage.resize(60, 15);
+  await stage.waitFor(text => text.split('\n').length === 15 && text.includes('Columns'));
+  // The rule above the hints, over the whole width.
+  await stage.waitFor(text => /^├[─┴]+┤$/m.test(text));
 });

@@ -1,0 +1,68 @@
+/** What is remembered of a query is dropped with it: a program stays open for weeks. */
+import { QueryClient } from '@tanstack/react-query';
+import { describe, expect, it } from 'vitest';
+import { FailedQueries } from '../../src/queries/failed-queries.ts';
+import { wholePage } from '../../src/queries/lists/list.ts';
+import { Lists } from '../../src/queries/lists/lists.ts';
+import { SetBacks } from '../../src/queries/statuses/set-backs.ts';
+import { knownResource } from '../../src/queries/statuses/store.ts';
+import { openGate } from '../../src/service/gate.ts';
+import { Memory } from '../../src/ui/navigation/memory.tsx';
+
+const sourceOf = (name: string) => ({ key: [name], id: String, readPage: async () => wholePage([1, 2]) });
+
+describe('with a query that the cache drops (U44)', () => {
+  it('its failures are forgotten', () => {
+    const cache = new QueryClient();
+    const failed = new FailedQueries({ cache, gate: openGate, isPaused: () => false, leastMs: 0 });
+    const query = cache.getQueryCache().build(cache, { queryKey: ['a'] });
+    failed.failed(query.queryHash, new Error('x'));
+    expect(failed.count(query.queryHash)).toBe(1);
+    cache.getQueryCache().remove(query);
+    expect(failed.count(query.queryHash)).toBe(0);
+    failed.close();
+  });
+
+  it('the count of a list is forgotten unless it is shown, and so are the orders that were refused', () => {
+    const cache = new QueryClient();
+    const lists = new Lists(
+      cache,
+      async () => {
+        throw new Error('nothing is read');
+      },
+      () => undefined,
+    );
+    const countAfterRemoval = (name: string): number | undefined => {
+      const source = sourceOf(name);
+      const reader = lists.of(source);
+      cache.setQueryData(source.key, reader.data);
+      lists.refuseOrder(source.key, 'reward');
+      cache.removeQueries({ queryKey: source.key });
+      expect(lists.refusesOrder(source.key, 'reward')).toBe(false);
+      return lists.countOf(source.key)?.rows;
+    };
+    lists.countOf(['shown']);
+    expect(countAfterRemoval('shown')).toBe(0);
+    expect(countAfterRemoval('passing')).toBeUndefined();
+  });
+
+  it('what it said of runs is forgotten', () => {
+    const setBacks = new SetBacks();
+    const run = knownResource({ kind: 'training', id: 'trn_1', label: 'long' }, [
+      { kind: 'training', id: 'trn_1', status: 'running' },
+    ]);
+    setBacks.follow(run, 39, 'progress');
+    setBacks.drop('progress');
+    setBacks.follow(run, 30, 'progress');
+    expect(setBacks.of('trn_1')).toBeUndefined();
+  });
+});
+
+it('remembers the places that were visited last (U44)', () => {
+  const memory = new Memory();
+  for (let number = 0; number < 1_500; number += 1) memory.set(`place ${number}`, number);
+  expect([memory.get('place 499'), memory.get('place 500'), memory.get('place 1499')]).toEqual([undefined, 500, 1_499]);
+  memory.set('place 500', 'again');
+  memory.set('place 1500', 1_500);
+  expect(memory.get('place 500')).toBe('again');
+});
