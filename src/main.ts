@@ -4,6 +4,7 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { printPrebuilt } from './commands/prebuilt.ts';
 import { findPaths } from './config/paths.ts';
+import { makePrivateFolder } from './text/ownership.ts';
 
 /** The first Node that supports proxies; package.json requires it too. */
 const oldestNode = [22, 21] as const;
@@ -15,15 +16,8 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
 }
 const words = process.argv.slice(2);
 if (!printPrebuilt(words, new URL('.', import.meta.url))) {
-  // In the user's own folder: Node's default is shared by all users of the machine.
-  module.enableCompileCache(join(findPaths(process.env).cache, 'compiled'));
-  // Up to Node 23 SQLite warns that it is experimental, which users need not see. Other warnings are printed as usual.
-  process.removeAllListeners('warning');
-  // Nor that FORCE_COLOR counts more than NO_COLOR: the documentation says so.
-  const isKnown = ({ name, message }: Error): boolean => name === 'ExperimentalWarning' || /'NO_COLOR'/.test(message);
-  process.on('warning', warning => {
-    if (!isKnown(warning)) process.stderr.write(`${warning.name}: ${warning.message}\n`);
-  });
+  cacheCompiledCode(join(findPaths(process.env).cache, 'compiled'));
+  hideKnownWarnings();
   // Only the screen needs no table of flags.
   if (words.length === 0) {
     try {
@@ -36,4 +30,29 @@ if (!printPrebuilt(words, new URL('.', import.meta.url))) {
     const { runCommandLine } = await import('./commands/run.ts');
     process.exitCode = await runCommandLine(words);
   }
+}
+
+/** In the user's own folder: Node's default is shared by all users of the machine, who could change what is run. */
+function cacheCompiledCode(folder: string): void {
+  try {
+    makePrivateFolder(folder);
+    module.enableCompileCache(folder);
+  } catch {
+    // Every start compiles, then.
+  }
+}
+
+/** Up to Node 23 SQLite warns that it is experimental. Node has a class for such warnings, and a code for neither. */
+function isKnown({ name, message }: Error): boolean {
+  // That FORCE_COLOR counts more than NO_COLOR is documented.
+  return name === 'ExperimentalWarning' || (name === 'Warning' && message.includes("'NO_COLOR'"));
+}
+
+/** Other warnings go to whatever listens, as usual Node itself. */
+function hideKnownWarnings(): void {
+  const listeners = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', warning => {
+    if (!isKnown(warning)) for (const listener of listeners) listener.call(process, warning);
+  });
 }

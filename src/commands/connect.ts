@@ -41,9 +41,9 @@ export interface ServiceConnection {
 /** Finds the local service, starts it if it does not run, and keeps it awake. */
 function localService({ paths }: Config, upstream: LocalService['upstream']): SupervisedService {
   let key: string | undefined;
-  const upstreamKey = async (): Promise<string | undefined> => {
+  const upstreamKey = async (signal: AbortSignal | undefined): Promise<string | undefined> => {
     // A pipe can be read only once, so what it gave is reused.
-    key = await upstream?.key?.get().catch((error: unknown) => key ?? Promise.reject(error));
+    key = await upstream?.key?.get(signal).catch((error: unknown) => key ?? Promise.reject(error));
     return key;
   };
   const client = () => import('../local/daemon/client.ts');
@@ -56,7 +56,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
         dataFolder: paths.data,
         entry: { command: process.execPath, args: [...process.execArgv, process.argv[1] ?? ''] },
         version,
-        upstream: upstream && { url: upstream.url.value, key: await upstreamKey() },
+        upstream: upstream && { url: upstream.url.value, key: await upstreamKey(signal) },
         moment,
         signal,
       }).catch((error: unknown) => {
@@ -94,10 +94,12 @@ function optionsOf({ profile }: Config, supervisor: Supervisor | undefined, now:
     // The supervisor knows the address and the key.
     return { ...shared, supervisor, baseUrl: 'http://127.0.0.1', apiKey: none, inferenceToken: none };
   }
-  const keyAs = (name: 'apiKey' | 'inferenceToken') => async (): Promise<string> => {
-    const { service: current } = now().profile;
-    return (current.kind === 'remote' && (await current[name]?.get())) || '';
-  };
+  const keyAs =
+    (name: 'apiKey' | 'inferenceToken') =>
+    async (signal: AbortSignal): Promise<string> => {
+      const { service: current } = now().profile;
+      return (current.kind === 'remote' && (await current[name]?.get(signal))) || '';
+    };
   const apiKey = keyAs('apiKey');
   return {
     ...shared,

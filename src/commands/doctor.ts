@@ -1,6 +1,6 @@
 /** `benchtop doctor`: checks everything that benchtop needs, and says what is wrong and how to fix it. */
 
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,9 @@ import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
+import { folderSharing, SharedError } from '../text/ownership.ts';
 import { sanitise } from '../text/sanitise.ts';
+import { shellWord } from '../text/shell-words.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
@@ -97,20 +99,52 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
 /** The JSON Schema shipped with the package; there is none when running from source. */
 const schemaPath = fileURLToPath(new URL('../config.schema.json', import.meta.url));
 
-/** Whether a folder can be written or created. */
-function folderFinding(about: string, path: string): Finding {
+/** A folder that benchtop uses, and what is lost without it. */
+interface FolderUse {
+  readonly path: string;
+  /** The state of a finding that it cannot be used. */
+  readonly otherwise: 'warn' | 'fail';
+  readonly lost: string;
+  /** How others share it, beyond the folder itself. */
+  readonly sharing?: (path: string) => Error | undefined;
+}
+
+/** Whether a folder can be written or created, and belongs to this user alone. */
+export function* folderFindings(about: string, { path, otherwise, lost, sharing }: FolderUse): Generator<Finding> {
   let existing = path;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
+    // A file in its place cannot be listed.
     accessSync(existing, constants.W_OK);
+    readdirSync(existing);
   } catch (error) {
-    const reason = errorMessage(error);
-    return { about, state: 'fail', words: `${path} cannot be written: ${reason}` };
+    yield { about, state: otherwise, words: `${path} cannot be written, so ${lost}: ${errorMessage(error)}` };
+    return;
+  }
+  if (existing === path) {
+    const problem = sharing?.(path) ?? sharedFolder(path);
+    if (problem) yield { about, state: otherwise, words: `${problem.message}: as it is, ${lost}` };
+    else if (isReadableByOthers(path)) {
+      yield {
+        about,
+        state: 'warn',
+        words: `other users can see what is in ${path}. Run: chmod go-rwx ${shellWord(path)}`,
+      };
+    }
   }
   const { bavail, bsize } = statfsSync(existing);
   const free = bavail * bsize;
   const words = `${path}${existing === path ? '' : ' (not created yet)'}, ${bytes(free)} free`;
-  return { about, state: free < littleRoom ? 'warn' : 'ok', words };
+  yield { about, state: free < littleRoom ? 'warn' : 'ok', words };
+}
+
+function sharedFolder(path: string): Error | undefined {
+  const sharing = folderSharing(path);
+  return sharing && new SharedError(path, sharing);
+}
+
+function isReadableByOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
 }
 
 function memoryFinding({ problem }: RememberedStore): Finding {
@@ -232,9 +266,21 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   for (const warning of warnings) yield { about: 'settings', state: 'warn', words: warning };
   if (existsSync(schemaPath)) yield { about: 'settings', state: 'note', words: `"$schema" for editors: ${schemaPath}` };
   for (const origin of originsOf(profile)) yield { about: 'profile', state: 'note', words: origin };
-  yield folderFinding('settings folder', paths.config);
-  yield folderFinding('state folder', paths.state);
-  if (profile.service.kind === 'local') yield folderFinding('data folder', paths.data);
+  const { dataFolderSharing } = await import('../local/daemon/files.ts');
+  yield* folderFindings('settings folder', {
+    path: paths.config,
+    otherwise: 'warn',
+    lost: 'settings cannot be saved',
+  });
+  yield* folderFindings('state folder', { path: paths.state, otherwise: 'warn', lost: 'no history is kept' });
+  if (profile.service.kind === 'local') {
+    yield* folderFindings('data folder', {
+      path: paths.data,
+      otherwise: 'fail',
+      lost: 'the local service cannot start',
+      sharing: dataFolderSharing,
+    });
+  }
   yield* networkFindings(profile, io.environment);
   const memory = openRemembered(config);
   const connection = connectTo(config, 'command', { remembered: () => memory });

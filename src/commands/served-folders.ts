@@ -5,8 +5,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../config/atomic-file.ts';
-import { makePrivateFolder } from '../config/paths.ts';
 import type { LocalAddress } from '../local/daemon/client.ts';
+import { makePrivateFolder } from '../text/ownership.ts';
 
 const notesFolder = (state: string): string => join(state, 'services');
 
@@ -19,7 +19,7 @@ const notesFolder = (state: string): string => join(state, 'services');
 export async function recordServedFolder(state: string, dataFolder: string): Promise<() => Promise<void>> {
   const path = join(notesFolder(state), String(process.pid));
   try {
-    await makePrivateFolder(notesFolder(state));
+    makePrivateFolder(notesFolder(state));
     await writeAtomically(path, dataFolder);
   } catch {
     // Only the hint of --status needs it.

@@ -2,8 +2,8 @@ import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
+import { makePrivateFolder, SharedError } from '../text/ownership.ts';
 import { replaceFile } from '../text/replace-file.ts';
-import { makePrivateFolder } from './paths.ts';
 
 /** A file that could not be written. The message says what state the file is in and what to do. */
 export class FileError extends Error {
@@ -39,11 +39,14 @@ const reasons: Record<string, string> = {
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const target = await realpath(path).catch(() => path);
   try {
-    await makePrivateFolder(dirname(target));
+    makePrivateFolder(dirname(target));
     replaceFile(target, text);
   } catch (error) {
     const code = errorCode(error) ?? '';
-    const reason = own(reasons, code) ?? `the system says ${code || 'nothing more'}`;
-    throw new FileError(`${path} was not saved; what was in it before is intact: ${reason}.`, path, code);
+    const reason =
+      error instanceof SharedError
+        ? error.message
+        : `${own(reasons, code) ?? `the system says ${code || 'nothing more'}`}.`;
+    throw new FileError(`${path} was not saved; what was in it before is intact: ${reason}`, path, code);
   }
 }

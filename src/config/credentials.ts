@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
 import type { Environment } from '../text/terminal.ts';
@@ -11,9 +13,9 @@ import type { ProfileSettings } from './schema.ts';
 
 /**
  * Reads the secret from its source each time, since a file or a command may return a new one. Rejects with a
- * ConfigError that names the setting and never the secret.
+ * ConfigError that names the setting and never the secret. Once the signal aborts, a command is killed.
  */
-export type Credential = () => Promise<string>;
+export type Credential = (signal?: AbortSignal) => Promise<string>;
 
 export interface CredentialSource {
   readonly origin: Origin;
@@ -39,7 +41,9 @@ export interface CredentialContext {
   readonly secrets: Set<string>;
 }
 
-const commandTimeoutMs = 15_000;
+/** How long a command, or a pipe, may take. */
+const patienceMs = 15_000;
+const lookAgainMs = 20;
 const maximumSecretBytes = 64 * 1_024;
 
 /** The credential that one place sets, or undefined. @throws ConfigError if more than one form is set */
@@ -65,9 +69,9 @@ export function credentialAt(
   // Added before it is first read, so that redaction covers it.
   const secret = known();
   if (secret) context.secrets.add(secret.trim());
-  const fetch = async (): Promise<string> => {
-    if (command !== undefined) return runCommand(command, origin);
-    if (path !== undefined) return readSecret(settingPath(path, place.base), origin);
+  const fetch = async (signal: AbortSignal | undefined): Promise<string> => {
+    if (command !== undefined) return runCommand(command, origin, signal);
+    if (path !== undefined) return readSecret(settingPath(path, place.base), origin, signal);
     const value = known();
     if (value) return value;
     throw new ConfigError(
@@ -75,8 +79,8 @@ export function credentialAt(
       origin,
     );
   };
-  const get: Credential = async () => {
-    const read = checkSecret(await fetch(), origin);
+  const get: Credential = async signal => {
+    const read = checkSecret(await fetch(signal), origin);
     context.secrets.add(read);
     return read;
   };
@@ -98,22 +102,18 @@ function checkSecret(text: string, origin: Origin): string {
   return secret;
 }
 
-async function readSecret(path: string, origin: Origin): Promise<string> {
+async function readSecret(path: string, origin: Origin, signal: AbortSignal | undefined): Promise<string> {
   const setting = describeOrigin(origin);
   try {
-    const file = await open(path, 'r');
+    // A named pipe without a writer would not let itself be opened, nor the process be ended.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const { mode } = await file.stat();
-      refuseShared(path, mode, 'read', `${setting} takes a secret from it`, origin);
-      // Not readFile: a pipe is welcome (<(pass show benchtop)), an endless one is not.
-      const buffer = Buffer.alloc(maximumSecretBytes);
-      let length = 0;
-      for (;;) {
-        const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
-        length += bytesRead;
-        if (bytesRead === 0 || length === buffer.length) break;
-      }
-      return buffer.toString('utf8', 0, length);
+      const stats = await file.stat();
+      refuseShared(path, stats, 'read', `${setting} takes a secret from it`, origin);
+      // Nothing to read means that no writer has come yet, except in the pipe of a shell (<(pass show benchtop)).
+      const awaitsWriter = stats.isFIFO() && !/^\/(dev\/fd|proc)\//.test(path);
+      const secret = await readUpTo(file, maximumSecretBytes, awaitsWriter, signal);
+      if (secret !== undefined) return secret;
     } finally {
       await file.close();
     }
@@ -123,14 +123,40 @@ async function readSecret(path: string, origin: Origin): Promise<string> {
     const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
     throw new ConfigError(`${path} ${what}; ${setting} takes a secret from it.`, origin);
   }
+  const seconds = patienceMs / 1_000;
+  throw new ConfigError(`${path} gave no secret within ${seconds} seconds; ${setting} takes one from it.`, origin);
+}
+
+/** The text of a file or a pipe up to its end or a size; undefined if it took too long, or the signal aborted. */
+async function readUpTo(
+  file: FileHandle,
+  size: number,
+  awaitsWriter: boolean,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const buffer = Buffer.alloc(size);
+  let length = 0;
+  const deadline = performance.now() + patienceMs;
+  while (performance.now() < deadline && !signal?.aborted) {
+    // EAGAIN: a pipe whose writer is still busy.
+    const bytesRead = await file.read(buffer, length, buffer.length - length, null).then(
+      read => read.bytesRead,
+      (error: unknown) => (errorCode(error) === 'EAGAIN' ? undefined : Promise.reject(error)),
+    );
+    length += bytesRead ?? 0;
+    const isEnd = bytesRead === 0 && !(awaitsWriter && length === 0);
+    if (isEnd || length === size) return buffer.toString('utf8', 0, length);
+    if (!bytesRead) await wait(lookAgainMs);
+  }
+  return undefined;
 }
 
 /**
  * Runs a program without a shell, so no word is expanded or split. It has no input and no terminal (a prompt would
- * overwrite the screen), and is killed with all its children after 15 seconds. Only the secret is taken from its
- * output; neither output stream is ever shown.
+ * overwrite the screen), and is killed with all its children after 15 seconds, once the signal aborts, and when this
+ * process exits. Only the secret is taken from its output; neither output stream is ever shown.
  */
-function runCommand(command: readonly string[], origin: Origin): Promise<string> {
+function runCommand(command: readonly string[], origin: Origin, signal?: AbortSignal): Promise<string> {
   const [program = '', ...parameters] = command;
   const setting = describeOrigin(origin);
   return new Promise((resolve, reject) => {
@@ -154,9 +180,21 @@ function runCommand(command: readonly string[], origin: Origin): Promise<string>
       }
     };
     const timer = setTimeout(() => {
-      refuse(`did not end within ${commandTimeoutMs / 1_000} seconds`);
+      refuse(`did not end within ${patienceMs / 1_000} seconds`);
       end();
-    }, commandTimeoutMs);
+    }, patienceMs);
+    const stop = (): void => {
+      refuse('was stopped before it ended');
+      end();
+    };
+    signal?.addEventListener('abort', stop);
+    process.on('exit', end);
+    const release = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+      process.off('exit', end);
+    };
+    if (signal?.aborted) stop();
     const chunks: Buffer[] = [];
     let length = 0;
     child.stdout.on('data', (chunk: Buffer) => {
@@ -167,11 +205,11 @@ function runCommand(command: readonly string[], origin: Origin): Promise<string>
       end();
     });
     child.on('error', error => {
-      clearTimeout(timer);
+      release();
       refuse(errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`);
     });
     child.on('close', (code, signal) => {
-      clearTimeout(timer);
+      release();
       if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
       else refuse(signal ? `was ended by ${signal}` : `failed with exit code ${code}`);
     });

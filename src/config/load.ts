@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Environment } from '../text/terminal.ts';
 import type { ProfileFlags } from './layers.ts';
-import { findPaths, type Paths } from './paths.ts';
+import { findPaths, type Paths, tightenDefaultFolders } from './paths.ts';
 import { type PreferenceFlags, type Preferences, resolvePreferences } from './preferences.ts';
 import { type Profile, resolveProfile } from './profile.ts';
 import { redactor } from './redaction.ts';
@@ -32,6 +32,7 @@ export function loadConfig(
   alter: (settings: Settings) => Settings = settings => settings,
 ): Config {
   const paths = findPaths(environment);
+  tightenDefaultFolders(environment);
   const file = readSettings(settingsPath(paths));
   const settings = alter(file.settings);
   const secrets = new Set<string>();

@@ -1,5 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { tightenFolder } from '../text/ownership.ts';
 import type { Environment } from '../text/terminal.ts';
 
 /** The folders of benchtop, as absolute paths. They need not exist. */
@@ -55,11 +56,15 @@ export function findPaths(environment: Environment, home: string = homeFolder(en
   };
 }
 
-/** Creates a folder and its parents for this user alone (0700). An existing folder is left unchanged. */
-export async function makePrivateFolder(path: string): Promise<void> {
-  // Imported late: every start loads this file.
-  const { mkdir } = await import('node:fs/promises');
-  await mkdir(path, { recursive: true, mode: 0o700 });
+/**
+ * Makes the folders private (0700) that have their default names and exist. One that a variable names keeps its mode: it
+ * may be anything.
+ */
+export function tightenDefaultFolders(environment: Environment): void {
+  const paths = findPaths(environment);
+  for (const name of ['config', 'state', 'cache', 'data'] as const) {
+    if (!environment[folders[name].own]) tightenFolder(paths[name]);
+  }
 }
 
 /** A path from a setting: `~/` is the home folder, relative paths are resolved against `base`. */

@@ -1,15 +1,16 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type * as z from 'zod/mini';
 import { requirementOf } from '../contract/issues.ts';
 import { errorCode } from '../text/errors.ts';
 import { own } from '../text/own.ts';
+import { type Danger, makePrivateFolder } from '../text/ownership.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { ConfigError } from './origin.ts';
-import { makePrivateFolder, type Paths } from './paths.ts';
-import { refuseShared } from './permissions.ts';
+import type { Paths } from './paths.ts';
+import { refuseShared, refuseSharedFolder } from './permissions.ts';
 import { profileNameProblem, type Settings, settings } from './schema.ts';
 
 export interface SettingsFile {
@@ -41,12 +42,12 @@ export function readSettings(path: string): SettingsFile {
   const file = readText(path);
   if (file === undefined) return { path, settings: {}, warnings: [] };
   const { settings: read, warnings } = check(path, parse(path, file.text));
-  refuseUnsafe(path, file.mode, read);
+  refuseUnsafe(path, file.stats, read);
   return { path, settings: read, warnings };
 }
 
 /** @throws ConfigError if others may read secrets in the file, or change what they must not */
-function refuseUnsafe(path: string, mode: number, read: Settings): void {
+function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
   const find = (wanted: RegExp): string | undefined => {
     for (const [name, profile] of Object.entries(read.profiles ?? {})) {
       const key = Object.keys(profile).find(each => wanted.test(each));
@@ -55,10 +56,16 @@ function refuseUnsafe(path: string, mode: number, read: Settings): void {
     return undefined;
   };
   const [hidden, run] = [find(secret), find(command)];
-  if (hidden !== undefined) refuseShared(path, mode, 'read', `${hidden} in it is secret`);
-  if (run !== undefined) refuseShared(path, mode, 'change', `${run} in it is run`);
+  const refuse = (danger: Danger, what: string, why: string): void => {
+    refuseShared(path, stats, danger, `${what} in it ${why}`);
+    // The file may be a link to one that is kept elsewhere.
+    const folders = new Set([dirname(path), dirname(realpathSync(path))]);
+    for (const folder of folders) refuseSharedFolder(folder, `${what} in its ${basename(path)} ${why}`);
+  };
+  if (hidden !== undefined) refuse('read', hidden, 'is secret');
+  if (run !== undefined) refuse('change', run, 'is run');
   const named = find(credential);
-  if (named !== undefined) refuseShared(path, mode, 'change', `another address in it would get the key of ${named}`);
+  if (named !== undefined) refuse('change', 'another address', `would get the key of ${named}`);
 }
 
 /**
@@ -75,7 +82,7 @@ export async function changeSettings(path: string, change: (settings: Settings) 
     const json = file === undefined ? {} : parse(path, file.text);
     const { settings: safe } = check(path, structuredClone(json));
     // The new file is private: what others wrote into this one would look like the user's own.
-    if (file) refuseUnsafe(path, file.mode, safe);
+    if (file) refuseUnsafe(path, file.stats, safe);
     // Validated just now; only the unknown keys, which are kept, could fail a strict check.
     const before = nameProblems(json as Settings);
     change(json as Settings);
@@ -98,7 +105,7 @@ async function lockSettings(path: string): Promise<() => void> {
   const { takeLock } = await import('../text/file-lock.ts');
   for (const deadline = Date.now() + lockMs; Date.now() < deadline; await wait(lockAgainMs)) {
     try {
-      await makePrivateFolder(dirname(path));
+      makePrivateFolder(dirname(path));
       const unlock = takeLock(`${path}.lock`);
       if (unlock) return unlock;
     } catch {
@@ -113,11 +120,17 @@ function nameProblems({ profiles = {} }: Settings): string[] {
   return Object.keys(profiles).flatMap(name => profileNameProblem(name, own(profiles, name)?.baseUrl) ?? []);
 }
 
-function readText(path: string): { text: string; mode: number } | undefined {
+/** Settings have a few hundred bytes. */
+const largestFile = 4 * 1024 * 1024;
+
+function readText(path: string): { text: string; stats: Stats } | undefined {
+  let stats: Stats;
   try {
-    const descriptor = openSync(path, 'r');
+    // A named pipe without a writer would not let itself be opened.
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      return { mode: fstatSync(descriptor).mode, text: readFileSync(descriptor, 'utf8') };
+      stats = fstatSync(descriptor);
+      if (stats.isFile() && stats.size <= largestFile) return { stats, text: readFileSync(descriptor, 'utf8') };
     } finally {
       closeSync(descriptor);
     }
@@ -126,6 +139,8 @@ function readText(path: string): { text: string; mode: number } | undefined {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new ConfigError(`${path} cannot be read (${code}). Check its mode and owner.`);
   }
+  const what = stats.isFile() ? `is larger than ${largestFile / 1024 / 1024} MB` : 'is not a plain file';
+  throw new ConfigError(`${path} ${what}. Nothing of it was read: put a file with settings in its place.`);
 }
 
 /** The parser's own message quotes the text, which may hold a secret: only the position is taken from it. */

@@ -109,34 +109,60 @@ interface Reading {
   readonly value: string;
 }
 
+/** A reading that all callers of the moment wait for. */
+interface SharedReading {
+  readonly reading: Promise<Reading>;
+  callers: number;
+  readonly stop: AbortController;
+}
+
 /**
  * A credential that is read on first use, and again after a refusal. However many calls are refused with one reading,
  * it is read again once.
  */
 class HeldCredential {
   readonly #what: string;
-  readonly #source: () => Promise<string>;
+  readonly #source: ServiceOptions['apiKey'];
   #held: Reading | undefined;
-  #reading: Promise<Reading> | undefined;
+  #shared: SharedReading | undefined;
 
-  constructor(what: string, source: () => Promise<string>) {
+  constructor(what: string, source: ServiceOptions['apiKey']) {
     this.#what = what;
     this.#source = source;
   }
 
-  /** @param refused the reading to replace; if it cannot be read again, it stays */
-  async read(refused?: Reading): Promise<Reading> {
+  /**
+   * A credential command may take long: a call that is stopped does not wait for it, and with the last call it is
+   * stopped too.
+   *
+   * @param refused the reading to replace; if it cannot be read again, it stays
+   * @throws RequestError if it cannot be read, WireFailure once the signal aborts
+   */
+  async read(signal: AbortSignal, refused?: Reading): Promise<Reading> {
     if (this.#held && this.#held !== refused) return this.#held;
-    this.#reading ??= this.#fetch().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
+    this.#shared ??= this.#share();
+    const shared = this.#shared;
+    shared.callers += 1;
+    try {
+      return await unlessAborted(shared.reading, signal, () => stopped(signal));
+    } finally {
+      shared.callers -= 1;
+      if (shared.callers === 0) {
+        if (this.#shared === shared) this.#shared = undefined;
+        shared.stop.abort();
+      }
+    }
   }
 
-  async #fetch(): Promise<Reading> {
+  #share(): SharedReading {
+    const stop = new AbortController();
+    return { reading: this.#fetch(stop.signal), callers: 0, stop };
+  }
+
+  async #fetch(signal: AbortSignal): Promise<Reading> {
     let value: string;
     try {
-      value = await this.#source();
+      value = await this.#source(signal);
     } catch (error) {
       const why = error instanceof Error ? error.message : 'it could not be read';
       throw new RequestError(`Nothing was sent, because ${this.#what} could not be read: ${why}`, {
@@ -190,10 +216,9 @@ export class Credentials {
     const as = auth === 'inferenceToken' ? bearer : apiKey;
     if (target) return as(checked('the API key', target.apiKey));
     const held = auth === 'inferenceToken' ? this.#inferenceToken : this.#apiKey;
-    // A credential command may take long; the call need not wait for it.
-    const reading = await unlessAborted(held.read(), signal, () => stopped(signal));
+    const reading = await held.read(signal);
     const renew = async (until: AbortSignal): Promise<boolean> => {
-      const { value } = await unlessAborted(held.read(reading), until, () => stopped(until));
+      const { value } = await held.read(until, reading);
       if (value !== '') this.#sent.add(value);
       return value !== reading.value;
     };

@@ -46,10 +46,10 @@ export interface ServiceOptions {
   readonly baseUrl: string;
   /** Address of chat completions, if not `baseUrl`. */
   readonly inferenceUrl?: string | undefined;
-  /** Reads the organization API key: once, and again after a refusal. Empty for none. */
-  readonly apiKey: () => Promise<string>;
+  /** Reads the organization API key: once, and again after a refusal. Empty for none. Stops once the signal aborts. */
+  readonly apiKey: (signal: AbortSignal) => Promise<string>;
   /** Reads the inference token in the same way. The same function as `apiKey` if one source gives both. */
-  readonly inferenceToken: () => Promise<string>;
+  readonly inferenceToken: (signal: AbortSignal) => Promise<string>;
   /** A PEM file of additional certificates to trust. */
   readonly caFile?: string | undefined;
   /** Allows http over a network. By default http is only for this machine. */

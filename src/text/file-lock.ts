@@ -2,6 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from './errors.ts';
+import { checkOwnFile } from './ownership.ts';
 
 /** SQLite's answers if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
 const lockedCodes: readonly (number | undefined)[] = [5, 6];
@@ -10,11 +11,13 @@ const lockedCodes: readonly (number | undefined)[] = [5, 6];
  * Takes the lock until this process exits, however it exits: the operating system releases it. The file (0600) holds no
  * data and stays. Returns a function that releases the lock, or undefined if it is taken.
  *
- * @throws Error of SQLite or the system if the file is unusable
+ * @throws SharedError if others share the file, Error of SQLite or the system if it is unusable
  */
 export function takeLock(path: string): (() => void) | undefined {
   let lock: DatabaseSync | undefined;
   try {
+    // Both would follow a link.
+    checkOwnFile(path, 'change');
     lock = new DatabaseSync(path);
     chmodSync(path, 0o600);
     lock.exec('pragma locking_mode = exclusive; begin exclusive;');

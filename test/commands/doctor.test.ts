@@ -1,6 +1,9 @@
-/** What `doctor` reports about the network. */
-import { describe, expect, it } from 'vitest';
-import { networkFindings } from '../../src/commands/doctor.ts';
+/** What `doctor` reports about folders and the network. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { folderFindings, networkFindings } from '../../src/commands/doctor.ts';
 import { resolveProfile } from '../../src/config/profile.ts';
 
 function findingsFor(flags: Record<string, string>, environment: Record<string, string>) {
@@ -43,5 +46,33 @@ describe('the way to the service', () => {
     expect(findingsFor({ baseUrl: 'http://localhost:80' }, { ALL_PROXY: 'x' })).toEqual([
       'proxy ok none for localhost',
     ]);
+  });
+});
+
+describe('a folder', () => {
+  const folder = () => {
+    const made = mkdtempSync(join(tmpdir(), 'benchtop-doctor-'));
+    onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+    return made;
+  };
+  const findings = (path: string, otherwise: 'warn' | 'fail' = 'warn') =>
+    [...folderFindings('state folder', { path, otherwise, lost: 'no history is kept' })].map(
+      ({ state, words }) => `${state} ${words}`,
+    );
+
+  it('that cannot be written is a warning where the commands work without it (C19)', () => {
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    expect(findings(join(file, 'state'))).toEqual([expect.stringMatching(/^warn .* cannot be written, so no history/)]);
+    expect(findings(join(file, 'data'), 'fail')).toEqual([expect.stringMatching(/^fail .* cannot be written/)]);
+  });
+
+  it('that others can change or see is named with what to run (X5)', () => {
+    const path = folder();
+    expect(findings(path)).toEqual([expect.stringMatching(/^ok .* free$/)]);
+    chmodSync(path, 0o755);
+    expect(findings(path)[0]).toContain(`Run: chmod go-rwx ${path}`);
+    chmodSync(path, 0o777);
+    expect(findings(path)[0]).toMatch(/^warn .* can be changed by other users \(mode 0777\)/);
   });
 });

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,6 +27,15 @@ async function failure(source: CredentialSource): Promise<string> {
 }
 
 const node = process.execPath;
+
+/** What Linux says about a process; empty if it has ended. */
+function readStatus(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 describe('the four forms of a credential', () => {
   it('are a value and the name of a variable, known to redaction at once', async () => {
@@ -100,6 +111,53 @@ describe('a credential that cannot be had', () => {
   it('gives a command no input to wait for', async () => {
     const script = `process.stdin.resume().on('end', () => console.log('sk-done'))`;
     expect(await sourceOf({ apiKeyCommand: [node, '-e', script] }).get()).toBe('sk-done');
+  });
+
+  it('waits for the writer of a named pipe, until the call is stopped (X12)', async () => {
+    const pipe = join(await temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    const source = sourceOf({ apiKeyFile: pipe });
+    const read = source.get();
+    await writeFile(pipe, 'sk-piped\n');
+    expect(await read).toBe('sk-piped');
+    await expect(source.get(AbortSignal.abort())).rejects.toThrow('gave no secret');
+  });
+
+  it('kills a command with its children once the call is stopped (V14)', async () => {
+    const base = await temporaryFolder();
+    const script = `
+      const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+      require('fs').writeFileSync(process.argv[1] + '.new', process.pid + ' ' + child.pid);
+      require('fs').renameSync(process.argv[1] + '.new', process.argv[1]);
+      setInterval(() => {}, 1000)`;
+    const stop = new AbortController();
+    const read = sourceOf({ apiKeyCommand: [node, '-e', script, join(base, 'pids')] }).get(stop.signal);
+    const failed = expect(read).rejects.toThrow('was stopped before it ended');
+    const pids = async () => (await readFile(join(base, 'pids'), 'utf8').catch(() => '')).split(' ').filter(Boolean);
+    await expect.poll(async () => (await pids()).length, { timeout: 30_000 }).toBe(2);
+    stop.abort();
+    await failed;
+    // A child of init may stay a zombie in a container without one that waits for it.
+    const isAlive = (pid: string) => /^State:\s+[^ZX]/m.test(readStatus(pid));
+    for (const pid of await pids()) await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
+  });
+
+  it('kills a command when this process exits (V14)', async () => {
+    const base = await temporaryFolder();
+    const pidFile = join(base, 'pid');
+    const script = `require('fs').writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000)`;
+    const settings = { apiKeyCommand: [node, '-e', script, pidFile] };
+    const program = `
+      const { credentialAt } = await import('./src/config/credentials.ts');
+      const { existsSync, readFileSync } = await import('node:fs');
+      const place = { settings: ${JSON.stringify(settings)}, originOf: () => ({ kind: 'default' }), base: '/' };
+      credentialAt(place, 'apiKey', { environment: {}, secrets: new Set() }).get().catch(() => {});
+      const file = ${JSON.stringify(pidFile)};
+      setInterval(() => existsSync(file) && readFileSync(file, 'utf8') !== '' && process.exit(0), 10);
+    `;
+    execFileSync(node, ['--input-type=module', '--eval', program], { stdio: 'ignore' });
+    const pid = await readFile(pidFile, 'utf8');
+    await expect.poll(() => /^State:\s+[^ZX]/m.test(readStatus(pid)), { timeout: 30_000 }).toBe(false);
   });
 
   it('refuses what a header cannot carry', async () => {

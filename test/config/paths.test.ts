@@ -1,7 +1,8 @@
 import { chmod, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findPaths, makePrivateFolder, settingPath } from '../../src/config/paths.ts';
+import { findPaths, settingPath, tightenDefaultFolders } from '../../src/config/paths.ts';
+import { makePrivateFolder } from '../../src/text/ownership.ts';
 import { temporaryFolder } from './folder.ts';
 
 describe('findPaths', () => {
@@ -34,12 +35,25 @@ describe('findPaths', () => {
 describe('folders', () => {
   it('are made for this user alone, and left alone if they exist', async () => {
     const folder = await temporaryFolder();
-    await makePrivateFolder(join(folder, 'a/b'));
+    makePrivateFolder(join(folder, 'a/b'));
     expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, 'a/b'))).mode & 0o777).toBe(0o700);
     await chmod(join(folder, 'a'), 0o755);
-    await makePrivateFolder(join(folder, 'a'));
+    makePrivateFolder(join(folder, 'a'));
     expect((await stat(join(folder, 'a'))).mode & 0o777).toBe(0o755);
+  });
+
+  it('are made private if they have their default names, and not if a variable names them (X5)', async () => {
+    const HOME = await temporaryFolder();
+    const config = join(HOME, '.config/benchtop');
+    const data = join(HOME, 'data');
+    for (const folder of [config, data]) {
+      makePrivateFolder(folder);
+      await chmod(folder, 0o775);
+    }
+    tightenDefaultFolders({ HOME, BENCHTOP_DATA_DIR: data });
+    expect((await stat(config)).mode & 0o777).toBe(0o700);
+    expect((await stat(data)).mode & 0o777).toBe(0o775);
   });
 
   it('may be named from home or from a base', () => {

@@ -1,5 +1,6 @@
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { chmod, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/origin.ts';
 import { changeSettings, readSettings } from '../../src/config/settings-file.ts';
@@ -125,6 +126,28 @@ describe('readSettings', () => {
       expect(errorOf()).toContain(`profiles.lab.${name}`);
     },
   );
+
+  it('refuses a file with a command in a folder that others may change (X5)', async () => {
+    await save({ profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } });
+    const folder = dirname(path);
+    await chmod(folder, 0o777);
+    expect(errorOf()).toContain(`${folder} can be changed by other users (mode 0777)`);
+    expect(errorOf()).toContain('profiles.lab.apiKeyCommand in its config.json is run');
+    expect(errorOf()).toContain(`chmod go-rwx ${folder}`);
+  });
+
+  it.skipIf(process.platform === 'win32')('reads only a plain file, to a limit (X12)', async () => {
+    execFileSync('mkfifo', [path]);
+    expect(errorOf()).toContain('is not a plain file');
+    await rm(path);
+    await symlink('/dev/zero', path);
+    expect(errorOf()).toContain('is not a plain file');
+    await expect(changeSettings(path, () => {})).rejects.toThrow('is not a plain file');
+    await rm(path);
+    await writeFile(path, '');
+    await truncate(path, 1024 ** 3);
+    expect(errorOf()).toContain('is larger than 4 MB');
+  });
 
   it('lets everybody read a file without secrets', async () => {
     await save({ theme: 'dark', profiles: { p: { apiKeyEnv: 'KEY', apiKeyFile: 'key' } } }, 0o644);

@@ -258,3 +258,23 @@ it('the key of a service that was started again comes with its address', async (
   await service.call('listBenchmarks');
   expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['old-key-0123456789', firstKey]);
 });
+
+it('stops reading a key once the last call that waits for it is stopped (V14)', async () => {
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const apiKey = async (signal: AbortSignal): Promise<string> => {
+    signal.addEventListener('abort', () => stop());
+    begin();
+    await stopped;
+    throw new Error('was stopped');
+  };
+  const { service } = serviceAt('http://127.0.0.1:9', { apiKey });
+  const [one, other] = [new AbortController(), new AbortController()];
+  const calls = [one, other].map(({ signal }) => errorOf(service.call('listBenchmarks', {}, { signal })));
+  await begun;
+  one.abort();
+  expect(await calls[0]).toMatchObject({ kind: 'cancelled' });
+  other.abort();
+  expect(await calls[1]).toMatchObject({ kind: 'cancelled' });
+  await stopped;
+});

@@ -1,12 +1,13 @@
 /** The files in the data folder that announce the local service and ensure there is only one. All have mode 0600. */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
 import { errorCode, errorMessage, isDamagedDatabase, sqliteCode } from '../../text/errors.ts';
 import { takeLock } from '../../text/file-lock.ts';
+import { fileSharing, folderSharing, makePrivateFolder, SharedError } from '../../text/ownership.ts';
 import { replaceFile } from '../../text/replace-file.ts';
 import { databasePath } from '../store/database-path.ts';
 import { Keyring, masterKeyLength } from '../store/keyring.ts';
@@ -20,6 +21,20 @@ const masterKeyFile = 'master-key';
 const lockFile = 'lock.db';
 const holderFile = 'lock.pid';
 const successorFile = 'successor';
+/** What holds a key, or is trusted with one. */
+const secretFiles = [addressFile, keyFile, masterKeyFile];
+
+/** How others share the folder, or a file in it that nobody else may have written; undefined if they do not. */
+export function dataFolderSharing(folder: string): SharedError | undefined {
+  const sharing = folderSharing(folder);
+  if (sharing) return new SharedError(folder, sharing);
+  for (const name of [...secretFiles, lockFile]) {
+    const path = join(folder, name);
+    const found = fileSharing(path, name === lockFile ? 'change' : 'read');
+    if (found) return new SharedError(path, found);
+  }
+  return undefined;
+}
 /** An announced service that has not started by then will not. */
 const successorMs = 10_000;
 
@@ -29,6 +44,10 @@ export class DataFolderError extends Error {
 }
 
 function describe(folder: string, error: unknown): DataFolderError {
+  if (error instanceof SharedError)
+    return new DataFolderError(
+      `The data folder cannot be used: ${error.message}, or set BENCHTOP_DATA_DIR to another.`,
+    );
   const reason = errorMessage(error).replace(/\.$/, '');
   return new DataFolderError(
     `The data folder ${folder} cannot be used: ${reason}. Set BENCHTOP_DATA_DIR to another one.`,
@@ -50,10 +69,12 @@ export function startError(folder: string, error: unknown): unknown {
   return isOfFolder && !(error instanceof DataFolderError) ? describe(folder, error) : error;
 }
 
-/** @throws DataFolderError */
+/** Makes the folder, and checks that nobody else can have put something there. @throws DataFolderError */
 export function makeDataFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
+    const sharing = dataFolderSharing(folder);
+    if (sharing) throw sharing;
   } catch (error) {
     throw describe(folder, error);
   }
@@ -140,10 +161,15 @@ export function writeAddress(folder: string, service: ServiceAddress): void {
   writePrivate(folder, addressFile, JSON.stringify(service));
 }
 
-/** The last address of the folder's service; undefined if there is none, or it cannot be read. */
+/**
+ * The last address of the folder's service; undefined if there is none, it cannot be read, or others may have written it:
+ * the key would go there.
+ */
 export function readAddress(folder: string): ServiceAddress | undefined {
   try {
-    return address.parse(JSON.parse(readFileSync(join(folder, addressFile), 'utf8')));
+    const path = join(folder, addressFile);
+    if (folderSharing(folder) || fileSharing(path, 'read')) return undefined;
+    return address.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return undefined;
   }

@@ -2,11 +2,12 @@
  * The tables of the remembered store, scoped to one service. A full disk or a damaged file never stops the program.
  */
 
-import { mkdirSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { errorMessage, isDamagedDatabase, sqliteCode } from '../../text/errors.ts';
 import { Listeners } from '../../text/listeners.ts';
+import { makePrivateFolder } from '../../text/ownership.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
 
 export type Row = Record<string, SQLInputValue>;
@@ -23,7 +24,7 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
 /** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
 export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(path));
     try {
       return new Tables(connect(path, busyMs), scope, { busyMs });
     } catch (error) {

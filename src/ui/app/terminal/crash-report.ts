@@ -1,7 +1,8 @@
 /** The report of a failure: a private file without secrets. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorStack } from '../../../text/errors.ts';
+import { makePrivateFolder } from '../../../text/ownership.ts';
 
 /**
  * Writes a report of `error` with its stack. `details` are further lines, e.g. the component stack. Returns the path,
@@ -25,7 +26,7 @@ export function writeCrashReport(
   // Short, so that it fits on the screen: `crash-20261121T093012345Z.txt`.
   const path = join(folder, `crash-${time.replaceAll(/[-:.]/g, '')}.txt`);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     writeFileSync(path, redact(lines.join('\n')), { mode: 0o600, flag: 'wx' });
     return path;
   } catch {

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { takeLock } from '../../src/text/file-lock.ts';
+import {
+  checkOwnFile,
+  fileSharing,
+  folderSharing,
+  makePrivateFolder,
+  sharingOf,
+  tightenFolder,
+} from '../../src/text/ownership.ts';
+
+const me = process.getuid?.() ?? 0;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-own-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+});
+
+describe('what has an owner and a mode (X5)', () => {
+  it.each([
+    [{ uid: me, mode: 0o100600 }, 'read', undefined],
+    [{ uid: me, mode: 0o100640 }, 'read', 'can be read or changed by other users (mode 0640)'],
+    [{ uid: me, mode: 0o100644 }, 'change', undefined],
+    [{ uid: me, mode: 0o100664 }, 'change', 'can be changed by other users (mode 0664)'],
+    [{ uid: 0, mode: 0o100600 }, 'read', undefined],
+    [{ uid: me + 4711, mode: 0o100600 }, 'change', `belongs to another user (uid ${me + 4711})`],
+  ] as const)('%j, of which others must not %s, is shared: %s', (stats, danger, words) => {
+    expect(sharingOf('/f', stats, danger, '600')?.words).toBe(words);
+  });
+});
+
+describe('a folder', () => {
+  it('is made with its parents for this user alone, and refused if others can change it (X5)', () => {
+    const path = join(folder, 'a/b');
+    makePrivateFolder(path);
+    expect([join(folder, 'a'), path].map(each => statSync(each).mode & 0o777)).toEqual([0o700, 0o700]);
+    for (const mode of [0o777, 0o770, 0o702]) {
+      chmodSync(path, mode);
+      expect(() => makePrivateFolder(path)).toThrow(`can be changed by other users (mode 0${mode.toString(8)})`);
+      expect(() => makePrivateFolder(path)).toThrow(`chmod go-rwx ${path}`);
+    }
+    chmodSync(path, 0o755);
+    makePrivateFolder(path);
+    expect(statSync(path).mode & 0o777).toBe(0o755);
+  });
+
+  it('may be a link of the user, and no file', () => {
+    mkdirSync(join(folder, 'real'), { mode: 0o700 });
+    symlinkSync(join(folder, 'real'), join(folder, 'link'));
+    expect(folderSharing(join(folder, 'link'))).toBeUndefined();
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => makePrivateFolder(join(folder, 'file'))).toThrow('is not a folder');
+  });
+
+  it('is tightened if it is the user’s', () => {
+    chmodSync(folder, 0o755);
+    tightenFolder(folder);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    tightenFolder(join(folder, 'missing'));
+  });
+
+  it.skipIf(process.platform !== 'linux')('below /proc is an error, not an endless attempt (C24)', () => {
+    const script = `
+      const { makePrivateFolder } = await import('./src/text/ownership.ts');
+      try { makePrivateFolder('/proc/nowhere/deep/folder'); } catch (error) { process.stdout.write(error.code); }
+    `;
+    const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+      timeout: 60_000,
+      killSignal: 'SIGKILL',
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    });
+    expect({ stdout, signal }).toEqual({ stdout: 'ENOENT', signal: null });
+  });
+});
+
+describe('a file that only this program writes (X5)', () => {
+  it('is no link, and nobody else’s to change', () => {
+    const path = join(folder, 'key');
+    expect(fileSharing(path, 'read')).toBeUndefined();
+    writeFileSync(path, 'x', { mode: 0o600 });
+    expect(fileSharing(path, 'read')).toBeUndefined();
+    chmodSync(path, 0o666);
+    expect(() => checkOwnFile(path, 'read')).toThrow(`chmod 600 ${path}`);
+    symlinkSync(path, join(folder, 'link'));
+    expect(() => checkOwnFile(join(folder, 'link'), 'change')).toThrow('is not a plain file');
+  });
+
+  it('is no lock that leads to another file', () => {
+    const other = join(folder, 'other');
+    writeFileSync(other, 'mine', { mode: 0o644 });
+    symlinkSync(other, join(folder, 'lock.db'));
+    expect(() => takeLock(join(folder, 'lock.db'))).toThrow('is not a plain file');
+    expect(statSync(other).mode & 0o777).toBe(0o644);
+  });
+});
