@@ -76,6 +76,11 @@ const lookEveryMs = 20;
 /** Time limit for requests in flight when the service stops. */
 const graceMs = 500;
 
+/** Open connections. Any program of the machine may open some, so that they must not use up the process's files. */
+const maxConnections = 512;
+/** A connection that does not send the head of a request in time is closed. */
+const connectionLimits = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 } as const;
+
 /** Far above what programs on one machine send. */
 const unlimitedLocal: RateLimit = { perSecond: 2_000, burst: 4_000 };
 
@@ -249,15 +254,16 @@ async function serveStores(
       }),
       isStopping: () => stopping !== undefined,
       stop: successor => void stop(successor),
+      accepted: response => {
+        activity?.begin();
+        response.once('close', () => activity?.end());
+      },
       lease: () => leases.open(),
     },
   });
   const answer = getRequestListener(app.fetch);
-  const server = createServer((incoming, outgoing) => {
-    activity?.begin();
-    outgoing.once('close', () => activity?.end());
-    void answer(incoming, outgoing);
-  });
+  const server = createServer(connectionLimits, (incoming, outgoing) => void answer(incoming, outgoing));
+  server.maxConnections = maxConnections;
   let stopping: Promise<void> | undefined;
   const stop = (successor = false): Promise<void> => {
     stopping ??= (async () => {

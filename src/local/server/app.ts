@@ -5,11 +5,12 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { Hono } from 'hono';
+import { ServerResponse } from 'node:http';
+import { type Context, Hono } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints } from '../../contract/endpoints.ts';
 import { errorStack, isDamagedDatabase, isDiskFull } from '../../text/errors.ts';
-import { own } from '../../text/own.ts';
+import { isRecord, own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { type Authenticate, Authenticator, inferenceRoute, localRoute } from './authentication.ts';
@@ -41,6 +42,8 @@ export interface Control {
   readonly isStopping: () => boolean;
   /** Stops the service. If a successor is announced, open screens wait for it. */
   readonly stop: (successor: boolean) => void;
+  /** A request has been found to come from somebody who may call: it keeps the service awake until it is answered. */
+  readonly accepted: (answer: ServerResponse) => void;
   /** A request that lasts until the caller or the service ends, and keeps the service awake. */
   readonly lease: () => ReadableStream<Uint8Array>;
 }
@@ -48,6 +51,13 @@ export interface Control {
 const paramPattern = /\{(\w+)\}/g;
 /** Not every client encodes the slashes in a model's name. */
 const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+}').replace(paramPattern, ':$1');
+
+/** Refusals that end the connection instead of reading the rest of the body, which may never end. */
+const unreadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 413]);
+
+function hasBody({ req }: Context): boolean {
+  return req.header('transfer-encoding') !== undefined || Number(req.header('content-length') ?? 0) > 0;
+}
 
 function isInference(path: string): boolean {
   return path.startsWith('/v1/') || path.startsWith('/playground/');
@@ -67,7 +77,17 @@ const routes: readonly Route[] = [
 ].sort(byGenerality);
 
 export function createApp({ service, rateLimit, control }: AppOptions): Hono {
-  const { authenticate } = new Authenticator(service, rateLimit);
+  const { authenticate: organizationOf } = new Authenticator(service, rateLimit);
+  /** @param env what the adapter to Node's server adds to a request */
+  const accept = (env: unknown): void => {
+    const outgoing = isRecord(env) ? env['outgoing'] : undefined;
+    if (outgoing instanceof ServerResponse) control.accepted(outgoing);
+  };
+  const authenticate: Authenticate = (context, endpoint) => {
+    const organizationId = organizationOf(context, endpoint);
+    accept(context.env);
+    return organizationId;
+  };
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -88,6 +108,7 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     for (const [name, value] of Object.entries(failure.details.headers ?? {})) context.header(name, value);
     if (failure.status === 429 || failure.status === 503) context.header('Service-Should-Retry', 'true');
     else if (failure.status >= 500) context.header('Service-Should-Retry', 'false');
+    if (unreadStatuses.has(failure.status) && hasBody(context)) context.header('Connection', 'close');
     const body = isInference(context.req.path) ? failure.inferenceEnvelope() : failure.envelope();
     return context.json(body, failure.status as 400);
   });
@@ -95,7 +116,11 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
   addContract(app, service, authenticate);
   // Storage at signed addresses.
   app.all(storagePath, context =>
-    service.signedUploads.receive(context, benchId => service.benchmarks.exists(benchId)),
+    service.signedUploads.receive(
+      context,
+      benchId => service.benchmarks.exists(benchId),
+      () => accept(context.env),
+    ),
   );
   addLocal(app, service, control, authenticate);
 

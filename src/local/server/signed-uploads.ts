@@ -48,14 +48,24 @@ export class SignedUploads {
     return { bench_id: benchId, urls, expires_at: new Date(expires).toISOString() };
   }
 
-  /** Handles a request to an address. `isIngested` says whether the benchmark accepts no more files. */
-  async receive(context: Context, isIngested: (benchId: string) => boolean): Promise<Response> {
+  /**
+   * Handles a request to an address.
+   *
+   * @param isIngested whether the benchmark accepts no more files
+   * @param onVerified called once the address has been found to be signed
+   */
+  async receive(
+    context: Context,
+    isIngested: (benchId: string) => boolean,
+    onVerified: () => void = () => {},
+  ): Promise<Response> {
     const benchId = context.req.param('bench_id') ?? '';
     const { path = '', size = '', type = '', expires = '', signature = '' } = context.req.query();
     const parts = [context.req.method, benchId, path, Number(size), type, Number(expires)];
     if (!this.#keyring.verify('upload', parts, signature)) {
       return refuse(403, 'SignatureDoesNotMatch', 'The address, the method or its signature has been changed.');
     }
+    onVerified();
     if (Number(expires) <= this.#now()) return refuse(403, 'RequestExpired', 'The address has expired.');
     const sent = context.req.header('content-type');
     // Without a type, the signed one is assumed; HTTP libraries add a charset.

@@ -8,50 +8,64 @@ export class IdempotencyConflict extends Error {}
 const keptMs = 7 * 24 * 60 * 60 * 1000;
 /** Expired answers are removed once in this many new ones. */
 const pruneEvery = 500;
-let sincePruned = pruneEvery;
 
-/** Removes expired answers. */
-function prune(database: Database): void {
-  sincePruned += 1;
-  if (sincePruned < pruneEvery) return;
-  sincePruned = 0;
-  database.run('delete from idempotency_keys where created_at < ?', new Date(Date.now() - keptMs).toISOString());
+/** A request whose answer is kept. */
+export interface KeyedRequest {
+  readonly organizationId: string;
+  /** The key counts for this operation alone. */
+  readonly operation: string;
+  /** Without a key the work is done each time. */
+  readonly key: string | undefined;
+  readonly body: unknown;
 }
 
-/**
- * Returns the first answer to this key, or runs `work` and stores its answer in the same transaction.
- *
- * @throws IdempotencyConflict if the key came with another request
- */
-export function once<Answer>(
-  database: Database,
-  organizationId: string,
-  key: string | undefined,
-  request: unknown,
-  work: () => Answer,
-): Answer {
-  if (key === undefined) return database.transaction(work);
-  const hash = sha256(JSON.stringify(request));
-  return database.transaction(() => {
-    const known = database.get<{ request_hash: string; answer: string }>(
-      'select request_hash, answer from idempotency_keys where organization_id = ? and key = ?',
-      organizationId,
-      key,
-    );
-    if (known) {
-      if (known.request_hash !== hash)
-        throw new IdempotencyConflict('This Idempotency-Key was used for another request before.');
-      return JSON.parse(known.answer) as Answer;
-    }
-    const answer = work();
-    prune(database);
-    database.insert('idempotency_keys', {
-      organization_id: organizationId,
-      key,
-      request_hash: hash,
-      answer: JSON.stringify(answer),
-      created_at: now(),
+export class IdempotencyStore {
+  readonly #database: Database;
+  #sincePruned = pruneEvery;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Removes expired answers. */
+  #prune(): void {
+    this.#sincePruned += 1;
+    if (this.#sincePruned < pruneEvery) return;
+    this.#sincePruned = 0;
+    const expired = new Date(Date.now() - keptMs).toISOString();
+    this.#database.run('delete from idempotency_keys where created_at < ?', expired);
+  }
+
+  /**
+   * Returns the first answer to this key, or runs `work` and stores its answer in the same transaction.
+   *
+   * @throws IdempotencyConflict if the key came with another request
+   */
+  once<Answer>({ organizationId, operation, key, body }: KeyedRequest, work: () => Answer): Answer {
+    if (key === undefined) return this.#database.transaction(work);
+    const request_hash = sha256(JSON.stringify(body));
+    const scoped = `${operation} ${key}`;
+    return this.#database.transaction(() => {
+      const known = this.#database.get<{ request_hash: string; answer: string }>(
+        'select request_hash, answer from idempotency_keys where organization_id = ? and key = ?',
+        organizationId,
+        scoped,
+      );
+      if (known) {
+        if (known.request_hash !== request_hash)
+          throw new IdempotencyConflict('This Idempotency-Key was used for another request before.');
+        return JSON.parse(known.answer) as Answer;
+      }
+      const answer = work();
+      this.#prune();
+      this.#database.insert('idempotency_keys', {
+        organization_id: organizationId,
+        key: scoped,
+        request_hash,
+        answer: JSON.stringify(answer),
+        created_at: now(),
+      });
+      return answer;
     });
-    return answer;
-  });
+  }
 }

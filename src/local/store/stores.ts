@@ -5,6 +5,7 @@ import { databasePath } from './database-path.ts';
 import { DatasetStore } from './datasets.ts';
 import { DeploymentStore } from './deployments.ts';
 import { EvaluationStore } from './evaluations.ts';
+import { IdempotencyStore } from './idempotency.ts';
 import { JobAttempts } from './job-attempts.ts';
 import type { Keyring } from './keyring.ts';
 import { SecretStore } from './secrets.ts';
@@ -26,6 +27,7 @@ export interface Stores {
   readonly deployments: DeploymentStore;
   readonly secrets: SecretStore;
   readonly attempts: JobAttempts;
+  readonly idempotency: IdempotencyStore;
   readonly uploads: UploadFolder;
   readonly weights: WeightFolder;
 }
@@ -49,6 +51,7 @@ export function openStores(
     deployments: new DeploymentStore(database),
     secrets: new SecretStore(database, keyring),
     attempts: new JobAttempts(database),
+    idempotency: new IdempotencyStore(database),
     uploads: new UploadFolder(dataFolder),
     weights: new WeightFolder(dataFolder),
   };

@@ -1,6 +1,7 @@
 /** Access: separate organizations, rate limits, sizes, inference errors, an upstream server. */
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../../src/contract/common.ts';
@@ -177,6 +178,51 @@ describe('limits', () => {
     } as RequestInit).catch(() => undefined);
     if (streamed) expect(streamed.status).toBe(413);
     expect((await service.call('GET', '/api/v1/datasets')).status).toBe(200);
+  });
+});
+
+describe('a program without the key', () => {
+  const open = () => connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
+
+  it.each([
+    ['401', '/api/v1/trajectories/upload', ''],
+    ['403', '/api/v1/trajectories/upload', 'Origin: http://page.example\r\n'],
+    ['403', '/storage/bench_1?path=a&size=1&type=b&expires=1&signature=c', ''],
+    ['404', '/nowhere', ''],
+  ])('gets %s, and its endless body is not read (X10)', async (status, path, header) => {
+    const socket = open();
+    socket.on('error', () => {});
+    const method = path.startsWith('/storage') ? 'PUT' : 'POST';
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${header}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`,
+    );
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*\r\nconnection: close\r\n`, 'is'));
+    socket.resume();
+    await once(socket, 'close');
+  });
+
+  it('cannot keep many connections open without a request (X10)', async () => {
+    const socket = open();
+    socket.on('error', () => {});
+    socket.write('GET /local/health HTTP/1.1\r\nHost: localhost\r\n');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('does not keep the service awake (X10)', async () => {
+    const idle = await startService({ idleMs: 30 });
+    let isRefused = true;
+    let hasEnded = false;
+    void idle.ended.then(() => {
+      hasEnded = true;
+    });
+    while (!hasEnded) {
+      const answer = await fetch(`${idle.baseUrl}/local/health`).catch(() => undefined);
+      if (answer) isRefused &&= answer.status === 401 || answer.status === 503;
+    }
+    expect(isRefused).toBe(true);
+    await idle.end();
   });
 });
 

@@ -9,7 +9,7 @@ import { Database } from '../../../src/local/store/database.ts';
 import { DatasetStore } from '../../../src/local/store/datasets.ts';
 import { DeploymentStore } from '../../../src/local/store/deployments.ts';
 import { EvaluationStore } from '../../../src/local/store/evaluations.ts';
-import { once } from '../../../src/local/store/idempotency.ts';
+import { IdempotencyStore } from '../../../src/local/store/idempotency.ts';
 import { migrations } from '../../../src/local/store/migrations.ts';
 import { ensureOrganization, organizationOfKey } from '../../../src/local/store/organizations.ts';
 import { TrainingStore } from '../../../src/local/store/training.ts';
@@ -184,9 +184,24 @@ describe('answers kept for a repeat', () => {
     const keys = () => database.all<{ key: string }>('select key from idempotency_keys').map(({ key }) => key);
     const row = { organization_id: 'org_a', request_hash: '', answer: '1' };
     database.insert('idempotency_keys', { ...row, key: 'old', created_at: '2020-01-01T00:00:00.000Z' });
-    for (let turn = 0; turn < 600; turn += 1) once(database, 'org_a', `key ${turn}`, {}, () => turn);
+    const answers = new IdempotencyStore(database);
+    const once = (key: string, work: () => unknown, operation = 'startEval') =>
+      answers.once({ organizationId: 'org_a', operation, key, body: {} }, work);
+    for (let turn = 0; turn < 600; turn += 1) once(`key ${turn}`, () => turn);
     expect(keys()).not.toContain('old');
-    expect(once(database, 'org_a', 'key 0', {}, () => 'again')).toBe(0);
+    expect(once('key 0', () => 'again')).toBe(0);
+  });
+
+  it('belong to one operation: the same key for another one is another request (V15)', () => {
+    const answers = new IdempotencyStore(new Database(':memory:'));
+    const once = (operation: string, body: object = {}) =>
+      answers.once({ organizationId: 'org_a', operation, key: 'k', body }, () => operation);
+    expect([once('startEval'), once('startTraining'), once('startEval')]).toEqual([
+      'startEval',
+      'startTraining',
+      'startEval',
+    ]);
+    expect(() => once('startEval', { other: true })).toThrow('used for another request');
   });
 });
 

@@ -4,7 +4,6 @@ import { ModelUnavailable } from '../../engine/catalog.ts';
 import { evaluationOptionSpecs, evaluationOptions, listOptions, readOptions } from '../../engine/options.ts';
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
-import { once } from '../../store/idempotency.ts';
 import { type EvalRunRow, storedFailure, storedStart } from '../../store/records.ts';
 import { alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
@@ -29,7 +28,7 @@ function recordOf(row: EvalRunRow) {
 }
 
 export function evaluationRoutes(service: ServiceContext): Handlers {
-  const { benchmarks, evaluations, training, catalog, database, engine } = service;
+  const { benchmarks, evaluations, training, catalog, idempotency, engine } = service;
   const find = ({ organizationId, params }: Call): EvalRunRow => {
     const runId = params['eval_run_id'] ?? '';
     const run = evaluations.get(organizationId, runId);
@@ -64,7 +63,8 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     const inPath = params['bench_id'];
     const asked = { ...body, bench_id: inPath ?? body.bench_id };
     // All validation is inside: a repeat gets the first answer even if the benchmark has changed.
-    const result = once(database, organizationId, idempotencyKey, asked, () => {
+    const keyed = { organizationId, operation: 'startEval', key: idempotencyKey, body: asked };
+    const result = idempotency.once(keyed, () => {
       const benchmark = namedBenchmark(service, organizationId, body, inPath);
       const { model, checkpoint } = evaluated(organizationId, body, isDocuments ? 'model_slug' : 'base_model_slug');
       const read = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));

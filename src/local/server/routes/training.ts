@@ -7,7 +7,6 @@ import { listOptions } from '../../engine/options.ts';
 import { readTrainingOptions, trainingOptionSpecs } from '../../engine/training-options.ts';
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
-import { once } from '../../store/idempotency.ts';
 import { type CheckpointRow, storedFailure, storedStart, type TrainingRunRow } from '../../store/records.ts';
 import { ApiError, alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
@@ -29,7 +28,7 @@ function recordOf(row: TrainingRunRow) {
 }
 
 export function trainingRoutes(service: ServiceContext): Handlers {
-  const { training, database, weights, engine, benchmarks, user } = service;
+  const { training, idempotency, weights, engine, benchmarks, user } = service;
   const checkpointOf = (row: CheckpointRow) => {
     const { checkpoint_id, step_index, created_at, training_run_id, base_model_slug } = row;
     const is_deployable = existsSync(weights.checkpoint(training_run_id, step_index));
@@ -61,7 +60,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
   };
 
   const start = ({ organizationId, idempotencyKey, ignored, body }: Call<'startTraining'>) => {
-    const run = once(database, organizationId, idempotencyKey, body, () => {
+    const run = idempotency.once({ organizationId, operation: 'startTraining', key: idempotencyKey, body }, () => {
       const benchmark = namedBenchmark(service, organizationId, body);
       const from = startingPoint(organizationId, body);
       requireReady(service, organizationId, benchmark.bench_id);

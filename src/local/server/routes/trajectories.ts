@@ -3,7 +3,6 @@
 import { occurrencesHeader } from '../../../contract/trajectories.ts';
 import { isDiskFull, sqliteCode } from '../../../text/errors.ts';
 import { isRolloutDataset, uploadDataset } from '../../store/datasets.ts';
-import { once } from '../../store/idempotency.ts';
 import { newId } from '../../store/ids.ts';
 import {
   completeTrajectory,
@@ -22,7 +21,13 @@ import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.
 export const trajectoriesPerRequest = 1_000;
 const longestDatasetName = 128;
 
-export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, database }: ServiceContext): Handlers {
+export function trajectoryRoutes({
+  trajectories,
+  trajectoryUploads,
+  datasets,
+  database,
+  idempotency,
+}: ServiceContext): Handlers {
   const find = ({ organizationId, params }: Call) => {
     const id = params['trajectory_id'] ?? '';
     const row = trajectories.row(organizationId, id);
@@ -35,7 +40,8 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
     const items = body.trajectories.map(readUploaded);
     const occurrences = occurrencesOf(header(occurrencesHeader), items.length);
     try {
-      return once(database, organizationId, idempotencyKey, occurrences ? { body, occurrences } : body, () =>
+      const request = { organizationId, operation: 'uploadTrajectories', key: idempotencyKey };
+      return idempotency.once({ ...request, body: occurrences ? { body, occurrences } : body }, () =>
         summaryOf(trajectoryUploads.store(organizationId, body.dataset, items, occurrences)),
       );
     } catch (error) {
@@ -53,7 +59,7 @@ export function trajectoryRoutes({ trajectories, trajectoryUploads, datasets, da
 
   /** Opens a trajectory that accepts rewards until it is completed. */
   const open = ({ organizationId, idempotencyKey, body }: Call<'createTrajectory'>) =>
-    once(database, organizationId, idempotencyKey, body, () => {
+    idempotency.once({ organizationId, operation: 'createTrajectory', key: idempotencyKey, body }, () => {
       const { dataset, rewards = [], origin: _, ...opened } = readOpened(body);
       checkDataset(dataset);
       const kept = dataset === undefined ? undefined : datasets.touch(organizationId, uploadDataset(dataset));
