@@ -268,6 +268,8 @@ async function seekable(path: string, folder: string, { input, signal }: Command
 
 /** Works on a file of trajectories that can be read repeatedly. @throws CommandError if there is no room for a copy */
 async function withFile<Result>(path: string, io: CommandIo, work: (file: string) => Promise<Result>): Promise<Result> {
+  // The copy is removed, which an immediate end would leave.
+  io.stopOnSignals?.();
   const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
     throw new CommandError(
       `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,

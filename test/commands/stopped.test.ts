@@ -1,13 +1,13 @@
-/** A stopped export leaves nothing behind. */
+/** A stopped command leaves no file behind. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
 import { eventually } from '../eventually.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
-it('removes its unfinished file on SIGTERM and SIGHUP (R17)', async () => {
+it('an export removes its unfinished file on SIGTERM and SIGHUP (R17)', async () => {
   const folder = testFolder();
   const stop = new AbortController();
   let stopsOnSignals = false;
@@ -32,4 +32,30 @@ it('removes its unfinished file on SIGTERM and SIGHUP (R17)', async () => {
   });
   expect(code).toBe(exitCodes.terminated);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('an upload removes its copy of the standard input on SIGTERM and SIGHUP (R17)', async () => {
+  const folder = testFolder();
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const stop = new AbortController();
+  let stopsOnSignals = false;
+  let isCopied = false;
+  const copies = (): string[] => readdirSync(folder).filter(name => name.startsWith('benchtop-upload-'));
+  const server = await hostileServer(async (response, { method }) => {
+    if (method !== 'POST')
+      return json({ items: [] })(response, { method, url: '', headers: {}, body: '', closed: Promise.resolve() });
+    isCopied = copies().length === 1;
+    if (stopsOnSignals) stop.abort(new Interruption(exitCodes.hungUp));
+    else response.destroy();
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { code } = await cli('upload', ['-', '--dataset', 'd'], {
+    input: '{"messages":[{"role":"user","content":"hello"}]}\n',
+    signal: stop.signal,
+    onStopOnSignals: () => {
+      stopsOnSignals = true;
+    },
+  });
+  expect([isCopied, code, copies()]).toEqual([true, exitCodes.hungUp, []]);
 });
