@@ -51,7 +51,7 @@ export interface Evidence {
 }
 
 /** The share of the risk that each level of rollouts takes: 6/π² · (1, 1/4, 1/9, …), which add up to 1. */
-const shareOf = (level: number, levels: number): number => (levels === 1 ? 1 : 6 / (Math.PI * (level + 1)) ** 2);
+export const shareOf = (level: number, levels: number): number => (levels === 1 ? 1 : 6 / (Math.PI * (level + 1)) ** 2);
 
 /**
  * The interval for the mean reward of one run's tasks, or for the mean difference (second minus first) of two runs

@@ -1,0 +1,65 @@
+/**
+ * Whether the intervals and verdicts of `src/present/statistics` hold what they promise, and what that costs: every shape
+ * of rewards at every number of tasks, by simulation.
+ */
+import { Random } from '../torture/random.ts';
+import { shapes } from './statistics-shapes.ts';
+import { fewestTasks, isBroken, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
+
+export const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000] as const;
+/** Draws for each size, and for who looks always. */
+const usualDraws = 4_000;
+/** Of so many, the width is measured. */
+const measured = 100;
+/** The cost is told from so many tasks: with fewer, the t interval is no interval. */
+const fewestForCost = 20;
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+const times = (cost: number): string => (Number.isFinite(cost) ? `x${cost.toFixed(1)}` : 'x-');
+
+/** Takes the number of draws, 4,000 by default. With `smoke`, nothing is judged. */
+export function benchStatistics([words]: readonly string[], { smoke }: { readonly smoke: boolean }): number {
+  const draws = words === undefined ? (smoke ? 2 : usualDraws) : Number(words);
+  if (!Number.isInteger(draws) || draws < 1) {
+    process.stderr.write('The number of draws is a whole number from 1.\n');
+    return 2;
+  }
+  const print = (text: string): void => void process.stdout.write(`${text}\n`);
+  print(
+    [
+      `${shapes.length} shapes of rewards, ${draws} draws each. For each number of tasks: coverage of the 95% interval, false`,
+      '"better" (it is above the mean), coverage of the t interval [in brackets], and how many times the tasks of the',
+      't interval it needs to be as narrow. A promise (coverage of 94%, 5% false "better") counts as broken where fewer than',
+      'one in a thousand simulations would show as many misses if it were just kept.',
+    ].join('\n'),
+  );
+  const broken: string[] = [];
+  const worst = { missed: 0, tooHigh: 0 };
+  const judge = (name: string, { missed, tooHigh }: { missed: number; tooHigh: number }): void => {
+    worst.missed = Math.max(worst.missed, missed / draws);
+    worst.tooHigh = Math.max(worst.tooHigh, tooHigh / draws);
+    if (isBroken(missed, draws, promises.missed) || isBroken(tooHigh, draws, promises.tooHigh)) broken.push(name);
+  };
+  for (const shape of shapes) {
+    print(`\n${shape.name}, mean ${Number(shape.mean.toFixed(4))}`);
+    for (const size of sizes) {
+      if (size < fewestTasks(shape)) continue;
+      const once = lookOnce(shape, size, draws, new Random(`${shape.name} ${size}`), measured);
+      judge(`${shape.name}, ${size} tasks`, once);
+      const cost = size < fewestForCost ? '' : times(once.cost);
+      print(
+        `  ${String(size).padStart(5)} tasks  ${percent(1 - once.missed / draws).padStart(6)}  ${percent(once.tooHigh / draws).padStart(5)}  [${percent(1 - once.naiveMissed / draws)}]  ${cost}`,
+      );
+    }
+    if (shape.unbounded) continue;
+    const last = sizes.at(-1) ?? 0;
+    const always = lookAlways(shape, last, draws, new Random(`${shape.name} always`), measured / 10);
+    judge(`${shape.name}, at every look`, always);
+    print(
+      `  every look to ${last}  ${percent(1 - always.missed / draws)}  ${percent(always.tooHigh / draws)}  ${times(always.cost)}`,
+    );
+  }
+  print(`\nlowest coverage ${percent(1 - worst.missed)}, most false "better" ${percent(worst.tooHigh)}`);
+  print(broken.length === 0 ? 'every promise is kept' : `broken: ${broken.join('; ')}`);
+  return broken.length === 0 || smoke ? 0 : 1;
+}
