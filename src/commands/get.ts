@@ -30,7 +30,9 @@ interface Known {
 
 /** Reads what the record itself does not say. */
 async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
-  const whole = (await resource.wholeFacts?.(row, context)) ?? { facts: resource.facts(row) };
+  const whole = (await resource.wholeFacts?.(row, { ...context, compare: context.config.preferences.compare })) ?? {
+    facts: resource.facts(row),
+  };
   noteUnreadable(whole.answer, io);
   const { kind, list, watch } = resource;
   const record = { ...row, ...whole.fields };

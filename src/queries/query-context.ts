@@ -1,4 +1,5 @@
 /** What a query needs to read its data. */
+import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from './remembered/store.ts';
 
@@ -7,6 +8,8 @@ export interface QueryContext {
   readonly signal: AbortSignal;
   /** Resources seen on this service before. */
   readonly memory: RememberedStore;
+  /** How runs are compared; by default if missing. */
+  readonly compare?: CompareSettings | undefined;
   /** Called with each part of an answer that takes several requests: a refresh does not give up what makes progress. */
   readonly progressed?: (() => void) | undefined;
 }

@@ -203,7 +203,10 @@ export function rewardsSoFar(
   const known = new Set(rewards?.map(({ trajectory_id }) => trajectory_id));
   const newer = rows.filter(row => hasEnded(row.status) && !known.has(row.trajectory_id));
   if (newer.length === 0) return rewards;
-  return [...(rewards ?? []), ...newer.map(({ trajectory_id, reward }) => ({ trajectory_id, reward }))];
+  return [
+    ...(rewards ?? []),
+    ...newer.map(({ trajectory_id, task_id, reward }) => ({ trajectory_id, task_id, reward })),
+  ];
 }
 
 /** With the short-lived token of the trajectory, if the service requires one. */

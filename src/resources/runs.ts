@@ -1,6 +1,6 @@
 /** Evaluation runs. */
 import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
-import { endedStatus, hasEnded } from '../contract/status.ts';
+import { endedByItself, endedStatus, hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
@@ -8,12 +8,14 @@ import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
+import { readRunRewards } from '../queries/run-rewards.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { modelColumn } from './models.ts';
+import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
 import { readOf } from './watching.ts';
 
 /**
@@ -114,16 +116,22 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
   return [ended ? 'mean' : 'mean so far', reward(mean), of];
 }
 
-/** With the outcome, if more is known than the record says. */
-export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
+/** With the outcome and how certain it is, if more is known than the record says. */
+export function runFacts(run: EvalRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
   const [meanLabel, ...mean] = outcome ? meanWords(outcome) : ['mean', reward(run.reward_mean)];
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
     statusFact('status', run.status ?? 'unknown'),
     { label: meanLabel, value: mean.filter(Boolean).join(' ') },
+    { label: 'interval', value: certainty || undefined },
     { label: 'model', value: run.base_model_slug },
     { label: 'checkpoint', value: run.parent_checkpoint_id },
+    // The tasks that measure it may be those that chose it.
+    {
+      label: 'caution',
+      value: run.parent_checkpoint_id ? 'optimistic if the held-out curve of the same tasks chose it' : undefined,
+    },
     { label: 'training', value: run.training_run_id },
     { label: 'step', value: run.step },
     { label: 'benchmark', value: run.bench_id },
@@ -137,19 +145,21 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome): readonly Fact[] {
   ];
 }
 
-/** With the mean, and of how many rewards it is, if these can be read and there are any. */
-async function wholeFacts(run: EvalRun, { service, signal }: QueryContext): Promise<WholeFacts> {
-  const params = { eval_run_id: run.eval_run_id };
-  const answer = await service.call('getTrajectoryRewards', { params }, { signal }).catch((error: unknown) => {
-    if (signal.aborted) throw error;
+/** With the mean, of how many rewards it is, and how certain, if these can be read and there are any. */
+async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
+  const read = readRunRewards(run.eval_run_id, endedByItself(run.status), context);
+  const answer = await read.catch((error: unknown) => {
+    if (context.signal.aborted) throw error;
   });
-  const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.trajectory_rewards));
+  const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.rewards));
   const known = outcome?.mean === undefined ? undefined : outcome;
+  const options = { status: run.status, total: answer?.total, range: context.compare?.rewardRange };
+  const certain = answer ? runMeanOf(answer.rewards, options) : undefined;
   return {
-    facts: runFacts(run, known),
+    facts: runFacts(run, known, certain && certaintyWords(certain)),
     hasMean: known !== undefined || run.reward_mean != null,
     answer,
-    ...(known && { fields: { mean: known.mean, graded: known.graded } }),
+    ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),
   };
 }
 

@@ -4,6 +4,8 @@ import { type Checkpoint, type HeldOutReward, type TrainingRun, trainingStatuses
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
+import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
@@ -21,6 +23,7 @@ import {
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { benchmarkCommands } from './benchmarks.ts';
+import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
 import { modelColumn } from './models.ts';
 import { readOf } from './watching.ts';
@@ -80,21 +83,28 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   },
 ];
 
+/** Why the best point of a held-out curve is no estimate: the tasks that choose it measure it too. */
+export const optimismWords = 'A checkpoint chosen by this curve looks better on the same tasks than it is';
+
 /**
- * The newest held-out reward and of how many samples it is: `0.412 at step 40, of 10 of 12 samples, 2 failed`. Undefined
- * if there is none.
+ * The newest held-out reward, of how many samples it is, and how certain: `0.412 at step 40, of 10 of 12 samples, 2
+ * failed, 95% between 0.150 and 0.723 on these tasks`. Undefined if there is none.
  */
-export function heldOutWords(rewards: readonly HeldOutReward[]): string | undefined {
+export function heldOutWords(rewards: readonly HeldOutReward[], range?: Range): string | undefined {
   const measured = rewards.filter(({ held_out_reward }) => held_out_reward != null);
   const last = measured.toSorted((left, right) => left.step - right.step).at(-1);
   if (!last) return undefined;
   const of = last.loaded_trajectories ?? last.completed_samples;
   const expected = last.expected_samples ?? of;
+  const missing = Math.max(0, (expected ?? 0) - (of ?? 0));
+  const interval = intervalOfMean(last.held_out_reward ?? Number.NaN, of ?? 0, missing, range);
   return [
     `${reward(last.held_out_reward)} at step ${last.step}`,
     of == null ? '' : `of ${of} of ${counted(expected ?? of, 'sample')}`,
     last.failed_samples ? `${last.failed_samples} failed` : '',
     last.cancelled_samples ? `${last.cancelled_samples} cancelled` : '',
+    interval &&
+      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} on these tasks`,
   ]
     .filter(Boolean)
     .join(', ');

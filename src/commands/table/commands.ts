@@ -1,4 +1,5 @@
 /** Every command of the command line: what it takes and what it does. */
+import { aboutIntervals } from '../../present/statistics/about.ts';
 import {
   agentFlag,
   dryRunFlag,
@@ -216,11 +217,7 @@ of them got better and worse, and a verdict: NEW is better, worse, equal within 
 With --fail-below the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole interval is
 below, and also if the interval holds the value: it is undecided then, which --undecided pass lets through.
 
-The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208),
-which assumes nothing but the range of the rewards and holds for two tasks as for thousands; for 0 and 1 it is that of Clopper
-and Pearson. Several rollouts of a task count as their mean. A run that was cancelled may have been stopped because of what it
-showed: its interval holds at any look (Waudby-Smith and Ramdas 2024, betting). A task without a reward counts against the
-verdict, as the lowest and as the highest reward. Rewards outside of the range have an interval (Student's t) from 300 tasks.`,
+${aboutIntervals}`,
     args: [
       { name: 'BASE', of: 'seen', kinds: ['run'] },
       { name: 'NEW', of: 'seen', kinds: ['run'] },

@@ -30,6 +30,8 @@ export interface HelpLine {
 export interface HelpSection {
   readonly title: string;
   readonly commands: readonly Command[];
+  /** A text below them. */
+  readonly about?: string | undefined;
 }
 
 const everywhere: readonly HelpSection[] = [
@@ -60,11 +62,17 @@ export function helpSections(
 ): HelpSection[] {
   const known = new Set(everywhere.flatMap(section => section.commands.map(command => command.id)));
   const now = here.filter(command => !known.has(command.id));
-  const views = registry.views.map(view => ({ title: view.title, commands: view.commands }));
-  return [{ title: 'Here', commands: now }, ...everywhere, ...views, ...inWindows].map(({ title, commands }) => ({
-    title,
-    commands: commands.filter(allows),
-  }));
+  const views = registry.views.map(({ title, commands }) => ({ title, commands }));
+  const about = registry.views.find(
+    view => view.about !== undefined && view.commands.some(each => now.includes(each)),
+  )?.about;
+  const sections: readonly HelpSection[] = [
+    { title: 'Here', commands: now, about },
+    ...everywhere,
+    ...views,
+    ...inWindows,
+  ];
+  return sections.map(section => ({ ...section, commands: section.commands.filter(allows) }));
 }
 
 /** Width of the column with the keys. */
@@ -90,7 +98,7 @@ export function helpLines(
     kind: 'text',
     text,
   }));
-  for (const { title, commands } of sections) {
+  for (const { title, commands, about } of sections) {
     const once = commands.filter((command, index) => commands.findIndex(other => other.id === command.id) === index);
     if (once.length === 0) continue;
     if (lines.length > 0) lines.push({ kind: 'text', text: '' });
@@ -108,6 +116,8 @@ export function helpLines(
         else lines.push({ kind: 'command', text }, { kind: 'text', text: command.id.padStart(width) });
       }
     }
+    const words = about === undefined ? [] : ['', ...wrap(about.replaceAll('\n', ' '), width - 4)];
+    lines.push(...words.map((text): HelpLine => ({ kind: 'text', text: text && `    ${text}` })));
   }
   return lines;
 }

@@ -19,6 +19,8 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
   readonly hasInspector?: boolean;
+  /** What its numbers mean, for help. */
+  readonly about?: string;
   /** Every command of the view, for help and for validating key overrides. */
   readonly commands: readonly Command[];
   /** The general commands that are active in it, e.g. those of a list; those of the program are active in every view. */

@@ -1,6 +1,8 @@
 /** Every view of the program: the list and the record of each resource, and views of other content. */
+
 import type { ComponentType } from 'react';
 import type { Command, CommandTable } from '../../present/command.ts';
+import { aboutIntervals } from '../../present/statistics/about.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
 import { useWatchedCount } from '../../resources/use-watched.ts';
@@ -140,6 +142,7 @@ export const registry: Registry = {
       id: 'compare',
       title: 'Comparison',
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
+      about: aboutIntervals,
       commands: Object.values(compareCommands),
       general: ofList,
     }),

@@ -3,6 +3,7 @@ import type { Command } from '../../../src/present/command.ts';
 import { helpLines, helpSections } from '../../../src/ui/app/help-lines.ts';
 import { generalLayers, listCommands } from '../../../src/ui/keys/general.ts';
 import { overrideErrors } from '../../../src/ui/keys/key.ts';
+import { compareCommands } from '../../../src/ui/views/commands.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 
 const sections = helpSections(registry, [], () => true);
@@ -16,6 +17,16 @@ describe('help', () => {
     const lines = helpLines(sections, command => command.keys, width);
     const shown = new Set(lines.flatMap(({ text }) => text.split(/\s+/).at(-1) ?? []));
     expect(commands.map(({ id }) => id).filter(id => !shown.has(id))).toEqual([]);
+  });
+
+  it('explains the intervals where a comparison is shown (V44)', () => {
+    const here = helpSections(registry, [compareCommands.swap], () => true);
+    const text = helpLines(here.slice(0, 1), command => command.keys, 80)
+      .map(line => line.text.trim())
+      .join(' ');
+    expect(text).toContain('swap base and new');
+    expect(text).toContain('arXiv 1905.06208');
+    expect(helpSections(registry, [], () => true)[0]?.about).toBeUndefined();
   });
 
   it('leaves the ids out if they would take every other line', () => {

@@ -17,13 +17,14 @@ const mostBins = 10;
 /** From this pane height the distribution has a line for each bin. */
 const tall = 25;
 
-/** Name, status with progress, and the mean with missing rewards. */
+/** Name, status with progress, the mean with missing rewards, and how certain it is. */
 export function summaryLines(
   run: EvalRun,
   progress: EvalProgress | undefined,
   rewards: RewardSummary | undefined,
   width: number,
   theme: Theme,
+  certainty = '',
 ): string[] {
   const { styles } = theme;
   const status = sanitiseLine(run.status ?? 'unknown');
@@ -59,6 +60,7 @@ export function summaryLines(
     ]
       .filter(Boolean)
       .join('  '),
+    ...(certainty === '' ? [] : [styles.muted(truncate(certainty, width))]),
   ];
 }
 

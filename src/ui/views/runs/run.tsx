@@ -9,6 +9,8 @@ import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queri
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { certaintyWords, runMeanOf } from '../../../resources/run-mean.ts';
 import { outcomeOf, runFacts, summariseRewards } from '../../../resources/runs.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
@@ -38,6 +40,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
+  const { compare } = useWorkbench();
   const asking = useAskingWords();
   const advice = useSettingAdvice();
   const run = useLive(evalRunQuery(runId), pane.attention);
@@ -63,6 +66,12 @@ export function RunView({ place }: ViewProps<'record'>) {
   const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
   const summary = graded && summariseRewards(graded, progress.data?.total_rollouts, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
+  const { status } = shown;
+  const total = progress.data?.total_rollouts;
+  const certainty = useMemo(
+    () => (graded ? certaintyWords(runMeanOf(graded, { status, total, range: compare.rewardRange })) : ''),
+    [graded, status, total, compare],
+  );
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results.data ?? {};
   const room = pane.width - 2;
   const isKept = deleted !== undefined && isRead;
@@ -71,7 +80,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const lines = [
     ...(unread
       ? [theme.styles.title(truncate(sanitiseLine(known.display_name ?? runId), room)), theme.styles.muted(asking)]
-      : summaryLines(shown, progress.data, summary, room, theme)),
+      : summaryLines(shown, progress.data, summary, room, theme, certainty)),
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),
@@ -109,7 +118,7 @@ export function RunView({ place }: ViewProps<'record'>) {
           ...(results.data ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsError) : []),
           '',
           theme.styles.header('RUN'),
-          ...(unread ? [] : factLines(runFacts(shown, outcome), inspector.width - 2, theme)),
+          ...(unread ? [] : factLines(runFacts(shown, outcome, certainty), inspector.width - 2, theme)),
         ];
         return (
           <Box>

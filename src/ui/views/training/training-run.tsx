@@ -8,6 +8,7 @@ import { ageOf } from '../../../present/times.ts';
 import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
 import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
 import {
   checkpointColumns,
   checkpointCommands,
@@ -28,7 +29,7 @@ import { useAskingWords } from '../shared/asking.ts';
 import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
-import { completedSteps, heldOutNote } from './curves.ts';
+import { completedSteps, heldOutLines, heldOutNote } from './curves.ts';
 import { statusLine, usePace, useSetBack, useStepsDone } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
 import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
@@ -45,6 +46,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
+  const { compare } = useWorkbench();
   const asking = useAskingWords();
   const advice = useSettingAdvice();
   const run = useLive(trainingRunQuery(runId), pane.attention);
@@ -85,6 +87,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     ...(deleted && !error ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
     ...(error ? noteLines(error, { width: room, height: isRead ? 6 : 3 }, theme, advice) : []),
     ...notes.map(words => theme.styles.warning(truncate(words, room))),
+    ...heldOutLines(curves.heldOut, compare.rewardRange, { width: room, height: pane.height }).map(words =>
+      theme.styles.muted(words),
+    ),
     ...(unreadable > 0
       ? [theme.styles.warning(`${counted(unreadable, 'point')} of the curves could not be read`)]
       : []),

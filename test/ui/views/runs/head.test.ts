@@ -7,6 +7,7 @@ import {
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
+import { certaintyWords, runMeanOf } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, runFacts, summariseRewards } from '../../../../src/resources/runs.ts';
 import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
@@ -55,6 +56,45 @@ describe('the mean', () => {
     const nameless = [{ reward: 1, trajectory_id: null, task_id: null }, ...rewardsOf(0)];
     expect(head('running', nameless)[2]).toBe('mean so far 0.500 of 2 rewards');
     expect(distributionLines(summariseRewards(nameless).values, 40, 60, theme)).toHaveLength(2);
+  });
+});
+
+describe('the interval', () => {
+  const ofTasks = (...values: (number | null)[]): TrajectoryReward[] =>
+    values.map((reward, index) => ({ reward, trajectory_id: `traj_${index}`, task_id: `t${index}` }));
+  const certainty = (status: string, rewards: readonly TrajectoryReward[], total = rewards.length): string =>
+    certaintyWords(runMeanOf(rewards, { status, total }));
+
+  it('follows the mean, in the head and among the facts (V44)', () => {
+    const words = certainty('completed', ofTasks(...Array<number>(19).fill(1), 0));
+    // Clopper and Pearson: 19 of 20.
+    expect(words).toBe('95% between 0.751 and 0.999 by 20 tasks');
+    const ended = { ...run, status: 'completed' };
+    expect(summaryLines(ended, undefined, undefined, 100, theme, words).at(-1)).toBe(words);
+    expect(runFacts(ended, undefined, words)).toContainEqual({ label: 'interval', value: words });
+  });
+
+  it('counts tasks, not rollouts (V44)', () => {
+    expect(certainty('completed', rewardsOf(1, 1, 1, 1))).toBe('95% between 0.0250 and 1.00 by 1 task');
+  });
+
+  it('says what missing rewards could change (R1)', () => {
+    const rewards = ofTasks(...Array<number>(17).fill(1), ...Array<number>(7).fill(0), null, null, null);
+    expect(certainty('completed', rewards, 28)).toMatch(
+      /^95% between 0\.4\d+ and 0\.8\d+ by 24 tasks; 0\.607 to 0\.750 whatever the 4 were$/,
+    );
+  });
+
+  it('holds at any look while the run goes on, when missing rewards are still to come', () => {
+    expect(certainty('running', ofTasks(1, 0, 1), 28)).toMatch(/^95% at any look between \S+ and \S+ by 3 tasks$/);
+    expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toContain('at any look');
+  });
+
+  it('is left out where the range of the rewards is not known', () => {
+    expect(certainty('completed', ofTasks(1, 5, 7))).toBe('');
+    expect(certaintyWords(runMeanOf(ofTasks(1, 5, 7), { status: 'completed', range: [0, 10] }))).toMatch(
+      /^95% between/,
+    );
   });
 });
 

@@ -5,6 +5,7 @@ import { modelsOf, optionSpecs, optionsOf, wrongFor } from '../../../../src/ui/v
 import {
   completedSteps,
   curveSeries,
+  heldOutLines,
   heldOutNote,
   legendLines,
   progressSeries,
@@ -122,6 +123,31 @@ describe('curves', () => {
       ]),
     ).toBe('held-out at step 5: 6 of 8 samples, short at 1 earlier step too');
     expect(heldOutNote([{ ...point, loaded_trajectories: 8 }])).toBeUndefined();
+  });
+});
+
+describe('the newest held-out mean', () => {
+  const point = { step: 5, held_out_reward: 0.5, expected_samples: 112, completed_samples: 112 };
+  const room = { width: 120, height: 40 };
+
+  it('says how certain it is, and what a choice by it is worth (V50, V42)', () => {
+    expect(heldOutLines([point, { ...point, step: 1 }], [0, 1], room)).toEqual([
+      'held-out 0.500 at step 5, of 112 of 112 samples, 95% between 0.404 and 0.596 on these tasks',
+      'A checkpoint chosen by this curve looks better on the same tasks than it is',
+    ]);
+  });
+
+  it('counts what is missing as the lowest and the highest reward (V50)', () => {
+    const [words] = heldOutLines([{ ...point, completed_samples: 80 }], [0, 1], room);
+    expect(words).toMatch(/of 80 of 112 samples, 95% between 0\.2\d+ and 0\.7\d+ on these tasks$/);
+  });
+
+  it('has no interval outside of the range, and no line in a low pane', () => {
+    expect(heldOutLines([{ ...point, held_out_reward: 4 }], [0, 1], room)[0]).toBe(
+      'held-out 4.00 at step 5, of 112 of 112 samples',
+    );
+    expect(heldOutLines([point], [0, 1], { ...room, height: 12 })).toEqual([]);
+    expect(heldOutLines([], [0, 1], room)).toEqual([]);
   });
 });
 

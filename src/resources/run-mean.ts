@@ -1,0 +1,57 @@
+/** How certain the mean reward of an evaluation run is: its interval by task, and what missing rewards could change. */
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { endedByItself } from '../contract/status.ts';
+import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
+import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import { rewardsByTask } from '../queries/run-rewards.ts';
+import { counted, reward } from '../text/numbers.ts';
+import { intervalLabel } from './comparison.ts';
+
+export interface RunMean extends TaskMean {
+  readonly interval: Interval | undefined;
+}
+
+export interface RunMeanOptions {
+  readonly status: string | null | undefined;
+  /** Rollouts of the run, if known. */
+  readonly total?: number | null | undefined;
+  readonly range?: Range | undefined;
+}
+
+/** A rollout of no known task counts as a task of its own. */
+export function runMeanOf(rewards: readonly TrajectoryReward[], { status, total, range }: RunMeanOptions): RunMean {
+  const final = endedByItself(status);
+  const { tasks, nameless } = rewardsByTask({ rewards, total: Math.max(final ? (total ?? 0) : 0, rewards.length) });
+  const run: RunTasks = {
+    tasks: [
+      ...[...tasks.values()].map(({ listed, unlisted }) => ({ rewards: listed.map(each => each.reward), unlisted })),
+      ...nameless.listed.map(each => ({ rewards: [each.reward], unlisted: 0 })),
+      ...Array.from({ length: nameless.unlisted }, () => ({ rewards: [], unlisted: 1 })),
+    ],
+    final,
+  };
+  const options = { ...intervalDefaults, ...(range && { range }) };
+  return { ...taskMean(run, options.range), interval: evidenceFor([run], options).interval() };
+}
+
+/**
+ * `95% between 0.460 and 0.880 by 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for each of
+ * them. Empty where nothing is rated.
+ */
+export function certaintyWords({ mean, tasks, rated, rollouts, bounds, interval }: RunMean): string {
+  if (mean === undefined) return '';
+  const missing = rollouts - rated;
+  return [
+    interval &&
+      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${counted(tasks, 'task')}`,
+    bounds && `${reward(bounds[0])} to ${reward(bounds[1])} whatever the ${missing} ${missing === 1 ? 'was' : 'were'}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
+
+/** The same for machines. */
+export const certaintyFields = ({ bounds, interval }: RunMean) => ({
+  interval: interval ?? null,
+  mean_bounds: bounds ? { low: bounds[0], high: bounds[1] } : null,
+});
