@@ -80,3 +80,24 @@ export function membersOf(json: string): readonly JsonMember[] {
   }
   return members;
 }
+
+/** The value of the first of these fields that an object has and that is not null, as it was written. */
+export function jsonOf(members: readonly JsonMember[], names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const member = members.find(each => each.name === name && each.json !== 'null');
+    if (member) return member.json;
+  }
+  return undefined;
+}
+
+/** Whether an object has a field twice, so that no single value is what was written. */
+export function repeats(members: readonly JsonMember[]): boolean {
+  return new Set(members.map(({ name }) => name)).size < members.length;
+}
+
+/** The other fields of an object that are not empty, each on a line. */
+export function otherLines(members: readonly JsonMember[], known: ReadonlySet<string>): string[] {
+  return members
+    .filter(({ name, json }) => !known.has(name) && !/^(null|""|\[\s*\]|\{\s*\})$/.test(json))
+    .map(({ name, json }) => `${name}: ${stringOf(json) ?? json}`);
+}

@@ -128,3 +128,14 @@ export function readableJson(text: string): string {
   if (text.trimStart().startsWith('"')) return JSON.parse(text) as string;
   return linesOf(text).join('\n');
 }
+
+/** The same without the braces of an object, which would be all that a fold shows of it. */
+export function readableFields(text: string): string {
+  const shown = readableJson(text);
+  if (shown === text || !shown.startsWith('{\n') || !shown.endsWith('\n}')) return shown;
+  return shown
+    .split('\n')
+    .slice(1, -1)
+    .map(line => line.slice(2))
+    .join('\n');
+}

@@ -4,7 +4,7 @@ import * as numbers from '../text/numbers.ts';
 import { isRecord } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Fact } from './fact.ts';
-import { compact, isEmpty } from './transcript-parts.ts';
+import { compact, isEmpty } from './other-fields.ts';
 
 const rewardFields: ReadonlySet<string> = new Set([
   'reward_id',

@@ -5,22 +5,11 @@
 import { messageContent } from '../contract/common.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
 import { isRecord, own } from '../text/own.ts';
-import { attachmentWords, binaryWords } from './attachments.ts';
-import { isJson, type JsonMember, membersOf, stringOf } from './json-members.ts';
-import { readableJson } from './readable-json.ts';
-
-export interface ToolCall {
-  readonly kind: 'call';
-  readonly id: string | undefined;
-  /** Empty if it has none. */
-  readonly name: string;
-  /** The command or its like on one line, without the lines that follow. */
-  readonly summary: string;
-  /** Lines of the command that the summary leaves out. */
-  readonly more: number;
-  /** Its arguments, readable. */
-  readonly text: string;
-}
+import { attachmentWords } from './attachments.ts';
+import { isJson, type JsonMember, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
+import { otherFields } from './other-fields.ts';
+import { readableFields, readableJson } from './readable-json.ts';
+import { callOf, callsOf, type ToolCall } from './transcript-calls.ts';
 
 export interface ToolResponse {
   readonly kind: 'response';
@@ -35,28 +24,6 @@ export type MessagePart =
   | { readonly kind: 'reasoning' | 'text' | 'refusal' | 'attachment' | 'json'; readonly text: string }
   | ToolCall
   | ToolResponse;
-
-/** Fields of a message or a step that the contract does not know, one per line. */
-export function otherFields(row: object, known: ReadonlySet<string>): string {
-  return Object.entries(row)
-    .filter(([name, value]) => !known.has(name) && !isEmpty(value))
-    .map(([name, value]) => `${name}: ${compact(value)}`)
-    .join('\n');
-}
-
-/** A value on one line, as JSON unless it is text, with the size of binary content in its place. */
-export function compact(value: unknown): string {
-  const shown = (each: unknown): unknown => {
-    const binary = typeof each === 'string' ? binaryWords(each) : undefined;
-    return binary === undefined ? each : `[${binary}]`;
-  };
-  if (typeof value === 'string') return String(shown(value));
-  return JSON.stringify(value, (_, each: unknown) => shown(each));
-}
-
-export function isEmpty(value: unknown): boolean {
-  return value == null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
-}
 
 const knownFields: ReadonlySet<string> = new Set(Object.keys(messageSchema.shape));
 
@@ -82,7 +49,7 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
     const text = textOf(content);
     const isError = failed(message);
     const own = { id: message.tool_call_id ?? undefined, name: message.name ?? undefined, isError };
-    if (text !== '') parts.push({ kind: 'response', ...own, text });
+    if (text !== '' || !tool_response) parts.push({ kind: 'response', ...own, text });
   } else parts.push(...contentParts(content));
   if (refusal && !parts.some(part => part.kind === 'refusal' && part.text === refusal)) {
     parts.push({ kind: 'refusal', text: refusal });
@@ -109,7 +76,7 @@ function contentParts(content: unknown): readonly MessagePart[] {
 /** Content as one text, as a tool has sent it. */
 function textOf(content: unknown): string {
   return contentParts(content)
-    .map(({ kind, text }) => (kind === 'attachment' ? `[${text}]` : readableResult(text)))
+    .map(({ kind, text }) => (kind === 'attachment' ? `[${text}]` : readableFields(text)))
     .join('\n');
 }
 
@@ -154,107 +121,6 @@ function joined(parts: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n\n');
 }
 
-const callNames = ['name', 'tool_name', 'tool'] as const;
-const callArguments = ['arguments', 'input', 'args', 'parameters'] as const;
-const callIds = ['id', 'call_id', 'tool_call_id', 'tool_use_id'] as const;
-/** Fields that every call has and that say nothing. */
-const callEnvelope: ReadonlySet<string> = new Set(['type', 'index', 'function', 'cache_control']);
-
-/** Tool calls that came as text: JSON of one or several, or anything else. */
-function callsOf(text: string): readonly MessagePart[] {
-  if (!isJson(text)) return [plainCall(text)];
-  const inner = stringOf(text.trim());
-  if (inner !== undefined) return inner === '' ? [] : callsOf(inner);
-  const start = text.trimStart()[0];
-  if (start === '[') return membersOf(text).map(({ json }) => callOf(json));
-  return start === '{' ? [callOf(text)] : [plainCall(text)];
-}
-
-function plainCall(text: string): ToolCall {
-  const [summary = '', ...rest] = text.trim().split('\n');
-  return { kind: 'call', id: undefined, name: '', summary, more: rest.length, text };
-}
-
-/** One call, from its JSON. */
-function callOf(json: string): ToolCall {
-  const outer = membersOf(json);
-  const members = [...outer, ...membersOf(fieldOf(outer, ['function']) ?? '')];
-  const name = stringOf(fieldOf(members, callNames) ?? '');
-  if (name === undefined || repeats(outer))
-    return { ...plainCall(json.replace(/\s+/g, ' ')), text: readableJson(json) };
-  const input = fieldOf(members, callArguments);
-  const used = new Set<string>([...callNames, ...callArguments, ...callIds, ...callEnvelope]);
-  const others = members.filter(member => !used.has(member.name) && !isEmptyJson(member.json));
-  const text = [...(input === undefined ? [] : [readableResult(stringOf(input) ?? input)]), ...others.map(lineOf)];
-  return {
-    kind: 'call',
-    id: stringOf(fieldOf(members, callIds) ?? ''),
-    name,
-    ...summaryOf(input),
-    text: text.filter(Boolean).join('\n'),
-  };
-}
-
-const isEmptyJson = (json: string): boolean => /^(null|""|\[\s*\]|\{\s*\})$/.test(json);
-const lineOf = ({ name, json }: JsonMember): string => `${name}: ${stringOf(json) ?? json}`;
-
-function fieldOf(members: readonly JsonMember[], names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const member = members.find(each => each.name === name && each.json !== 'null');
-    if (member) return member.json;
-  }
-  return undefined;
-}
-
-function repeats(members: readonly JsonMember[]): boolean {
-  return new Set(members.map(({ name }) => name)).size < members.length;
-}
-
-/** Arguments that say what a call does, the most telling first. */
-const mainArguments = [
-  'command',
-  'cmd',
-  'script',
-  'code',
-  'query',
-  'url',
-  'file_path',
-  'path',
-  'pattern',
-  'text',
-] as const;
-
-/** The arguments on one line, the command first. */
-function summaryOf(input: string | undefined): Pick<ToolCall, 'summary' | 'more'> {
-  const text = input === undefined ? '' : (stringOf(input) ?? input).trim();
-  if (!text.startsWith('{') || !isJson(text)) return firstLine(text);
-  const members = membersOf(text);
-  const isMain = ({ name }: JsonMember): boolean => mainArguments.some(main => main === name);
-  const main = mainArguments.map(name => members.find(each => each.name === name)).find(Boolean);
-  const { summary, more } = main ? firstLine(lineText(main.json)) : { summary: '', more: 0 };
-  const rest = members.filter(each => each !== main).map(({ name, json }) => ({ name, ...firstLine(lineText(json)) }));
-  const words = rest.map(each =>
-    isMain({ name: each.name, json: '' }) ? each.summary : `${each.name}=${each.summary}`,
-  );
-  return {
-    summary: [summary, ...words].filter(Boolean).join('  '),
-    more: more + rest.reduce((sum, each) => sum + each.more, 0),
-  };
-}
-
-function firstLine(text: string): Pick<ToolCall, 'summary' | 'more'> {
-  const [summary = '', ...rest] = text.trim().split('\n');
-  return { summary: summary.trim(), more: rest.length };
-}
-
-/** The value of an argument: text as it is, JSON on one line. */
-function lineText(json: string): string {
-  const text = stringOf(json);
-  if (text === undefined) return compact(JSON.parse(json));
-  const binary = binaryWords(text);
-  return binary === undefined ? text : `[${binary}]`;
-}
-
 const resultIds = ['tool_call_id', 'tool_use_id', 'call_id'] as const;
 const resultBodies = ['content', 'output', 'result', 'response'] as const;
 const resultEnvelope: ReadonlySet<string> = new Set(['type', 'role', 'name', 'is_error', 'cache_control']);
@@ -270,7 +136,7 @@ function responsesOf(text: string, message: TrajectoryMessage): readonly Message
     text: '',
   };
   if (!isJson(text)) return [{ ...plain, text }];
-  if (trimmed.startsWith('{')) return [responseOf(membersOf(text)) ?? { ...plain, text: readableResult(text) }];
+  if (trimmed.startsWith('{')) return [responseOf(membersOf(text)) ?? { ...plain, text: readableFields(text) }];
   if (!trimmed.startsWith('[')) return [{ ...plain, text: stringOf(text.trim()) ?? text }];
   const all = membersOf(text).map(({ json }) => (json.startsWith('{') ? responseOf(membersOf(json)) : undefined));
   const known = all.filter(each => each !== undefined);
@@ -280,39 +146,27 @@ function responsesOf(text: string, message: TrajectoryMessage): readonly Message
 
 /** A result with the id of its call; undefined if it has none. */
 function responseOf(members: readonly JsonMember[]): ToolResponse | undefined {
-  const id = stringOf(fieldOf(members, resultIds) ?? '');
-  const body = fieldOf(members, resultBodies);
+  const id = stringOf(jsonOf(members, resultIds) ?? '');
+  const body = jsonOf(members, resultBodies);
   if (id === undefined || repeats(members)) return undefined;
   const used = new Set<string>([...resultIds, ...resultBodies, ...resultEnvelope]);
-  const others = members.filter(member => !used.has(member.name) && !isEmptyJson(member.json));
   return {
     kind: 'response',
     id,
-    name: stringOf(fieldOf(members, ['name']) ?? ''),
-    isError: fieldOf(members, ['is_error']) === 'true',
-    text: [...(body === undefined ? [] : [bodyOf(body)]), ...others.map(lineOf)].join('\n'),
+    name: stringOf(jsonOf(members, ['name']) ?? ''),
+    isError: jsonOf(members, ['is_error']) === 'true',
+    text: [...(body === undefined ? [] : [bodyOf(body)]), ...otherLines(members, used)].join('\n'),
   };
 }
 
 /** The body of a result, from its JSON: a text, parts, or a value. */
 function bodyOf(json: string): string {
   const text = stringOf(json);
-  if (text !== undefined) return readableResult(text);
+  if (text !== undefined) return readableFields(text);
   if (json.trimStart().startsWith('[')) {
     const parts: unknown = JSON.parse(json);
     const isPart = (part: unknown): boolean => isRecord(part) && typeof part['type'] === 'string';
     if (Array.isArray(parts) && parts.length > 0 && parts.every(isPart)) return textOf(parts);
   }
-  return readableResult(json);
-}
-
-/** Readable JSON without the braces of an object, which would be the only line of it in a fold. */
-function readableResult(text: string): string {
-  const shown = readableJson(text);
-  if (shown === text || !shown.startsWith('{\n') || !shown.endsWith('\n}')) return shown;
-  return shown
-    .split('\n')
-    .slice(1, -1)
-    .map(line => line.slice(2))
-    .join('\n');
+  return readableFields(json);
 }

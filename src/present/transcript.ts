@@ -14,16 +14,10 @@ import * as numbers from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { expandTabs, truncate } from '../text/width.ts';
 import { withoutData } from './attachments.ts';
+import { otherFields } from './other-fields.ts';
 import { trajectoryDetails } from './trajectory-details.ts';
-import {
-  failed,
-  isToolRole,
-  otherFields,
-  otherMessageFields,
-  partsOf,
-  type ToolCall,
-  type ToolResponse,
-} from './transcript-parts.ts';
+import type { ToolCall } from './transcript-calls.ts';
+import { failed, isToolRole, otherMessageFields, partsOf, type ToolResponse } from './transcript-parts.ts';
 
 export type LineKind =
   | 'step'

@@ -125,6 +125,8 @@ describe('a response', () => {
       'tool  ·  result of bash (call_0)  ls',
       '  a',
     ]);
+    const silent = [one[0] ?? {}, { role: 'tool', tool_call_id: 'call_0', content: '' }];
+    expect(shown(silent).slice(-2)).toEqual(['tool  ·  result of bash (call_0)', '  (empty)']);
     expect(shown([{ role: 'tool', name: 'search', content: 'x' }])).toContain('tool  ·  result of search');
   });
 

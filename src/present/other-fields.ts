@@ -1,0 +1,24 @@
+/** Fields that the contract does not know, on one line each. Pure. */
+import { binaryWords } from './attachments.ts';
+
+/** Fields of a message or a step that the contract does not know, one per line. */
+export function otherFields(row: object, known: ReadonlySet<string>): string {
+  return Object.entries(row)
+    .filter(([name, value]) => !known.has(name) && !isEmpty(value))
+    .map(([name, value]) => `${name}: ${compact(value)}`)
+    .join('\n');
+}
+
+/** A value on one line, as JSON unless it is text, with the size of binary content in its place. */
+export function compact(value: unknown): string {
+  const shown = (each: unknown): unknown => {
+    const binary = typeof each === 'string' ? binaryWords(each) : undefined;
+    return binary === undefined ? each : `[${binary}]`;
+  };
+  if (typeof value === 'string') return String(shown(value));
+  return JSON.stringify(value, (_, each: unknown) => shown(each));
+}
+
+export function isEmpty(value: unknown): boolean {
+  return value == null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+}

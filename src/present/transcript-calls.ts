@@ -1,0 +1,105 @@
+/** Tool calls of a message, in the document's form, OpenAI's and Anthropic's. Pure. */
+import { binaryWords } from './attachments.ts';
+import { isJson, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
+import { compact } from './other-fields.ts';
+import { readableFields, readableJson } from './readable-json.ts';
+
+export interface ToolCall {
+  readonly kind: 'call';
+  readonly id: string | undefined;
+  /** Empty if it has none. */
+  readonly name: string;
+  /** The command or its like on one line, without the lines that follow. */
+  readonly summary: string;
+  /** Lines of the command that the summary leaves out. */
+  readonly more: number;
+  /** Its arguments, readable. */
+  readonly text: string;
+}
+
+const callNames = ['name', 'tool_name', 'tool'] as const;
+const callArguments = ['arguments', 'input', 'args', 'parameters'] as const;
+const callIds = ['id', 'call_id', 'tool_call_id', 'tool_use_id'] as const;
+/** Fields that every call has and that say nothing. */
+const callEnvelope: ReadonlySet<string> = new Set(['type', 'index', 'function', 'cache_control']);
+
+/** Tool calls that came as text: JSON of one or several, or anything else. */
+export function callsOf(text: string): readonly ToolCall[] {
+  if (!isJson(text)) return [plainCall(text)];
+  const inner = stringOf(text.trim());
+  if (inner !== undefined) return inner === '' ? [] : callsOf(inner);
+  const start = text.trimStart()[0];
+  if (start === '[') return membersOf(text).map(({ json }) => callOf(json));
+  return start === '{' ? [callOf(text)] : [plainCall(text)];
+}
+
+function plainCall(text: string): ToolCall {
+  const [summary = '', ...rest] = text.trim().split('\n');
+  return { kind: 'call', id: undefined, name: '', summary, more: rest.length, text };
+}
+
+/** One call, from its JSON. */
+export function callOf(json: string): ToolCall {
+  const outer = membersOf(json);
+  const members = [...outer, ...membersOf(jsonOf(outer, ['function']) ?? '')];
+  const name = stringOf(jsonOf(members, callNames) ?? '');
+  if (name === undefined || repeats(outer))
+    return { ...plainCall(json.replace(/\s+/g, ' ')), text: readableJson(json) };
+  const input = jsonOf(members, callArguments);
+  const used = new Set<string>([...callNames, ...callArguments, ...callIds, ...callEnvelope]);
+  const text = [
+    ...(input === undefined ? [] : [readableFields(stringOf(input) ?? input)]),
+    ...otherLines(members, used),
+  ];
+  return {
+    kind: 'call',
+    id: stringOf(jsonOf(members, callIds) ?? ''),
+    name,
+    ...summaryOf(input),
+    text: text.filter(Boolean).join('\n'),
+  };
+}
+
+/** Arguments that say what a call does, the most telling first. */
+const mainArguments = [
+  'command',
+  'cmd',
+  'script',
+  'code',
+  'query',
+  'url',
+  'file_path',
+  'path',
+  'pattern',
+  'text',
+] as const;
+
+/** The arguments on one line, the command first. */
+function summaryOf(input: string | undefined): Pick<ToolCall, 'summary' | 'more'> {
+  const text = input === undefined ? '' : (stringOf(input) ?? input).trim();
+  if (!text.startsWith('{') || !isJson(text)) return firstLine(text);
+  const members = membersOf(text);
+  const main = mainArguments.map(name => members.find(each => each.name === name)).find(Boolean);
+  const { summary, more } = main ? firstLine(lineText(main.json)) : { summary: '', more: 0 };
+  const rest = members.filter(each => each !== main).map(({ name, json }) => ({ name, ...firstLine(lineText(json)) }));
+  const words = rest.map(each =>
+    mainArguments.some(name => name === each.name) ? each.summary : `${each.name}=${each.summary}`,
+  );
+  return {
+    summary: [summary, ...words].filter(Boolean).join('  '),
+    more: more + rest.reduce((sum, each) => sum + each.more, 0),
+  };
+}
+
+function firstLine(text: string): Pick<ToolCall, 'summary' | 'more'> {
+  const [summary = '', ...rest] = text.trim().split('\n');
+  return { summary: summary.trim(), more: rest.length };
+}
+
+/** The value of an argument: text as it is, JSON on one line. */
+function lineText(json: string): string {
+  const text = stringOf(json);
+  if (text === undefined) return compact(JSON.parse(json));
+  const binary = binaryWords(text);
+  return binary === undefined ? text : `[${binary}]`;
+}
