@@ -71,15 +71,29 @@ export interface RunSituation {
   readonly total: number | null | undefined;
   /** When the run was last observed; epoch milliseconds. An unobserved run does not count as stalled. */
   readonly observedAt: number;
+  /** When it was started, which a run that waits has not followed yet; epoch milliseconds. */
+  readonly startedAt?: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
+/** How long a run has been waiting to begin; undefined if it is not. */
+function queuedWords({ status, completed, startedAt, now }: RunSituation): string | undefined {
+  if (status == null || statusMeaning(status) !== 'waiting') return undefined;
+  // One that has done steps waits to continue: since when is not known.
+  if (startedAt === undefined || (completed ?? 0) > 0) return 'queued';
+  return `queued ${duration(Math.max(0, now - startedAt))}`;
+}
+
 /**
  * Rate and time left while steps arrive, and the length of the silence once they stop. No time left for a run being
- * cancelled, no estimate before the first steps, and nothing about a run that has not been observed for as long.
+ * cancelled, no estimate before the first steps, and nothing about a run that has not been observed for as long. A run
+ * that has not begun is queued, and not silent.
  */
-export function paceWords(pace: Pace, { status, completed, total, observedAt, now }: RunSituation): string {
+export function paceWords(pace: Pace, situation: RunSituation): string {
+  const { status, completed, total, observedAt, now } = situation;
+  const queued = queuedWords(situation);
+  if (queued !== undefined) return queued;
   const { stepMs, changedAt, stallMs } = pace;
   if (now - observedAt > stallMs) return '';
   const silence = changedAt === undefined ? 0 : observedAt - changedAt;

@@ -17,6 +17,7 @@ import { readPages } from '../service/pagination.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
+import { heldOutMeans } from './held-out.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
@@ -294,6 +295,11 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
   return {
     key: trainingKeys.heldOutRewards(runId),
     share: shareWhole,
+    observes: rewards => ({
+      kind: 'training',
+      id: runId,
+      measured: heldOutMeans(rewards),
+    }),
     activity: () => (ended ? 'settled' : 'running'),
     read: async context => {
       const params = { training_run_id: runId };

@@ -186,6 +186,7 @@ export const runs = defineResource<EvalRun>({
   commands: runCommands,
   watch: {
     status: id => [readOf(evalProgressQuery(id)), readOf(evalRunQuery(id))],
+    countsDone: true,
     details: id => [readOf(evalRunQuery(id))],
     progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
     running: everyRun,

@@ -177,13 +177,23 @@ export const training = defineResource<TrainingRun>({
   commands: trainingCommands,
   watch: {
     status: id => [readOf(trainingProgressQuery(id)), readOf(trainingRunQuery(id))],
-    details: id => [readOf(trainingRunQuery(id)), readOf(trainerRewardsQuery(id, false))],
-    alone: id => [
-      readOf({
-        ...heldOutRewardsQuery(id, false),
-        observes: rewards => ({ kind: 'training', id, heldOut: heldOutWords(rewards) }),
-      }),
-    ],
+    countsDone: true,
+    details: id => [readOf(trainingRunQuery(id))],
+    measures: id => {
+      const heldOut = heldOutRewardsQuery(id, false);
+      return [
+        readOf(trainerRewardsQuery(id, false)),
+        readOf({
+          ...heldOut,
+          observes: rewards => ({
+            kind: 'training',
+            id,
+            ...heldOut.observes?.(rewards),
+            heldOut: heldOutWords(rewards),
+          }),
+        }),
+      ];
+    },
     running: everyTrainingRun,
     endsForGood: true,
     recordsProgress: true,

@@ -3,7 +3,8 @@
  * status store; reading goes through the query cache, so that nothing a view polls is requested twice.
  */
 
-import { hasEnded, isRunning } from '../contract/status.ts';
+import { hashKey } from '@tanstack/react-query';
+import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
 import { type ListSource, wholePage } from '../queries/lists/list.ts';
 import { paceOf, paceWords } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
@@ -15,8 +16,9 @@ import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
 import { isNotOffered, mayLackPath } from '../service/errors.ts';
+import { age, parseTime } from '../text/time.ts';
 import { placeOfRef, resourceOfKind, resources } from './catalogue.ts';
-import { inTurn, type Named, readListsOf } from './following.ts';
+import { inTurn, isManyOf, type Named, readListsOf, turnMs } from './following.ts';
 import type { Place } from './place.ts';
 import { isDue, lastAttempt, lastError, Outcome, type Read, readOf } from './watching.ts';
 
@@ -32,6 +34,8 @@ export const rewardName = (kind: string): string => (kind === 'run' ? 'mean' : '
 
 export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 
+/** The curves of a line, two of them, are read once in so many turns of its steps. */
+const curveTurns = 4;
 /** Resources read in parallel. */
 const atOnce = 4;
 /** If a query was not read for this many intervals, no view is polling it. */
@@ -39,16 +43,28 @@ const overdueIntervals = 2.5;
 
 const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
-function paceOfRun(known: KnownResource, { remembered, statuses }: Workbench, now: number): string {
+/** The pace of a run as its steps were last read, and since when that is if it is not now. */
+function paceOfRun(known: KnownResource, workbench: Workbench, now: number): string {
+  const { remembered, statuses } = workbench;
   const { kind, id, status, done: completed, total } = known;
-  if (!resourceOfKind(kind)?.watch?.recordsProgress || !isRunning(status)) return '';
-  const observedAt = statuses.lastRead(known)?.at ?? 0;
-  return paceWords(paceOf(remembered.progressOf(id)), { status, completed, total, observedAt, now });
+  const isWaiting = status !== undefined && statusMeaning(status) === 'waiting';
+  const { recordsProgress, countsDone } = resourceOfKind(kind)?.watch ?? {};
+  if (known.gone || !isRunning(status) || !(recordsProgress || (countsDone && isWaiting))) return '';
+  const situation = { status, completed, total, startedAt: parseTime(known.startedAt), now };
+  const observedAt = statuses.doneReadAt(known);
+  // Of what has not been read, neither a pace nor a silence is known.
+  if (observedAt === undefined && !isWaiting)
+    return statusReads(known).every(read => isNotOffered(lastError(workbench, read))) ? '' : 'steps not read yet';
+  const pace = paceOf(remembered.progressOf(id));
+  const words = paceWords(pace, { ...situation, observedAt: observedAt ?? now });
+  if (words !== '' || observedAt === undefined || now - observedAt <= pace.stallMs) return words;
+  const then = paceWords(pace, { ...situation, observedAt, now: observedAt });
+  return `${then === '' ? '' : `${then}  `}read ${age(now - observedAt)} ago`;
 }
 
 const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.status(id) ?? [];
-const aloneReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.alone?.(id) ?? [];
 const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.details?.(id) ?? [];
+const measureReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
 
 /**
  * Reads the current state of a resource without a screen. Parts that the service does not offer are left out. The id is
@@ -59,7 +75,7 @@ const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<KnownResource> {
   // A run's record may be older than its progress: the first read with a status counts.
   const reads = new Map(
-    [...detailReads(ref), ...aloneReads(ref), ...statusReads(ref).toReversed()].map(read => [
+    [...detailReads(ref), ...measureReads(ref), ...statusReads(ref).toReversed()].map(read => [
       JSON.stringify(read.key),
       read,
     ]),
@@ -179,11 +195,22 @@ async function readStatus(workbench: Workbench, ref: Named, attention: Attention
   }
 }
 
-/** Reads the details of a line. */
-async function readDetails(workbench: Workbench, ref: Named, attention: Attention, outcome: Outcome): Promise<void> {
-  for (const read of detailReads(ref)) {
+/** Whether the details of a line are to be read: once, after the end, and what measures it whenever it has moved on. */
+function lackDetails(workbench: Workbench, ref: Named, read: Read, everyMs: number): boolean {
+  const { statuses } = workbench;
+  const last = lastAttempt(workbench, read);
+  if (last === 0 || hasEnded(statuses.get(ref)?.status)) return isWanted(workbench, ref, read, 'visible');
+  if (!measureReads(ref).some(({ key }) => hashKey(key) === hashKey(read.key))) return false;
+  const movedAt = statuses.movedAt(ref);
+  // Without steps nothing says whether it has moved on.
+  return Date.now() - last >= everyMs && (movedAt === undefined || movedAt > last);
+}
+
+/** Reads the details of a line. Curves are large, and read less often than the steps. */
+async function readDetails(workbench: Workbench, ref: Named, everyMs: number, outcome: Outcome): Promise<void> {
+  for (const read of [...detailReads(ref), ...measureReads(ref)]) {
     const isOffered = !isNotOffered(lastError(workbench, read));
-    if (isOffered && isWanted(workbench, ref, read, attention)) await outcome.of(read.fetch(workbench));
+    if (isOffered && lackDetails(workbench, ref, read, everyMs)) await outcome.of(read.fetch(workbench));
   }
 }
 
@@ -205,6 +232,9 @@ async function readEach(
   outcome.check();
 }
 
+/** With much to follow, a list that takes many requests is searched for new runs after so many intervals. */
+const slowIntervals = 6;
+
 /**
  * Reads the lists that may contain running resources, at list intervals, unless another view has just read them.
  *
@@ -212,11 +242,18 @@ async function readEach(
  */
 async function discover(workbench: Workbench, context: QueryContext): Promise<void> {
   const outcome = new Outcome(context);
-  const lists = resources.flatMap(({ watch }) => (watch?.running ? [readOf(listQuery(workbench, watch.running))] : []));
-  await readListsOf(workbench, runningOf(workbench.statuses), outcome);
+  const running = runningOf(workbench.statuses);
+  const isMany = resources.some(({ kind }) => isManyOf(kind, running));
+  const lists = resources.flatMap(({ watch }) =>
+    watch?.running
+      ? [{ list: readOf(listQuery(workbench, watch.running)), isSlow: isMany && watch.running.costly === true }]
+      : [],
+  );
+  await readListsOf(workbench, running, outcome);
   await Promise.all(
-    lists.map(async list => {
-      if (isDue(workbench, list, 'visible')) await outcome.of(list.fetch(workbench));
+    lists.map(async ({ list, isSlow }) => {
+      const isRested = !isSlow || Date.now() - lastAttempt(workbench, list) >= slowIntervals * workbench.poll.visibleMs;
+      if (isRested && isDue(workbench, list, 'visible')) await outcome.of(list.fetch(workbench));
     }),
   );
   outcome.check();
@@ -226,16 +263,41 @@ async function discover(workbench: Workbench, context: QueryContext): Promise<vo
 function isUnfinished(workbench: Workbench, ref: Named, attention: Attention): boolean {
   if (!hasEnded(workbench.statuses.get(ref)?.status)) return true;
   const isOffered = (read: Read): boolean => !isNotOffered(lastError(workbench, read));
-  const reads = [...statusReads(ref).filter(isOffered).slice(0, 1), ...detailReads(ref).filter(isOffered)];
+  const details = [...detailReads(ref), ...measureReads(ref)].filter(isOffered);
+  const reads = [...statusReads(ref).filter(isOffered).slice(0, 1), ...details];
   return reads.some(read => isWanted(workbench, ref, read, attention));
 }
 
-/** The lines of Watch that are read one by one in this round. */
-function toRead(workbench: Workbench, attention: Attention): Named[] {
-  const lines = watchedOf(workbench);
-  const others = lines.filter(line => !line.pinned && !line.gone && isUnfinished(workbench, line, attention));
-  return [...lines.filter(({ pinned }) => pinned), ...inTurn(workbench, others, Date.now())];
+/**
+ * When a resource was last read one by one, in epoch milliseconds; 0 for never. Where an answer has to say how much is
+ * done, that of a list counts only if it does.
+ */
+function turnReadAt(workbench: Workbench, ref: Named): number {
+  const { statuses } = workbench;
+  const { countsDone } = resourceOfKind(ref.kind)?.watch ?? {};
+  const lastRead = statuses.lastRead(ref);
+  const readAt = countsDone ? statuses.doneReadAt(ref) : lastRead?.by !== undefined ? lastRead.at : undefined;
+  // A refused attempt takes its turn as well.
+  return Math.max(readAt ?? 0, ...statusReads(ref).map(read => lastAttempt(workbench, read)));
 }
+
+/** Those of the resources that are read one by one in this round. */
+function ofThisRound<Ref extends Named>(workbench: Workbench, refs: readonly Ref[], attention: Attention): Ref[] {
+  const { statuses, poll } = workbench;
+  const now = Date.now();
+  return inTurn(refs, {
+    // What has ended is read for the last time at once.
+    readAt: ref => (hasEnded(statuses.get(ref)?.status) ? 0 : turnReadAt(workbench, ref)),
+    isOver: ref => isOver(statuses.get(ref)?.status, statuses.get(ref)?.endTime, now),
+    roundMs: attention === 'focused' ? poll.focusedMs : poll.visibleMs,
+    poll,
+    now,
+  });
+}
+
+/** The lines of Watch that are to be followed. */
+const unfinishedLines = (workbench: Workbench, attention: Attention): WatchedResource[] =>
+  watchedOf(workbench).filter(line => !line.gone && isUnfinished(workbench, line, attention));
 
 /** The lines of Watch. Running work is polled according to the attention, and searched for at list intervals. */
 export function watchList(workbench: Workbench, attention: Attention): ListSource<WatchedResource> {
@@ -245,10 +307,16 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
     readPage: async context => {
       workbench.recall();
       await discover(workbench, context);
-      await readEach(context, toRead(workbench, attention), async (ref, outcome) => {
+      const { poll, paused } = workbench;
+      const lines = unfinishedLines(workbench, attention);
+      // Polling is paused, so this is a refresh by hand.
+      const refs = paused ? lines : ofThisRound(workbench, lines, attention);
+      const running = lines.filter(({ status }) => !hasEnded(status)).length;
+      const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);
+      await readEach(context, refs, async (ref, outcome) => {
         if (workbench.statuses.get(ref)?.gone) return;
         await readStatus(workbench, ref, attention, outcome);
-        if (!workbench.statuses.get(ref)?.gone) await readDetails(workbench, ref, attention, outcome);
+        if (!workbench.statuses.get(ref)?.gone) await readDetails(workbench, ref, everyMs, outcome);
       });
       return wholePage(watchedOf(workbench));
     },
@@ -287,7 +355,7 @@ export function backgroundWatch(workbench: Workbench): LiveQuery<number> {
       const { pinned, running } = unattended(workbench, Date.now());
       // The single reads below report what the service refuses.
       await readListsOf(workbench, running, new Outcome(context));
-      const refs = [...pinned, ...inTurn(workbench, running, Date.now())];
+      const refs = ofThisRound(workbench, [...pinned, ...running], 'visible');
       await readEach(context, refs, (ref, outcome) => readStatus(workbench, ref, 'visible', outcome));
       return refs.length;
     },

@@ -28,10 +28,12 @@ export interface Read {
 export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
   /** Reads of the status, each a fallback for the one before. */
   readonly status: (id: string) => readonly Read[];
-  /** Other data in a line of Watch. */
+  /** Its answers say how much of it is done: one that does not, such as that of a list, is no read of its progress. */
+  readonly countsDone?: true;
+  /** Other data in a line of Watch, read once and after the end. */
   readonly details?: (id: string) => readonly Read[];
-  /** Other data of a resource that is looked at alone. */
-  readonly alone?: (id: string) => readonly Read[];
+  /** The same, read again whenever more of it is done. */
+  readonly measures?: (id: string) => readonly Read[];
   /** The contract's names of its progress, for programs. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
   /** The status in which it waits for a user: it does not change by itself. */

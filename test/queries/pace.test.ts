@@ -101,3 +101,15 @@ describe('a silence', () => {
 it.each(['cancel_signaled', 'cancelling'])('no time is left of a run that is %s', status => {
   expect(words(steady, 0, { status })).toBe('2s a step');
 });
+
+describe('a run that waits', () => {
+  it('is queued, and not silent (W11)', () => {
+    const pace = paceOf([{ at: 0, completed_steps: 0 }]);
+    const situation = { completed: 0, total: 900, observedAt: 98_000, now: 98_000, startedAt: 0 };
+    expect(paceWords(pace, { ...situation, status: 'pending' })).toBe('queued 1m 38s');
+    expect(paceWords(pace, { ...situation, status: 'queued', startedAt: undefined })).toBe('queued');
+    // It continues: since when it waits is not known.
+    expect(paceWords(pace, { ...situation, status: 'pending', completed: 5 })).toBe('queued');
+    expect(paceWords(pace, { ...situation, status: 'running' })).toBe('no new step for at least 1m 38s');
+  });
+});

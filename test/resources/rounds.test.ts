@@ -7,7 +7,7 @@ import { Counts } from '../../src/resources/counts.ts';
 import { backgroundWatch, watchList } from '../../src/resources/watch.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
 
-const ids = Array.from({ length: 12 }, (_, index) => `evr_${index}`);
+const ids = Array.from({ length: 10 }, (_, index) => `evr_${index}`);
 
 /** A service with many pinned runs. `onProgress` is called with each answer to a round. */
 function world(onProgress: (stop: AbortController) => void) {

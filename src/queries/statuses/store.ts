@@ -3,8 +3,10 @@
  * it here; whatever depends on a status (notices, Watch, the counts of the frame, the remembered store) subscribes
  * here. So each change is announced once, no matter which part of the program read it first.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { hasEnded, isRunning } from '../../contract/status.ts';
 import { Listeners } from '../../text/listeners.ts';
+import type { HeldOutMeans } from '../held-out.ts';
 import type { Kinds } from '../kinds.ts';
 import type { ResourceRef } from '../remembered/store.ts';
 
@@ -23,6 +25,8 @@ export interface Observation {
   readonly graded?: number | null | undefined;
   /** The newest held-out reward and of how many samples it is, in words. */
   readonly heldOut?: string | undefined;
+  /** The newest and the best held-out mean. */
+  readonly measured?: HeldOutMeans | undefined;
   /** The values of its curve, oldest first; undefined for a step without one. */
   readonly curve?: readonly (number | undefined)[] | undefined;
   /** When it began, as the service wrote it. */
@@ -46,6 +50,7 @@ export interface KnownResource {
   readonly mean: number | undefined;
   readonly graded: number | undefined;
   readonly heldOut: string | undefined;
+  readonly measured: HeldOutMeans | undefined;
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
@@ -86,6 +91,8 @@ interface Entry {
   statusAt: number;
   /** When an answer last said how much of it is done; epoch milliseconds. */
   doneAt: number | undefined;
+  /** When that last changed; epoch milliseconds. */
+  movedAt: number | undefined;
   /** When it was found to be gone; epoch milliseconds. */
   goneAt: number | undefined;
   /** Whether its end is news: this program has read or started it, or it was seen running before. */
@@ -103,6 +110,7 @@ function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
     readBy: undefined,
     statusAt: readAt,
     doneAt: undefined,
+    movedAt: undefined,
     goneAt: undefined,
     seen,
     announced: false,
@@ -125,6 +133,7 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     mean: said.mean ?? old.mean,
     graded: said.graded ?? old.graded,
     heldOut: said.heldOut ?? old.heldOut,
+    measured: isDeepStrictEqual(old.measured, said.measured) ? old.measured : (said.measured ?? old.measured),
     curve: sameCurve(old.curve, said.curve),
     startedAt: said.startedAt ?? old.startedAt,
     endTime: said.endTime ?? old.endTime,
@@ -157,6 +166,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     mean: undefined,
     graded: undefined,
     heldOut: undefined,
+    measured: undefined,
     curve: [],
     startedAt: undefined,
     endTime: undefined,
@@ -211,6 +221,11 @@ export class StatusStore {
     return this.#entries.get(keyOf(resource))?.doneAt;
   }
 
+  /** When that last changed, in epoch milliseconds; undefined if it never did. */
+  movedAt(resource: Named): number | undefined {
+    return this.#entries.get(keyOf(resource))?.movedAt;
+  }
+
   /** When it was found to be gone, in epoch milliseconds; undefined if it is not gone. */
   goneAt(resource: Named): number | undefined {
     const entry = this.#entries.get(keyOf(resource));
@@ -235,6 +250,7 @@ export class StatusStore {
       if (said.status != null) entry.seen = true;
       [entry.readAt, entry.readBy] = [at, by];
       if (said.done != null) entry.doneAt = at;
+      if (next.done !== before.done) entry.movedAt = at;
       if (next.status !== before.status) entry.statusAt = at;
       const moved = wasSeen && before.status !== undefined && next.status !== before.status;
       const ended = moved && !hasEnded(before.status) && hasEnded(next.status);

@@ -19,6 +19,5 @@ it('are not read one by one in Watch', async () => {
   // Rounds of the run that is watched as well.
   await morePolls(run, 60);
   const asked = deployments.filter(({ deployment_id }) => run.asked('getDeployment', deployment_id) > 0);
-  expect(asked.length).toBeGreaterThan(0);
   expect(asked.length).toBeLessThanOrEqual(10);
 });

@@ -1,5 +1,6 @@
 /** The first lines of a training run: its status, progress and pace. */
 import { useCallback, useMemo, useState } from 'react';
+import { statusMeaning } from '../../../contract/status.ts';
 import type { TrainingProgress, TrainingRun } from '../../../contract/training.ts';
 import { freshnessAt } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
@@ -77,8 +78,10 @@ export function usePace(
         if (ended) return '';
         const seen = freshnessAt(freshness, now);
         const observedAt = seen.kind === 'fresh' ? now : 'at' in seen ? (seen.at ?? now) : now;
-        const elapsed = started === undefined ? '' : `started ${age(Math.max(0, now - started))} ago`;
-        return [paceWords(pace, { status, completed, total, observedAt, now }), elapsed].filter(Boolean).join('  ');
+        const isWaiting = status != null && statusMeaning(status) === 'waiting';
+        const elapsed = started === undefined || isWaiting ? '' : `started ${age(Math.max(0, now - started))} ago`;
+        const words = paceWords(pace, { status, completed, total, startedAt: started, observedAt, now });
+        return [words, elapsed].filter(Boolean).join('  ');
       },
       [pace, freshness, status, completed, total, started, ended],
     ),
