@@ -18,6 +18,8 @@ const words = process.argv.slice(2);
 if (!printPrebuilt(words, new URL('.', import.meta.url))) {
   cacheCompiledCode(join(findPaths(process.env).cache, 'compiled'));
   hideKnownWarnings();
+  // Without a listener it would open Node's debugger, in a process that holds keys.
+  process.on('SIGUSR1', () => {});
   // Only the screen needs no table of flags.
   if (words.length === 0) {
     try {

@@ -1,15 +1,6 @@
 /**
  * `npm run torture`: the program on a service that answers wrongly, under random input. Prints what was tried, and
  * fails with the seed if something happened that never should.
- *
- *     npm run torture                       everything
- *     npm run torture -- breadth --keys N --answers N
- *     npm run torture -- depth --sessions N
- *     npm run torture -- numbers --views N
- *     npm run torture -- read-only          breadth and depth of a program that may only read, pressed to write
- *     npm run torture -- secrets            breadth and depth in which secrets are typed: they are found nowhere afterwards
- *     npm run torture -- soak --minutes N
- *     … --seed N                            another chance
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -17,18 +8,46 @@ import { runBreadth } from './torture/breadth-run.ts';
 import type { Failure } from './torture/judge.ts';
 import type { Purpose } from './torture/shares.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seed: { type: 'string', default: '1' },
-    keys: { type: 'string', default: '300000' },
-    answers: { type: 'string', default: '20000' },
-    sessions: { type: 'string', default: '100' },
-    views: { type: 'string', default: '300' },
-    minutes: { type: 'string', default: '30' },
-    workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
-  },
-});
+const usage = `npm run torture                       everything
+npm run torture -- breadth --keys N --answers N
+npm run torture -- depth --sessions N
+npm run torture -- numbers --views N
+npm run torture -- read-only          breadth and depth of a program that may only read, pressed to write
+npm run torture -- secrets            breadth and depth in which secrets are typed: they are found nowhere afterwards
+npm run torture -- soak --minutes N
+… --seed N                            another chance
+… --workers N                         processes at once
+`;
+
+/** Ends the program for --help, and for arguments that it does not know. */
+function argumentsOf<Parsed>(parse: () => Parsed): Parsed {
+  try {
+    return parse();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
+const { values, positionals } = argumentsOf(() =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', short: 'h', default: false },
+      seed: { type: 'string', default: '1' },
+      keys: { type: 'string', default: '300000' },
+      answers: { type: 'string', default: '20000' },
+      sessions: { type: 'string', default: '100' },
+      views: { type: 'string', default: '300' },
+      minutes: { type: 'string', default: '30' },
+      workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    },
+  }),
+);
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
 
 type Row = readonly [what: string, count: number | string];
 const rows: Row[] = [];

@@ -7,9 +7,11 @@ import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
 import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
-import { own } from '../text/own.ts';
+import { counted } from '../text/numbers.ts';
+import { isRecord, own } from '../text/own.ts';
 import type { Assumptions } from './assumptions.ts';
 import { ApiError, RequestError, type ServiceError } from './errors.ts';
+import { parseJson } from './http.ts';
 
 export interface CallInput<Query, Body> {
   readonly params?: Readonly<Record<string, string | number>> | undefined;
@@ -202,9 +204,21 @@ export function pathUrl(base: URL, path: string): URL {
   return url;
 }
 
-/** The request with another body, sent unchanged. */
+/** The request with another body, sent unchanged. It is shown without its values: any of them may be a secret. */
 export function withPayload(request: PreparedRequest, payload: Uint8Array): PreparedRequest {
-  return { ...request, body: payload, shownBody: () => Buffer.from(payload).toString(), namesResource: true };
+  const shownBody = (): string =>
+    `${shapeOf(parseJson(Buffer.from(payload).toString()))} (${counted(payload.byteLength, 'byte')})`;
+  return { ...request, body: payload, shownBody, namesResource: true };
+}
+
+const mostFields = 50;
+
+/** The names of the fields of an object, and of the objects in it, without their values. */
+function shapeOf(value: unknown, depth = 3): string {
+  if (Array.isArray(value)) return `[${counted(value.length, 'item')}]`;
+  if (!isRecord(value) || depth === 0) return '…';
+  const fields = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${shapeOf(each, depth - 1)}`);
+  return `{${[...fields.slice(0, mostFields), ...(fields.length > mostFields ? ['…'] : [])].join(', ')}}`;
 }
 
 /** The error for a missing path, with advice on the setting that chose it. */

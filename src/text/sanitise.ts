@@ -74,6 +74,36 @@ const mayNeedWork = whenNeeded(
 );
 const excessMarks = whenNeeded(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
 
+/**
+ * Characters before which nothing changes, whatever comes after them: no control, no part of a longer character, and
+ * nothing that a joiner may follow.
+ */
+const firm = whenNeeded(
+  String.raw`[\u0020-\u0022\u0024-\u0029\u002B-\u002F\u003A-\u007E[\p{L}&&[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]]`,
+  'v',
+);
+/** A tab is no control here: what it becomes depends on the text before it only. */
+const anyControl = /[\x00-\x08\x0B-\x1F\x7F-\x9F]/;
+/** The first half of a character, or signs that wait for a number: they may become something else. */
+const openEnd = whenNeeded(String.raw`(?:[\uD800-\uDBFF]|[${prefixSigns}]+)$`, 'v');
+
+/** The length of the beginning of `text` that stays as `sanitise` makes it, whatever follows. */
+export function settledLength(text: string): number {
+  const control = text.search(anyControl);
+  for (let end = control === -1 ? text.length : control; end > 0; end -= 1) {
+    if (firm().test(text.charAt(end - 1))) return end;
+  }
+  return 0;
+}
+
+/** The length of `text` without an end that what follows may change. */
+export function closedLength(text: string): number {
+  const open = openEnd().exec(text.slice(-longestOpenEnd));
+  return text.length - (open?.[0].length ?? 0);
+}
+
+const longestOpenEnd = 16;
+
 const prefixesOfNothing = whenNeeded(String.raw`[${prefixSigns}]+(?=\s|$)`, 'gv');
 
 /** The text made safe for a terminal. Linear in its length; plain ASCII passes at memory speed. */

@@ -19,10 +19,27 @@ describe('the terminal', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
     ['SIGINT', 130],
-  ])('is given back after %s', async (signal, code) => {
+    ['SIGUSR2', 140],
+    ['SIGALRM', 142],
+    ['SIGXCPU', 152],
+    ['SIGVTALRM', 154],
+    ['SIGPWR', 158],
+  ])('is given back after %s (X9)', async (signal, code) => {
     const session = await opened();
     session.signal(signal);
     expect((await session.ended).exitCode).toBe(code);
+    expect(session.leftOn()).toEqual([]);
+  });
+
+  it('stays the program’s after SIGUSR1, which opens no debugger (X9)', async () => {
+    const session = await opened();
+    session.signal('SIGUSR1');
+    // A key that is answered comes after the signal.
+    session.press('?');
+    await session.waitFor('keys');
+    expect(session.text()).not.toContain('Debugger');
+    session.signal('SIGTERM');
+    expect((await session.ended).exitCode).toBe(143);
     expect(session.leftOn()).toEqual([]);
   });
 

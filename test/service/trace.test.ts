@@ -40,6 +40,22 @@ describe('a request and its answer', () => {
 });
 
 describe('what is secret', () => {
+  it('is not in the body of an unknown path, of which only names and the size are shown (V13)', async () => {
+    const server = await hostileServer(json({}));
+    const body = Buffer.from(
+      JSON.stringify({ name: 'A', value: 'hidden-1', deep: { more: 'hidden-2', list: [1, 2] } }),
+    );
+    const { text, sent } = await traced(server.url, async service => {
+      await service.sendRaw({ method: 'POST', path: '/api/v2/secrets', body });
+      await service.sendRaw({ method: 'POST', path: '/api/v2/secrets', body: Buffer.from('hidden-3') });
+    });
+    expect(text).not.toContain('hidden-');
+    expect(sent).toEqual([
+      `{"name": …, "value": …, "deep": {"more": …, "list": [2 items]}} (${body.byteLength} bytes)`,
+      '… (8 bytes)',
+    ]);
+  });
+
   it('is in no event: keys, values of secrets however short, and addresses that are signed', async () => {
     const url = 'https://storage.example/a?policy=abc';
     const upload = { bench_id: 'b', urls: [{ path: 'a', url, headers: { 'x-lock': 'lock-1' } }] };

@@ -28,4 +28,42 @@ describe('text that comes in pieces', () => {
     expect(out.length).toBeLessThanOrEqual(whole.length + 8);
     expect(out.match(/\u0301/g)?.length ?? 0).toBeLessThanOrEqual(whole.match(/\u0301/g)?.length ?? 0);
   });
+
+  it.each([
+    ['emoji', ['a', '\ud83d', '\ude00 ok ', '👩', '\u200d', '🚀 and\tmore\n', 'x\n']],
+    ['tabs', ['ab', '\t', 'c\tde', 'f\t\tg', '\n\t1']],
+    ['signs before a number', ['at \u0600', '\u0661 left\n']],
+    ['Arabic, Thai and Chinese', ['مر', 'حبا\u200cب', 'ك ', 'ภาษา', 'ไทย ', '汉', '字\n']],
+    ['joiners and marks', ['a', '\u200d', 'b\u0301', '\u0301\u0301', ' क\u094d', '\u200d', 'ष\n']],
+  ])('equals the whole with %s', (_, pieces) => {
+    expect(streamed(pieces)).toBe(
+      pieces
+        .join('')
+        .split('\n')
+        .map(line => sanitise(line, { multiline: true }))
+        .join('\n'),
+    );
+  });
+
+  it.each([
+    ['letters', 'abc d'],
+    ['umlauts', 'äbc d'],
+    ['no firm place', '\u0e20\u0e32\u0e29'],
+    ['marks', '\u0301\u0301\u0301'],
+    ['escapes', '\u001b[31mx'],
+    ['an open title', 'ab;c'],
+  ])('costs linear time on one line of %s (X7)', (_, piece) => {
+    const workOf = (pieces: number): number => {
+      let work = 0;
+      const clean = cleanStream((text, options) => {
+        work += text.length;
+        return sanitise(text, options);
+      });
+      let out = clean('\u001b]0;');
+      for (let count = 0; count < pieces; count += 1) out += clean(piece);
+      expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+      return work;
+    };
+    expect(workOf(8_000)).toBeLessThan(2.5 * workOf(4_000));
+  });
 });

@@ -3,9 +3,11 @@
  * terminal itself. Every mode that was switched on is switched off with a non-blocking write. In between, the terminal
  * may be lent to another program or to the shell: the program then continues without drawing.
  */
+import { constants } from 'node:os';
 import { render } from 'ink';
 import type { ReactNode } from 'react';
 import { Listeners } from '../../../text/listeners.ts';
+import { own } from '../../../text/own.ts';
 import { toAscii } from '../../../text/terminal.ts';
 import type { MouseEvent } from '../../keys/mouse.ts';
 import { ProgramBoundary } from '../failure-boundary.tsx';
@@ -31,10 +33,18 @@ export interface StartTerminalOptions {
   readonly ascii: boolean;
 }
 
-/** Exit codes for signals: 128 plus the signal number. */
-const signalCodes = { SIGINT: 130, SIGQUIT: 131, SIGTERM: 143, SIGHUP: 129 } as const;
-type EndingSignal = keyof typeof signalCodes;
-const endingSignals = Object.keys(signalCodes) as readonly EndingSignal[];
+/**
+ * The signals that end a process and can be caught (signal(7)). SIGABRT cannot: Node raises it for itself. Nor do those of
+ * a fault in the program leave it able to do anything.
+ */
+const endingSignals = [
+  ...(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM', 'SIGPROF'] as const),
+  ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS'] as const),
+].filter(signal => own(constants.signals, signal) !== undefined);
+type EndingSignal = (typeof endingSignals)[number];
+
+/** The exit code for a signal, as a shell reports it: 128 plus its number. */
+const codeOf = (signal: EndingSignal): number => 128 + constants.signals[signal];
 
 /** A suspend key this soon after continuing was typed before the suspension. */
 const typedBeforeMs = 250;
@@ -165,8 +175,8 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
       input.renew();
       output.writeNow(switchAllOff());
     }
-    end(signalCodes[signal]);
-    process.exit(signalCodes[signal]);
+    end(codeOf(signal));
+    process.exit(codeOf(signal));
   };
 
   const port: TerminalPort = {
