@@ -49,7 +49,7 @@ export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undef
   return rated.find(each => each.reward === least) ?? openable[0];
 }
 
-const sides = ['base', 'new'] as const;
+export const sides = ['base', 'new'] as const;
 export type Side = (typeof sides)[number];
 
 /**

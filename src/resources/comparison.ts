@@ -8,13 +8,14 @@ import {
   summariseComparison,
 } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
-import type { RunTasks, TaskMean, TaskRollouts } from '../present/statistics/tasks.ts';
+import { noRollouts, type RunTasks, type TaskMean, type TaskRollouts } from '../present/statistics/tasks.ts';
 import {
   type ComparedTask,
   lowest,
   type OfBoth,
   ratedRewards,
   type Side,
+  sides,
   trajectoriesOf,
   unlistedTask,
   withoutReward,
@@ -27,7 +28,9 @@ function taskRollouts({ task_id, rollouts }: ComparedTask, side: Side): TaskRoll
   const { listed, unlisted } = rollouts[side];
   if (task_id !== unlistedTask) return [{ rewards: listed.map(each => each.reward), unlisted }];
   const most = Math.max(rollouts.base.unlisted, rollouts.new.unlisted);
-  return Array.from({ length: most }, () => ({ rewards: [], unlisted: 1 }));
+  return Array.from({ length: most }, (_, index) =>
+    index < unlisted ? { rewards: [], unlisted: 1 } : { ...noRollouts, isUnknown: true },
+  );
 }
 
 /** @param final which of the runs ended by themselves */
@@ -73,17 +76,12 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
     value: row => row.difference,
     text: row => difference(row.difference),
   },
+  // Of the base and of the new run.
   columnOf(
-    'base_n',
-    'BASE N',
-    row => ratedRewards(row.rollouts.base).length,
-    row => shareText(row.rollouts.base),
-  ),
-  columnOf(
-    'new_n',
-    'NEW N',
-    row => ratedRewards(row.rollouts.new).length,
-    row => shareText(row.rollouts.new),
+    'n',
+    'N',
+    row => Math.min(...sides.map(side => ratedRewards(row.rollouts[side]).length)),
+    row => sides.map(side => shareText(row.rollouts[side])).join(', '),
   ),
   columnOf('base_min', 'BASE MIN', row => lowest(row.rollouts.base)?.reward),
   columnOf('new_min', 'NEW MIN', row => lowest(row.rollouts.new)?.reward),

@@ -17,6 +17,8 @@ export interface TaskRollouts {
   readonly rewards: readonly (number | undefined)[];
   /** Rollouts that the answer leaves out. */
   readonly unlisted: number;
+  /** Stands for a task of the other run that is not known by name: this run may lack nothing of it. */
+  readonly isUnknown?: boolean;
 }
 
 /** The tasks of one run. */
@@ -112,7 +114,8 @@ export interface TaskMean {
   readonly bounds: Bounds | undefined;
 }
 
-export function taskMean({ tasks, final }: RunTasks, range: Range): TaskMean {
+export function taskMean({ tasks: all, final }: RunTasks, range: Range): TaskMean {
+  const tasks = all.filter(({ isUnknown }) => !isUnknown);
   const means = tasks.flatMap(({ rewards }) => mean(rewards.filter(reward => reward !== undefined)) ?? []);
   const rated = tasks.reduce((sum, { rewards }) => sum + rewards.filter(reward => reward !== undefined).length, 0);
   const rollouts = tasks.reduce((sum, task) => sum + Math.max(final ? 1 : 0, rolloutsOf(task, final)), 0);

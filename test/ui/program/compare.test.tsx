@@ -83,7 +83,7 @@ it('opens the rollout that lost, that of the other run, and those of the next ta
   const start = { view: 'compare', base: { id: 'evr_old', name: 'old' }, new: { id: 'evr_new', name: 'new' } } as const;
   const { screen, close } = openProgram({ service, start, columns: 160, rows: 30 });
   onTestFinished(close);
-  await screen.waitFor(text => /▸ lost +1\.00 +0\.500 +-0\.500 +2 +2/.test(text));
+  await screen.waitFor(text => /▸ lost +1\.00 +0\.500 +-0\.500 +2, 2/.test(text));
   await screen.press('enter');
   await screen.waitFor('this is traj_evr_new_lost_1');
   await screen.press(']');

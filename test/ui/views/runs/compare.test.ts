@@ -45,7 +45,7 @@ describe('compareTasks', () => {
       [rewarded('a', 1), rewarded('a', 0.5)],
       [rewarded('a', 1), rewarded('a', 0), rewarded('a', null)],
     );
-    expect(cells(task)).toMatchObject({ base_n: '2', new_n: '2/3', base_min: '0.500', new_min: '0' });
+    expect(cells(task)).toMatchObject({ n: '2, 2/3', base_min: '0.500', new_min: '0' });
     expect(task && comparedFacts(task)).toContainEqual({
       label: 'new',
       value: '0.500 of 2 rollouts, lowest 0, 1 without a reward',
@@ -73,7 +73,8 @@ describe('compareTasks', () => {
     // Three rollouts of two tasks: whose is the third?
     const odd = compareTasks(base, listed([rewarded('a', 1)], 3));
     expect(odd).toHaveLength(3);
-    expect(cells(odd[2])).toMatchObject({ task: '(not listed)', new: 'none', new_n: '0/2' });
+    expect(cells(odd[2])).toMatchObject({ task: '(not listed)', new: 'none', n: '0, 0/2' });
+    expect(lines(odd)[0]).toMatch(/1\.00 of 2 tasks/);
     expect(lines(odd)[1]).toContain('1.00 of 1 of 4 rollouts');
   });
 });
