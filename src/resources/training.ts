@@ -84,23 +84,31 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
 ];
 
 /** Why the best point of a held-out curve is no estimate: the tasks that choose it measure it too. */
-export const optimismWords = 'A checkpoint chosen by this curve looks better on the same tasks than it is';
+export const optimismWords = 'A checkpoint chosen by it looks better than it is';
+
+/** The newest held-out reward, its number of samples, and its interval on these tasks; undefined if there is none. */
+function lastHeldOut(rewards: readonly HeldOutReward[], range?: Range) {
+  const measured = rewards.filter(({ held_out_reward }) => held_out_reward != null);
+  const last = measured.toSorted((left, right) => left.step - right.step).at(-1);
+  if (!last) return undefined;
+  const of = last.loaded_trajectories ?? last.completed_samples ?? undefined;
+  const expected = last.expected_samples ?? of;
+  const missing = Math.max(0, (expected ?? 0) - (of ?? 0));
+  const interval = intervalOfMean(last.held_out_reward ?? Number.NaN, of ?? 0, missing, range);
+  return { last, of, expected, interval };
+}
 
 /**
  * The newest held-out reward, of how many samples it is, and how certain: `0.412 at step 40, of 10 of 12 samples, 2
  * failed, 95% between 0.150 and 0.723 on these tasks`. Undefined if there is none.
  */
-export function heldOutWords(rewards: readonly HeldOutReward[], range?: Range): string | undefined {
-  const measured = rewards.filter(({ held_out_reward }) => held_out_reward != null);
-  const last = measured.toSorted((left, right) => left.step - right.step).at(-1);
-  if (!last) return undefined;
-  const of = last.loaded_trajectories ?? last.completed_samples;
-  const expected = last.expected_samples ?? of;
-  const missing = Math.max(0, (expected ?? 0) - (of ?? 0));
-  const interval = intervalOfMean(last.held_out_reward ?? Number.NaN, of ?? 0, missing, range);
+export function heldOutWords(rewards: readonly HeldOutReward[]): string | undefined {
+  const held = lastHeldOut(rewards);
+  if (!held) return undefined;
+  const { last, of, expected, interval } = held;
   return [
     `${reward(last.held_out_reward)} at step ${last.step}`,
-    of == null ? '' : `of ${of} of ${counted(expected ?? of, 'sample')}`,
+    of === undefined ? '' : `of ${of} of ${counted(expected ?? of, 'sample')}`,
     last.failed_samples ? `${last.failed_samples} failed` : '',
     last.cancelled_samples ? `${last.cancelled_samples} cancelled` : '',
     interval &&
@@ -108,6 +116,14 @@ export function heldOutWords(rewards: readonly HeldOutReward[], range?: Range): 
   ]
     .filter(Boolean)
     .join(', ');
+}
+
+/** The same in few words, for a curve that shows the rest: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
+export function heldOutInterval(rewards: readonly HeldOutReward[], range: Range): string | undefined {
+  const { last, of, interval } = lastHeldOut(rewards, range) ?? {};
+  if (last === undefined || of === undefined || interval === undefined) return undefined;
+  const between = `${intervalLabel(interval)} ${reward(interval.low)} to ${reward(interval.high)}`;
+  return `held-out ${reward(last.held_out_reward)}, ${between} of ${counted(of, 'sample')}`;
 }
 
 export function trainingFacts(run: TrainingRun): readonly Fact[] {

@@ -2,7 +2,7 @@
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import type { ProgressPoint } from '../../../queries/remembered/store.ts';
-import { heldOutWords, optimismWords } from '../../../resources/training.ts';
+import { heldOutInterval, optimismWords } from '../../../resources/training.ts';
 import { counted, none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
@@ -185,12 +185,13 @@ export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefin
 /** From this height of the pane the newest held-out mean has its lines above the chart. */
 const tallPane = 20;
 
-/** The newest held-out mean with its interval, and that a choice by it is no proof; nothing where there is little room. */
+/** How certain the newest held-out mean is, and that a choice by it is no proof; nothing where there is little room. */
 export function heldOutLines(
   heldOut: readonly HeldOutReward[],
   range: Range,
   { width, height }: { readonly width: number; readonly height: number },
 ): string[] {
-  const words = height < tallPane ? undefined : heldOutWords(heldOut, range);
-  return words === undefined ? [] : [`held-out ${words}`, optimismWords].map(line => truncate(line, width));
+  if (height < tallPane || heldOut.every(({ held_out_reward }) => held_out_reward == null)) return [];
+  const lines = [heldOutInterval(heldOut, range), optimismWords];
+  return lines.filter(line => line !== undefined).map(line => truncate(line, width));
 }
