@@ -50,6 +50,20 @@ it.each([
   },
 );
 
+it('are read on after a next page that failed once, with the next successful answer (U33)', async () => {
+  const many = new ManyRows(600);
+  const { screen } = await openList(many);
+  let isBroken = true;
+  many.before = async ({ cursor }) => {
+    if (cursor && isBroken) throw new Error('the store is out');
+  };
+  await screen.type('j'.repeat(180));
+  await screen.waitFor('the store is out');
+  isBroken = false;
+  await screen.press('r');
+  await screen.waitFor(text => text.includes('181/400+') && !text.includes('the store is out'));
+});
+
 describe('the last row', () => {
   it.each([250, 2_000])('of %i is where G goes, not the last one that was read', async count => {
     const { screen } = await openList(new ManyRows(count));
