@@ -35,6 +35,7 @@ it('has the sections of a manual, and the names of the resources', () => {
     'OPTIONS',
     'COMMANDS',
     'EXAMPLES',
+    'INSTALLATION',
     'EXIT STATUS',
     'ENVIRONMENT',
     'FILES',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../src/config/settings-file.ts';
 import { graderSpec } from '../src/local/grading/graders.ts';
+import { installWays, published, workflowSteps } from '../tools/published.ts';
 import { withBlocks } from '../tools/readme.ts';
 import { temporaryFolder } from './config/folder.ts';
 import { examples, readme } from './readme.ts';
@@ -12,6 +13,21 @@ import { examples, readme } from './readme.ts';
 describe('README', () => {
   it('has the tables that `npm run readme` writes', () => {
     expect(readme).toBe(withBlocks(readme));
+  });
+
+  it('names no package of a registry while there is none, nor can it be published by mistake', () => {
+    const { private: isPrivate } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(isPrivate === true).toBe(published === undefined);
+    const commands = (name?: string) => [...installWays(name).flatMap(([, lines]) => lines), ...workflowSteps(name)];
+    const named = /npx (?!vitest|tsx|patch-package)|npm install --global (?!\.\/)/;
+    expect(commands('@scope/benchtop').filter(line => named.test(line))).toEqual([
+      'npx @scope/benchtop',
+      'npm install --global @scope/benchtop',
+      '- run: npm install --global @scope/benchtop',
+    ]);
+    if (published !== undefined) return;
+    expect(commands().filter(line => named.test(line))).toEqual([]);
+    expect(readme).not.toMatch(named);
   });
 
   it('links to files that are there', () => {

@@ -4,6 +4,7 @@ import { commands, workbench } from '../src/commands/table/commands.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm, flagWords } from '../src/commands/table/spec.ts';
 import { about, exitCodeMeanings } from '../src/commands/table/words.ts';
 import { variables } from '../src/config/reference.ts';
+import { installWays } from './published.ts';
 
 /** A paragraph as roff takes it, in source lines of a usual width. */
 function roff(text: string): string {
@@ -107,6 +108,9 @@ export function manPage(version: string, named: NamedResources): string {
     flagsText(workbench.flags, flag => flag.group === 'service'),
     `.SH COMMANDS\n${all.map(each => commandText(each, named)).join('')}`,
     `.SH EXAMPLES\n${examples.map(([words, lines]) => `${roff(words)}\n${example(lines)}`).join('.PP\n')}`,
+    `.SH INSTALLATION\n${installWays()
+      .map(([words, lines]) => `${roff(words)}\n${example(lines)}`)
+      .join('.PP\n')}`,
     `.SH "EXIT STATUS"\n${exitCodeMeanings.map(([code, words]) => tagged(String(code), words)).join('')}`,
     `.SH ENVIRONMENT\n${variables.map(({ names, words }) => tagged(names.join(', '), words)).join('')}`,
     `.SH FILES\n${files.map(([path, words]) => tagged(path, words)).join('')}`,

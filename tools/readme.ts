@@ -1,5 +1,5 @@
 /**
- * `npm run readme`: writes the tables of README that are made from the code. They are between `<!-- begin NAME -->` and
+ * `npm run readme`: writes the parts of README that are made from the code. They are between `<!-- begin NAME -->` and
  * `<!-- end NAME -->`. With `--check`, as in `npm run lint`, it only says whether they are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { serviceFlags } from '../src/commands/table/flags.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
 import { exitCodeMeanings } from '../src/commands/table/words.ts';
 import { profileReference, settingsReference, variables } from '../src/config/reference.ts';
+import { installWays, workflowSteps } from './published.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 const row = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
@@ -45,8 +46,35 @@ function flagTable(flags: Readonly<Record<string, FlagSpec>>): string {
   return table(['flag', 'meaning'], rows);
 }
 
+function installText(): string {
+  return installWays()
+    .map(([words, lines]) => [words, '', '```sh', ...lines, '```'].join('\n'))
+    .join('\n\n');
+}
+
+function workflow(): string {
+  const steps = workflowSteps().map(line => `      ${line}\n`);
+  return `\`\`\`yaml
+name: gate
+on: workflow_dispatch
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    env:
+      BENCHTOP_BASE_URL: https://service.example
+      BENCHTOP_API_KEY: \${{ secrets.BENCHTOP_API_KEY }}
+      BASE: \${{ vars.BASELINE_RUN }}
+    steps:
+${steps.join('')}      - run: |
+          NEW=$(benchtop evaluate t-words --model benchtop/tutor-base --checkpoint first@latest --wait --field id)
+          benchtop compare "$BASE" "$NEW" --fail-below 0
+\`\`\``;
+}
+
 /** The content of each block. */
 const blocks: Readonly<Record<string, () => string>> = {
+  install: installText,
+  workflow,
   commands: commandTable,
   'flags of all commands': () => flagTable(serviceFlags),
   'exit codes': () =>

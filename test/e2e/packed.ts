@@ -49,16 +49,21 @@ export interface Packed {
   readonly remove: () => void;
 }
 
-/** Packs a fresh clone: the tracked files, and the packages that `npm ci` installed. */
-export async function pack(): Promise<Packed> {
-  const folder = mkdtempSync(join(tmpdir(), 'benchtop-pack-'));
-  const clone = join(folder, 'clone');
+/** Makes a fresh clone: the files that are tracked, or would be. */
+export async function freshClone(clone: string): Promise<void> {
   const { stdout: tracked } = await execute('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
     cwd: repository,
   });
   for (const path of tracked.split('\0').filter(name => name && existsSync(join(repository, name)))) {
     cpSync(join(repository, path), join(clone, path));
   }
+}
+
+/** Packs a fresh clone, with the packages that `npm ci` installed here. */
+export async function pack(): Promise<Packed> {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-pack-'));
+  const clone = join(folder, 'clone');
+  await freshClone(clone);
   symlinkSync(join(repository, 'node_modules'), join(clone, 'node_modules'));
   const said = await npm(['pack', '--json', '--pack-destination', folder], clone);
   // Output of scripts that npm runs comes before it.

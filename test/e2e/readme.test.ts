@@ -35,9 +35,9 @@ beforeAll(async () => {
   home = await populatedHome();
   home.env['PATH'] = `${join(home.home, 'bin')}:${home.env['PATH']}`;
   provide('benchtop', [`exec ${programLine} "$@"`]);
-  provide('npx', ['test "$1" = benchtop || exit 2', 'shift', 'exec benchtop "$@"']);
-  // The registry is not available here; another test installs the packed package.
-  provide('npm', [`case "$*" in 'install --global benchtop' | 'uninstall --global benchtop') ;; *) exit 2 ;; esac`]);
+  // test/e2e/clone.test.ts runs these.
+  const npm = ['ci', 'start', 'test', 'pack', 'install --global ./benchtop-*.tgz', 'uninstall --global benchtop'];
+  provide('npm', [`case "$*" in ${npm.map(words => `'${words}'`).join(' | ')}) ;; *) exit 2 ;; esac`]);
   work = join(home.home, 'readme');
   known = {
     'https://service.example': home.baseUrl,
@@ -64,7 +64,7 @@ describe('README', () => {
 
   it.each(blocks.map(({ line, text }) => [line, text] as const))('from line %i on', async (_line, text) => {
     const script = asRun(text);
-    if (/^(npx )?benchtop$/m.test(script)) {
+    if (/^benchtop$/m.test(script)) {
       const session = openSession(home.env, { inShell: true, cwd: work });
       // Typed after the program has ended, because it reads everything until then.
       session.type(`${script.trim()}; exit\r`);

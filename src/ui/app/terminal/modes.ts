@@ -48,5 +48,6 @@ export class Modes {
 /** The bytes that switch off every mode that a killed program may have left on. */
 export function switchAllOff(): string {
   const bytes = Object.entries(modes).flatMap(([name, [, off]]) => (name === 'title' ? [] : [off]));
-  return `\u001b[m\u001b[r${bytes.join('')}\u001b[?1l\u001b>`;
+  const others = ['1', '1002', '1003', '1005', '1015'].map(mode => `\u001b[?${mode}l`);
+  return `\u001b[m\u001b[r${bytes.join('')}${others.join('')}\u001b>`;
 }

@@ -1,0 +1,82 @@
+/**
+ * README's first lines in a fresh clone, with nothing on the path but Node and npm. The whole suite passes there when
+ * `.ci/run` runs it; here it is a few files, so that this test neither runs itself nor takes twice the time.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { examples } from '../readme.ts';
+import { freshClone } from './packed.ts';
+import { freshHome, openSession } from './session.ts';
+
+const [runs, tests, packs] = examples.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
+
+/** npm ci may take minutes on a busy machine. */
+const timeout = 400_000;
+
+let folder: string;
+let clone: string;
+let home: ReturnType<typeof freshHome>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-clone-'));
+  clone = join(folder, 'clone');
+  await freshClone(clone);
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  const pathOf = (name: string) =>
+    realpathSync(
+      execFileSync('sh', ['-c', `command -v ${name}`])
+        .toString()
+        .trim(),
+    );
+  // npm runs scripts with sh.
+  for (const name of ['npm', 'sh']) symlinkSync(pathOf(name), join(bin, name));
+  symlinkSync(process.execPath, join(bin, 'node'));
+  home = freshHome();
+  // How this machine reaches the registry, and what it has already downloaded.
+  const network =
+    /^(npm_config_(registry|cache|userconfig|cafile|(https?_|no)?proxy)|(https?|no)_proxy|node_extra_ca_certs|ssl_cert_\w+)$/i;
+  const inherited = Object.entries(process.env).filter(([name]) => network.test(name));
+  const { stdout } = await promisify(execFile)('npm', ['config', 'get', 'cache', 'userconfig']);
+  const [, cache = '', userconfig = ''] = /^cache=(.*)\nuserconfig=(.*)$/m.exec(stdout) ?? [];
+  const npm = { npm_config_cache: cache, npm_config_userconfig: userconfig };
+  Object.assign(home.env, Object.fromEntries(inherited), npm, { PATH: bin });
+});
+afterAll(async () => {
+  await home.remove();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const sh = (line: string, more: Readonly<Record<string, string>> = {}) =>
+  promisify(execFile)('/bin/sh', ['-ec', line], { cwd: clone, env: { ...home.env, ...more } });
+
+it('is packed, also where `npm ci` has not run (C21), and linked with its man page (C8)', { timeout }, async () => {
+  expect(packs).toBe('npm pack\nnpm install --global ./benchtop-*.tgz');
+  const prefix = join(folder, 'global');
+  await sh(packs ?? '', { npm_config_prefix: prefix });
+  expect(readdirSync(join(prefix, 'bin'))).toEqual(['benchtop']);
+  expect(readdirSync(join(prefix, 'share/man/man1'))).toEqual(['benchtop.1']);
+  rmSync(join(clone, 'node_modules'), { recursive: true });
+  rmSync(join(clone, 'dist'), { recursive: true });
+});
+
+it('is installed and started by one line', { timeout }, async () => {
+  expect(runs).toBe('npm ci && npm start');
+  const [install = '', start = ''] = runs?.split(' && ') ?? [];
+  await sh(install);
+  const session = openSession(home.env, { inShell: ['/bin/sh', '-c', start], cwd: clone });
+  await session.waitFor('▸ t-words');
+  session.press('q');
+  expect(await session.ended).toMatchObject({ exitCode: 0 });
+});
+
+it('passes its tests by one line', async () => {
+  expect(tests).toBe('npm ci && npm test');
+  // npm ci is what the test before has run.
+  const { stdout } = await sh('npm test', { BENCHTOP_TESTS: 'test/text/width.test.ts test/e2e/lines.test.ts' });
+  expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^\d+ passed, 0 failed$/);
+  expect(stdout).toContain('Test Files');
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { mutantsOf, withMutants } from '../tools/mutants/find.ts';
+
+const changes = (text: string) => mutantsOf('x.ts', text).map(({ before, after }) => `${before} → ${after}`);
+
+describe('the mutants of', () => {
+  it.each([
+    ['f(a < b);', ['f(a < b); → ', 'a < b → a <= b', 'a < b → a >= b']],
+    ['const x = a && !b;', ['a && !b → (a) || (!b)', '!b → b']],
+    ['const x = [true, `t`];', ['[true, `t`] → []', 'true → false', "`t` → ''"]],
+    ["const x = { 'k': '' };", ["{ 'k': '' } → {}", "'' → 'mutant'"]],
+    ['const x = a?.b.c;', ['a?.b.c → a.b.c']],
+    ["const f = (a: 'x' | 'y') => a + 'x';", ["a + 'x' → undefined", "'x' → ''"]],
+    ['while (a) b();', ['a → false', 'b(); → ']],
+    ["import { a } from 'a'; type T = 'a';", []],
+  ])('%s', (text, expected) => {
+    expect(changes(text)).toEqual(expected);
+  });
+});
+
+it('are switched on one at a time, also where one is inside another', () => {
+  const text = 'log.push(a < b && a + b > 0 ? "yes" : "no");';
+  const mutants = mutantsOf('x.ts', text).map((mutant, id) => ({ id, mutant }));
+  const code = withMutants(text, mutants);
+  const outcome = (active?: number): string[] => {
+    const log: string[] = [];
+    const run = new Function('globalThis', 'log', 'a', 'b', code);
+    run({ __mutant: (id: number) => id === active }, log, 1, 2);
+    return log;
+  };
+  expect(outcome()).toEqual(['yes']);
+  const changed = mutants.filter(({ id }) => JSON.stringify(outcome(id)) !== '["yes"]');
+  expect(changed.map(({ mutant }) => `${mutant.before} → ${mutant.after}`)).toEqual([
+    `${text} → `,
+    'a < b && a + b > 0 → false',
+    'a < b → a >= b',
+    'a + b > 0 → a + b <= 0',
+    'a + b → a - b',
+    '"yes" → \'\'',
+  ]);
+});

@@ -1,0 +1,236 @@
+/**
+ * `npm run mutants`: changes the code in small ways, one at a time, and runs the tests that reach the change. What
+ * survives shows what no test would notice. See `usage`.
+ *
+ * Stryker 9 does not run vitest 5. This does without transforming anything again: all mutants of the sample are in one
+ * copy of the code, and a number switches one on.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createPrng } from '../src/local/model/prng.ts';
+import { equivalents } from './mutants/equivalent.ts';
+import { type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
+
+const usage = `npm run mutants -- [--seed N] [--count N] [--tests FOLDER,…] [--workers N] [FOLDER…]
+
+Folders of src to change; by default service, contract, text, queries, local/store and local/model.
+  --seed N      another sample (1)
+  --count N     mutants in the sample (1000)
+  --tests …     folders of test to run (all but e2e)
+  --workers N   tests at the same time (as many as there are cores)
+  --smoke       a few mutants of one file, to see that it works
+Prints those that survive and the score. Those in tools/mutants/equivalent.ts do not count.
+`;
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '1000' },
+    tests: { type: 'string', default: '' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    smoke: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit();
+}
+const layers = ['service', 'contract', 'text', 'queries', 'local/store', 'local/model'];
+const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
+const testFolders = values.smoke ? ['text'] : values.tests.split(',');
+const workers = Number(values.workers);
+
+/** As many of them as wanted, in a random order of this seed. */
+function sampled<Item>(items: readonly Item[], count: number, seed: number): Item[] {
+  const { next } = createPrng(seed);
+  const rest = [...items];
+  const taken: Item[] = [];
+  while (taken.length < count && rest.length > 0) taken.push(...rest.splice(Math.floor(next() * rest.length), 1));
+  return taken;
+}
+
+interface Answer {
+  /** Test files that failed. */
+  readonly failed: readonly string[];
+  /** Milliseconds of each test file. */
+  readonly times: readonly (readonly [test: string, ms: number])[];
+}
+
+/** A process that runs tests in the copy; ended with all its children where it takes too long. */
+class Runner {
+  #child: ChildProcess | undefined;
+  readonly #activeFile: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #folder: string;
+
+  constructor(folder: string, name: string, env: NodeJS.ProcessEnv = {}) {
+    this.#folder = folder;
+    this.#activeFile = join(folder, `active-${name}`);
+    this.#env = { ...process.env, ...env, BENCHTOP_MUTANT_FILE: this.#activeFile };
+  }
+
+  async #start(atOnce: number): Promise<ChildProcess> {
+    writeFileSync(this.#activeFile, '-1');
+    const child = fork(join(this.#folder, 'tools/mutants/worker.ts'), [this.#activeFile, String(atOnce)], {
+      cwd: this.#folder,
+      env: this.#env,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#child = child;
+    await once(child, 'message');
+    return child;
+  }
+
+  /** Runs test files with a mutant; undefined after the time limit. */
+  async run(active: number, tests: readonly string[], limitMs: number, atOnce = 1): Promise<Answer | undefined> {
+    const child = this.#child ?? (await this.#start(atOnce));
+    const timeout = new AbortController();
+    child.send({ active, tests });
+    const answer = await Promise.race([
+      once(child, 'message').then(([message]) => message as Answer),
+      once(child, 'exit').then(() => undefined),
+      wait(limitMs, undefined, { signal: timeout.signal }).catch(() => undefined),
+    ]);
+    timeout.abort();
+    if (!answer) this.end();
+    return answer;
+  }
+
+  end(): void {
+    const { pid } = this.#child ?? {};
+    this.#child = undefined;
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+const isSource = (path: string): boolean => /\.tsx?$/.test(path) && !path.endsWith('.d.ts');
+const files = folders
+  .flatMap(folder => (isSource(folder) ? [`src/${folder}`] : globSync(`src/${folder}/**/*.{ts,tsx}`, { cwd: root })))
+  .filter(isSource)
+  .sort();
+const all = files.flatMap(file => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
+const sample = sampled(all, values.smoke ? 8 : Number(values.count), Number(values.seed)).map((mutant, id) => ({
+  id,
+  mutant,
+}));
+process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
+
+const folder = mkdtempSync(join(tmpdir(), 'benchtop-mutants-'));
+const runners = Array.from({ length: workers }, (_, index) => new Runner(folder, String(index)));
+process.on('exit', () => {
+  for (const runner of runners) runner.end();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+const copied = [
+  'src',
+  'test',
+  'tools',
+  'docs',
+  '.ci',
+  'dist',
+  'patches',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
+for (const name of [
+  ...copied,
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'LICENSE',
+  'biome.json',
+]) {
+  cpSync(join(root, name), join(folder, name), { recursive: true, force: true, errorOnExist: false });
+}
+symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+for (const file of files) {
+  const mutants = sample.filter(({ mutant }) => mutant.file === file);
+  const path = join(folder, file);
+  if (mutants.length > 0) writeFileSync(path, withMutants(readFileSync(path, 'utf8'), mutants));
+}
+
+// First with no mutant active: which test files reach which mutants, how long they take, and whether they pass at all.
+const reachedFile = join(folder, 'reached');
+writeFileSync(reachedFile, '');
+const scout = new Runner(folder, 'scout', { BENCHTOP_REACHED_FILE: reachedFile });
+const tests = testFolders.flatMap(each => globSync(`test/${each}/**/*.test.{ts,tsx}`, { cwd: folder }));
+const wanted = [...new Set(tests)].filter(path => !/^test\/+(e2e|torture|add-resource|lock-file|patches)/.test(path));
+const first = await scout.run(
+  -1,
+  wanted.map(path => join(folder, path)),
+  3_600_000,
+  workers,
+);
+scout.end();
+if (!first) throw new Error('The tests without a mutant did not end.');
+const times = new Map(first.times);
+const reaching = new Map<number, string[]>();
+for (const line of readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean)) {
+  const { test, reached } = JSON.parse(line) as { test: string; reached: number[] };
+  if (first.failed.includes(test)) continue;
+  for (const id of reached) reaching.set(id, [...(reaching.get(id) ?? []), test]);
+}
+if (first.failed.length > 0)
+  process.stderr.write(`left out, for they fail without a mutant: ${first.failed.join(' ')}\n`);
+
+type Verdict = 'killed' | 'timeout' | 'survived' | 'not reached' | 'equivalent';
+
+/** A mutant may take so much longer than the tests without it. */
+const limitOf = (some: readonly string[]): number =>
+  20_000 + 5 * some.reduce((sum, test) => sum + (times.get(test) ?? 1_000), 0);
+
+const isEquivalent = ({ file, before, after }: Mutant): boolean =>
+  equivalents.some(each => each.file === file && each.before === before && each.after === after);
+
+const verdicts = new Map<number, Verdict>();
+const queue = [...sample];
+await Promise.all(
+  runners.map(async runner => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const { id, mutant } = next;
+      const some = [...(reaching.get(id) ?? [])].sort((one, other) => (times.get(one) ?? 0) - (times.get(other) ?? 0));
+      const answer = some.length === 0 ? undefined : await runner.run(id, some, limitOf(some));
+      const lives = isEquivalent(mutant) ? 'equivalent' : some.length === 0 ? 'not reached' : 'survived';
+      verdicts.set(id, some.length > 0 && !answer ? 'timeout' : answer && answer.failed.length > 0 ? 'killed' : lives);
+      if (verdicts.size % 25 === 0) process.stderr.write(`${verdicts.size} of ${sample.length}\n`);
+    }
+  }),
+);
+
+const one = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+};
+for (const { id, mutant } of [...sample].sort((left, right) => left.mutant.file.localeCompare(right.mutant.file))) {
+  const verdict = verdicts.get(id);
+  if (verdict !== 'survived' && verdict !== 'not reached') continue;
+  const { file, line, operator, before, after } = mutant;
+  process.stdout.write(
+    `${verdict.padEnd(11)}  ${file}:${line}  ${operator}: ${one(before)} → ${one(after) || 'nothing'}\n`,
+  );
+}
+const count = (verdict: Verdict): number => [...verdicts.values()].filter(each => each === verdict).length;
+const judged = sample.length - count('equivalent');
+const killed = count('killed') + count('timeout');
+process.stdout.write(
+  `seed ${values.seed}: ${killed} of ${judged} killed (${count('timeout')} by the time limit), ${count('survived')} survived, ${count('not reached')} not reached, ${count('equivalent')} equivalent\nscore ${((100 * killed) / Math.max(1, judged)).toFixed(1)}%\n`,
+);
+process.exit(values.smoke && killed === 0 ? 1 : 0);

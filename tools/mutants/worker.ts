@@ -1,0 +1,42 @@
+/**
+ * Runs tests on request, in the copy that is its working folder: one vitest that lives on. Takes `{ active, tests }` from
+ * its parent, and answers with `{ failed }`. Its own process: a mutant may loop for ever.
+ */
+import { writeFileSync } from 'node:fs';
+import { createVitest } from 'vitest/node';
+
+const [activeFile = '', workers = '1'] = process.argv.slice(2);
+
+const vitest = await createVitest('test', {
+  watch: false,
+  config: false,
+  bail: Number(workers) > 1 ? 0 : 1,
+  reporters: [{}],
+  maxWorkers: Number(workers),
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  include: ['test/**/*.test.{ts,tsx}'],
+  exclude: ['test/e2e/**'],
+  setupFiles: ['tools/mutants/setup.ts'],
+  env: { COLUMNS: '100', LINES: '40', FORCE_COLOR: '3', NODE_ENV: 'test' },
+});
+
+async function runTests({ active, tests }: { active: number; tests: readonly string[] }): Promise<void> {
+  writeFileSync(activeFile, String(active));
+  const project = vitest.getRootProject();
+  vitest.state.clearErrors();
+  const specifications = tests.map(test => project.createSpecification(test));
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  const failed = testModules.filter(module => !module.ok()).map(({ moduleId }) => moduleId);
+  process.send?.({
+    failed: unhandledErrors.length > 0 && failed.length === 0 ? ['unhandled'] : failed,
+    times: testModules.map(module => {
+      const { duration, collectDuration } = module.diagnostic();
+      return [module.moduleId, duration + collectDuration];
+    }),
+  });
+}
+
+process.on('message', (message: { active: number; tests: readonly string[] }) => void runTests(message));
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
