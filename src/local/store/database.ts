@@ -7,6 +7,7 @@ export type Row = Readonly<Record<string, SQLInputValue>>;
 
 export class Database {
   readonly #sqlite: DatabaseSync;
+  #isInTransaction = false;
   readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
 
   /** Opens or creates the file and migrates it. `:memory:` keeps everything in memory. */
@@ -66,6 +67,7 @@ export class Database {
 
   /** Runs a statement; returns the number of rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
+    this.#endLeftOver();
     return Number(this.#prepare(sql).run(...values).changes);
   }
 
@@ -91,8 +93,10 @@ export class Database {
    * @throws whatever the work throws, or SQLite for a commit that failed; nothing is stored then
    */
   transaction<Result>(work: () => Result): Result {
-    if (this.#sqlite.isTransaction) return work();
+    if (this.#isInTransaction) return work();
+    this.#endLeftOver();
     this.#sqlite.exec('begin immediate');
+    this.#isInTransaction = true;
     try {
       const result = work();
       this.#sqlite.exec('commit');
@@ -100,6 +104,8 @@ export class Database {
     } catch (error) {
       this.#rollback();
       throw error;
+    } finally {
+      this.#isInTransaction = false;
     }
   }
 
@@ -111,6 +117,11 @@ export class Database {
     } catch {
       // The error that led here says more.
     }
+  }
+
+  /** Ends a transaction whose rollback failed: what is written now would be lost with it. @throws Error of SQLite */
+  #endLeftOver(): void {
+    if (!this.#isInTransaction && this.#sqlite.isTransaction) this.#sqlite.exec('rollback');
   }
 
   close(): void {
