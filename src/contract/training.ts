@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import {
   endpoint,
+  field,
   flag,
   freeForm,
   listQuery,
@@ -37,6 +38,21 @@ export const trainingProgress = z.looseObject({
 });
 export type TrainingProgress = z.output<typeof trainingProgress>;
 
+/** What the newest step of a run did; sent by the local service, which has the same fields in each trainer reward. */
+export const stepDiagnostics = z.looseObject({
+  step: number,
+  /** KL divergence to the base model, and entropy of the policy: means over the words, in nats. */
+  kl: number,
+  entropy: number,
+  /** Before it was clipped. */
+  gradient_norm: number,
+  /** Share of the tasks whose answers all have the same reward, so that nothing is learnt from them. */
+  equal_groups: number,
+  /** Share of the answers that were cut off. */
+  truncated: number,
+});
+export type StepDiagnostics = z.output<typeof stepDiagnostics>;
+
 export const trainingRun = settled(
   renamed(
     { base_model_slug: ['model_slug'] },
@@ -60,6 +76,7 @@ export const trainingRun = settled(
       // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,
+      diagnostics: field(stepDiagnostics),
     }),
   ),
 );
@@ -95,6 +112,8 @@ export type TrainerReward = z.output<typeof trainerReward>;
  */
 export const heldOutReward = z.looseObject({
   step: z.number(),
+  /** The tasks that were measured; sent by the local service: `validation`, a part of the train split, or `test`. */
+  split: text,
   held_out_reward: number,
   expected_samples: number,
   completed_samples: number,

@@ -1,6 +1,12 @@
 /** Training runs and their checkpoints. */
 import { endedStatus } from '../contract/status.ts';
-import { type Checkpoint, type HeldOutReward, type TrainingRun, trainingStatuses } from '../contract/training.ts';
+import {
+  type Checkpoint,
+  type HeldOutReward,
+  type StepDiagnostics,
+  type TrainingRun,
+  trainingStatuses,
+} from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
@@ -21,7 +27,7 @@ import {
   withProgress,
 } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
-import { counted, reward } from '../text/numbers.ts';
+import { counted, percent, reward } from '../text/numbers.ts';
 import { benchmarkCommands } from './benchmarks.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
@@ -108,6 +114,7 @@ export function heldOutWords(rewards: readonly HeldOutReward[]): string | undefi
   const { last, of, expected, interval } = held;
   return [
     `${reward(last.held_out_reward)} at step ${last.step}`,
+    splitWords(last),
     of === undefined ? '' : `of ${of} of ${counted(expected ?? of, 'sample')}`,
     last.failed_samples ? `${last.failed_samples} failed` : '',
     last.cancelled_samples ? `${last.cancelled_samples} cancelled` : '',
@@ -123,7 +130,27 @@ export function heldOutInterval(rewards: readonly HeldOutReward[], range: Range)
   const { last, of, interval } = lastHeldOut(rewards, range) ?? {};
   if (last === undefined || of === undefined || interval === undefined) return undefined;
   const between = `${intervalLabel(interval)} ${reward(interval.low)} to ${reward(interval.high)}`;
-  return `held-out ${reward(last.held_out_reward)}, ${between} of ${counted(of, 'sample')}`;
+  const on = splitWords(last);
+  return `held-out ${reward(last.held_out_reward)}${on && ` ${on}`}, ${between} of ${counted(of, 'sample')}`;
+}
+
+/** The tasks on which a held-out reward was measured, if the service says it. */
+function splitWords({ split }: HeldOutReward): string {
+  return split == null ? '' : `on the ${split} tasks`;
+}
+
+/** What a step did, in words: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
+export function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
+  if (!diagnostics) return undefined;
+  const { kl, entropy, gradient_norm, equal_groups, truncated } = diagnostics;
+  const words = [
+    kl == null ? '' : `KL to the base model ${reward(kl)}`,
+    entropy == null ? '' : `entropy ${reward(entropy)}`,
+    gradient_norm == null ? '' : `gradient norm ${reward(gradient_norm)}`,
+    equal_groups == null ? '' : `${percent(equal_groups)} of the tasks with equal rewards`,
+    truncated == null ? '' : `${percent(truncated)} of the answers cut off`,
+  ].filter(Boolean);
+  return words.length === 0 ? undefined : words.join(', ');
 }
 
 export function trainingFacts(run: TrainingRun): readonly Fact[] {
@@ -142,6 +169,7 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
     timeFact('ended', run.completed_at),
     { label: 'by', value: run.created_by },
     { label: 'pipeline', value: run.pipeline_run_id },
+    { label: `step ${run.diagnostics?.step ?? ''}`, value: diagnosticWords(run.diagnostics) },
     { label: 'options', value: optionLines(run.options) },
   ];
 }

@@ -2,6 +2,7 @@
 
 import type { GraderSpec } from '../grading/graders.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
+import type { StepDiagnostics } from '../model/trainer.ts';
 import type { TaskGrader } from '../samples/manifest.ts';
 import type { HeldOut } from '../store/training.ts';
 import type { WeightFile } from '../store/weight-files.ts';
@@ -39,6 +40,8 @@ export interface TrainingOrder {
   readonly model: LocalModel;
   readonly train: readonly TrainingTask[];
   readonly heldOut: readonly TrainingTask[];
+  /** What the held-out tasks are. */
+  readonly heldOutSplit: HeldOut['split'];
   readonly options: TrainingOptions;
   /** The committed checkpoint to resume from. */
   readonly from: { readonly step: number; readonly weights: WeightFile; readonly state: WeightFile } | null;
@@ -89,8 +92,9 @@ export type TrainingNews =
   | {
       readonly kind: 'step';
       readonly step: number;
-      /** Mean of the rewards of its rollouts. */
-      readonly reward: number;
+      /** Mean of the rewards of its rollouts; null if none could be graded, so that nothing was learnt. */
+      readonly reward: number | null;
+      readonly diagnostics: StepDiagnostics | null;
       readonly rollouts: readonly RolloutResult[];
     }
   | ({ readonly kind: 'held-out'; readonly step: number } & HeldOut)

@@ -52,7 +52,7 @@ export const trainingOptionSpecs = {
     minimum: 1,
     maximum: 1000,
     description:
-      'Steps between two evaluations on the test split; a checkpoint is committed at each. By default, a twentieth of the run.',
+      'Steps between two evaluations on held-out tasks; a checkpoint is committed at each. By default, a twentieth of the run.',
   },
   seed: {
     type: 'integer',

@@ -18,6 +18,7 @@ import type { Job, JobSource } from './job-queue.ts';
 import type { LocalModel, TrainingNews, TrainingOrder, TrainingTask } from './messages.ts';
 import { environmentOf, recordOf } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
+import { trainingSplits } from './validation.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
 /** Checkpoints that training can resume from; of older ones only the weights are kept. */
@@ -102,14 +103,13 @@ export class TrainingRunner implements JobSource, JobRecords {
           environmentOf(task, run.organization_id, secrets);
           return [{ task_id: task.name, turns, grader, max_tokens: Math.min(longest, task.max_tokens ?? longest) }];
         });
-    const train = split('train');
-    if (train.length === 0) throw new NothingToTrain('No task of the train split can be graded here.');
+    const splits = trainingSplits(split('train'), split('test'));
+    if (splits.train.length === 0) throw new NothingToTrain('No task of the train split can be graded here.');
     return {
       dataFolder,
       runId: run.training_run_id,
       model: this.#startOf(run),
-      train,
-      heldOut: split('test'),
+      ...splits,
       options,
       from: this.#lastWhole(run),
     };
@@ -150,7 +150,7 @@ export class TrainingRunner implements JobSource, JobRecords {
     const runId = run.training_run_id;
     if (news.kind === 'step') {
       const rollouts = news.rollouts.map(result => recordOf(turns.get(result.task_id) ?? [], result));
-      training.recordStep(run, news.step, news.reward, rollouts);
+      training.recordStep(run, news.step, news, rollouts);
     } else if (news.kind === 'stopping') {
       training.move(runId, ['cancel_signaled'], 'cancelling');
     } else if (news.kind === 'held-out') {

@@ -4,7 +4,7 @@ import { GradingError, grade } from '../grading/graders.ts';
 import { freshOptimizer } from '../model/adam.ts';
 import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from '../model/checkpoint-file.ts';
 import type { PolicyModel } from '../model/policy.ts';
-import { batchOf, Trainer } from '../model/trainer.ts';
+import { batchesOf, Trainer } from '../model/trainer.ts';
 import type { HeldOut } from '../store/training.ts';
 import { readVerifiedAs, writeDurably } from '../store/weight-files.ts';
 import { WeightFolder } from '../store/weight-folder.ts';
@@ -12,15 +12,23 @@ import type { RolloutResult, TrainingNews, TrainingOrder, TrainingTask } from '.
 import { loadModel } from './worker-models.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
 
-/** Answers sampled for each test task: a single one says little. */
-const heldOutSamples = 4;
+/** Answers sampled for each held-out task: a single one says little, and so does the mean of few. */
+const heldOutSamples = { perTask: 4, inAll: 100, mostPerTask: 16 } as const;
+/** A batch may be ungradable by chance; this many in a row are not. */
+const mostUngraded = 5;
+
+/** None of the answers of several steps in a row could be graded, so there is nothing to learn from. */
+export class NothingGraded extends Error {
+  override readonly name = 'NothingGraded';
+  readonly code = 'no_rollout_scored';
+}
 
 /**
  * Trains, and emits every step. Calls `shallStop` between steps. Returns whether it reached the last step.
  *
  * @throws WeightFileError if its start cannot be read
  * @throws TrainingDiverged
- * @throws NothingGraded
+ * @throws NothingGraded after several steps
  */
 export async function train(
   order: TrainingOrder,
@@ -31,10 +39,13 @@ export async function train(
   const trainer = trainerOf(order);
   const evaluate = (step: number): void => {
     if (heldOut.length === 0) return;
-    emit({ kind: 'held-out', step, ...heldOutReward(trainer.model, heldOut, options.seed) });
+    const rewards = heldOutRewards(trainer.model, heldOut, options.seed);
+    emit({ kind: 'held-out', step, split: order.heldOutSplit, ...meanOf(rewards) });
   };
   if (!from) evaluate(0);
+  const batchAt = batchesOf(order.train, options.train_batch_size, options.seed);
   let saved = from?.step ?? 0;
+  let ungraded = 0;
   for (let step = saved + 1; step <= options.num_steps; step += 1) {
     if (await shallStop()) {
       emit({ kind: 'stopping' });
@@ -42,16 +53,21 @@ export async function train(
       return false;
     }
     const rollouts: RolloutResult[] = [];
-    const batch = batchOf(order.train, options.train_batch_size, step, options.seed);
     let begun = performance.now();
-    const reward = trainer.step(step, batch, (task, answer) => {
+    const { reward, diagnostics } = trainer.step(step, batchAt(step), (task, answer) => {
       const sample = rollouts.length % options.samples_per_instance;
       const result = gradeAnswer({ ...task, sample }, answer, performance.now() - begun);
       begun = performance.now();
       rollouts.push(result);
       return result.reward;
     });
-    emit({ kind: 'step', step, reward, rollouts });
+    emit({ kind: 'step', step, reward, diagnostics, rollouts });
+    ungraded = reward === null ? ungraded + 1 : 0;
+    if (ungraded === mostUngraded) {
+      throw new NothingGraded(
+        `None of the answers of ${mostUngraded} steps in a row could be graded, up to step ${step}.`,
+      );
+    }
     if (step % options.held_out_every === 0 || step === options.num_steps) {
       evaluate(step);
       save(order, trainer, step, emit);
@@ -61,13 +77,14 @@ export async function train(
   return true;
 }
 
-function trainerOf({ model, from, options }: TrainingOrder): Trainer {
+function trainerOf({ model, from, options, train }: TrainingOrder): Trainer {
   const start = loadModel(model);
   // The trainer changes weights in place, and those in memory are shared.
   const weights = from ? readVerifiedAs(from.weights, unpackCheckpoint).weights : start.network.weights.slice();
   const optimizer = from ? readVerifiedAs(from.state, unpackOptimizer) : freshOptimizer(weights.length);
   const { samples_per_instance: samples, learning_rate: learningRate, kl_penalty: klPenalty, seed } = options;
-  return new Trainer(start.withWeights(weights), { samples, learningRate, klPenalty, seed }, optimizer);
+  const longest = Math.max(...train.map(task => task.max_tokens));
+  return new Trainer(start.withWeights(weights), { samples, learningRate, klPenalty, seed, longest }, optimizer);
 }
 
 function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (news: TrainingNews) => void): void {
@@ -83,28 +100,35 @@ function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (news:
   });
 }
 
-/** The mean reward on the test split. Every evaluation of a run uses the same seeds, so that they compare. */
-function heldOutReward(model: PolicyModel, tasks: readonly TrainingTask[], seed: number): HeldOut {
-  const rewards: number[] = [];
-  const expected_samples = tasks.length * heldOutSamples;
-  for (const task of tasks) {
-    for (let sample = 0; sample < heldOutSamples; sample += 1) {
-      const { turns, max_tokens } = task;
-      const chance = hashOf(`${seed} held-out ${task.task_id} ${sample}`);
+/**
+ * The rewards of held-out answers; null where one could not be graded. Every evaluation of a run uses the same seeds, so
+ * that they compare.
+ */
+function heldOutRewards(model: PolicyModel, tasks: readonly TrainingTask[], seed: number): (number | null)[] {
+  const { perTask, inAll, mostPerTask } = heldOutSamples;
+  const samples = Math.min(mostPerTask, Math.max(perTask, Math.ceil(inAll / tasks.length)));
+  return tasks.flatMap(task =>
+    Array.from({ length: samples }, (_, sample) => {
+      const { turns, max_tokens, grader, task_id } = task;
+      const chance = hashOf(`${seed} held-out ${task_id} ${sample}`);
       const answer = model.answer(turns, { temperature: 1, top_p: 1, max_tokens, seed: chance });
       try {
-        rewards.push(grade(task.grader, answer.text).reward);
+        return grade(grader, answer.text).reward;
       } catch (error) {
-        if (!(error instanceof GradingError)) throw error;
+        if (error instanceof GradingError) return null;
+        throw error;
       }
-    }
-  }
-  const completed_samples = rewards.length;
-  const sum = rewards.reduce((total, each) => total + each, 0);
+    }),
+  );
+}
+
+/** The mean of the graded answers, and how many there are. */
+function meanOf(rewards: readonly (number | null)[]): Omit<HeldOut, 'split'> {
+  const graded = rewards.filter(reward => reward !== null);
   return {
-    held_out_reward: completed_samples === 0 ? null : sum / completed_samples,
-    expected_samples,
-    completed_samples,
-    failed_samples: expected_samples - completed_samples,
+    held_out_reward: graded.length === 0 ? null : graded.reduce((sum, each) => sum + each, 0) / graded.length,
+    expected_samples: rewards.length,
+    completed_samples: graded.length,
+    failed_samples: rewards.length - graded.length,
   };
 }

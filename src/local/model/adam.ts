@@ -13,13 +13,13 @@ export function freshOptimizer(size: number): OptimizerState {
   return { step: 0, first: new Float32Array(size), second: new Float32Array(size) };
 }
 
-/** Updates the weights in place. Returns the state for the next step. */
+/** Updates the weights in place. Returns the state for the next step, and the norm of the gradient before it was clipped. */
 export function moveWeights(
   weights: Float32Array,
   gradient: Float32Array,
   learningRate: number,
   { step, first, second }: OptimizerState,
-): OptimizerState {
+): { readonly state: OptimizerState; readonly gradientNorm: number } {
   let squares = 0;
   for (const slope of gradient) squares += slope * slope;
   const norm = Math.sqrt(squares);
@@ -35,5 +35,5 @@ export function moveWeights(
     second[index] = square;
     weights[index] = (weights[index] ?? 0) - (learningRate * (mean / bias1)) / (Math.sqrt(square / bias2) + epsilon);
   }
-  return { step: done, first, second };
+  return { state: { step: done, first, second }, gradientNorm: norm };
 }

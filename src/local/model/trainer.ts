@@ -1,13 +1,14 @@
 /**
  * Policy gradient on the rewards of a grader. For each task of a batch a group of answers is sampled; an answer's advantage
- * is its reward less the mean of its group, over the group's standard deviation (GRPO, Shao et al. 2024, on-policy, so
- * that nothing is clipped). The loss of a step, over all words w of all answers, with c their context, π the policy and ρ
- * the base model:
+ * is its reward less the mean of its group (GRPO, Shao et al. 2024, on-policy, so that nothing is clipped). The loss of a
+ * step, over all words w of all graded answers, with c their context, π the policy and ρ the base model:
  *
- *     1/(answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
+ *     1/(graded answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
  *
- * The sum is divided by a constant and not by each answer's length, which would favour long wrong answers (Liu et al.
- * 2025). The vocabulary is small, so the KL divergence and its slope are exact instead of estimated.
+ * As Liu et al. 2025 (Dr. GRPO) show, two divisions of GRPO bias it, and both are left out: that by each answer's length,
+ * which favours long wrong answers, and that of the advantages by the group's standard deviation, which favours tasks
+ * that are nearly always or nearly never solved. "Longest answer" is the limit of the run, the same in every step. The
+ * vocabulary is small, so the KL divergence and its slope are exact instead of estimated.
  */
 import { hashOf } from '../../text/hash.ts';
 import { moveWeights } from './adam.ts';
@@ -29,6 +30,29 @@ export interface TrainerOptions {
   /** β: the cost of diverging from the base model. */
   readonly klPenalty: number;
   readonly seed: number;
+  /** Longest answer of the run, in tokens. */
+  readonly longest: number;
+}
+
+/** What a step did, besides its reward: what a reader of a curve looks at when it does not rise. */
+export interface StepDiagnostics {
+  /** KL(π ‖ ρ) of the policy to the base model, in nats: the mean over the words of graded answers. */
+  readonly kl: number;
+  /** Entropy of the policy in nats: the mean over the same words. Near 0 it no longer explores. */
+  readonly entropy: number;
+  /** Norm of the gradient before it was clipped. */
+  readonly gradient_norm: number;
+  /** Share of the graded groups whose rewards are all equal, so that nothing was learnt from them. */
+  readonly equal_groups: number;
+  /** Share of the answers that were cut off at their longest length. */
+  readonly truncated: number;
+}
+
+export interface StepOutcome {
+  /** Mean reward of the graded answers; null if none could be graded, in which case the weights stay as they are. */
+  readonly reward: number | null;
+  /** Null with the reward. */
+  readonly diagnostics: StepDiagnostics | null;
 }
 
 /** One word of a sampled answer, with what its gradient needs. */
@@ -49,12 +73,6 @@ interface Sampled {
 export class TrainingDiverged extends Error {
   override readonly name = 'TrainingDiverged';
   readonly code = 'training_diverged';
-}
-
-/** None of a step's answers could be graded, so there is nothing to learn from. */
-export class NothingGraded extends Error {
-  override readonly name = 'NothingGraded';
-  readonly code = 'no_rollout_scored';
 }
 
 /** The reward of an answer; null if it could not be graded. Called once per answer, in order. */
@@ -79,17 +97,17 @@ export class Trainer {
   }
 
   /**
-   * Runs step `step` (from 1) on a batch. Returns the mean reward of its answers.
+   * Runs step `step` (from 1) on a batch.
    *
    * @throws TrainingDiverged
-   * @throws NothingGraded
    */
-  step<Task extends GroupTask>(step: number, batch: readonly Task[], reward: RewardFunction<Task>): number {
-    const { samples, learningRate, seed } = this.#options;
-    const longest = Math.max(...batch.map(task => task.max_tokens));
-    const scale = 1 / (batch.length * samples * longest);
+  step<Task extends GroupTask>(step: number, batch: readonly Task[], reward: RewardFunction<Task>): StepOutcome {
+    const { samples, learningRate, seed, longest } = this.#options;
     this.#gradient.weights.fill(0);
     const rewards: number[] = [];
+    const words = { count: 0, kl: 0, entropy: 0 };
+    const groups = { graded: 0, equal: 0 };
+    let truncated = 0;
     for (const [place, task] of batch.entries()) {
       const prompt = this.model.encode(task.turns);
       const read = this.model.network.readPrompt(prompt);
@@ -98,21 +116,42 @@ export class Trainer {
         const sampled = this.#sample(prompt, read, task.max_tokens, chance.next);
         return { sampled, reward: reward(task, sampled.answer) };
       });
+      truncated += group.filter(({ sampled }) => sampled.answer.finish_reason === 'length').length;
       const graded = group.filter((each): each is { sampled: Sampled; reward: number } => each.reward !== null);
-      rewards.push(...graded.map(each => each.reward));
-      const advantages = advantagesOf(graded.map(each => each.reward));
+      if (graded.length === 0) continue;
+      const own = graded.map(each => each.reward);
+      rewards.push(...own);
+      groups.graded += 1;
+      if (own.every(each => each === own[0])) groups.equal += 1;
+      const advantages = advantagesOf(own);
       const slopeByRead = new Float64Array(this.model.network.shape.hidden);
       for (const [index, { sampled }] of graded.entries()) {
-        this.#learn(sampled, (advantages[index] ?? 0) * scale, scale, slopeByRead);
+        const { kl, entropy } = this.#learn(sampled, advantages[index] ?? 0, slopeByRead);
+        words.count += sampled.words.length;
+        words.kl += kl;
+        words.entropy += entropy;
       }
       this.model.network.addPromptGradient(this.#gradient, prompt, slopeByRead);
     }
-    if (rewards.length === 0) throw new NothingGraded(`None of the answers of step ${step} could be graded.`);
-    this.#optimizer = moveWeights(this.model.network.weights, this.#gradient.weights, learningRate, this.#optimizer);
+    if (rewards.length === 0) return { reward: null, diagnostics: null };
+    const gradient = this.#gradient.weights;
+    const divisor = rewards.length * longest;
+    for (let index = 0; index < gradient.length; index += 1) gradient[index] = (gradient[index] ?? 0) / divisor;
+    const moved = moveWeights(this.model.network.weights, gradient, learningRate, this.#optimizer);
+    this.#optimizer = moved.state;
     if (!this.model.network.weights.every(Number.isFinite)) {
       throw new TrainingDiverged(`The weights overflowed in step ${step}. Try a learning rate below ${learningRate}.`);
     }
-    return rewards.reduce((sum, each) => sum + each, 0) / rewards.length;
+    return {
+      reward: rewards.reduce((sum, each) => sum + each, 0) / rewards.length,
+      diagnostics: {
+        kl: words.kl / words.count,
+        entropy: words.entropy / words.count,
+        gradient_norm: moved.gradientNorm,
+        equal_groups: groups.equal / groups.graded,
+        truncated: truncated / (batch.length * samples),
+      },
+    };
   }
 
   #sample(prompt: readonly number[], read: Float64Array, longest: number, next: () => number): Sampled {
@@ -135,47 +174,62 @@ export class Trainer {
     return { answer: { text, tokens: said, ...counts, finish_reason: ended ? 'stop' : 'length' }, words };
   }
 
-  /** Adds the gradient of an answer. */
-  #learn({ words }: Sampled, advantage: number, scale: number, slopeByRead: Float64Array): void {
-    const beta = this.#options.klPenalty * scale;
-    if (advantage === 0 && beta === 0) return;
+  /** Adds the gradient of an answer. Returns the KL divergence and the entropy of its words, summed. */
+  #learn({ words }: Sampled, advantage: number, slopeByRead: Float64Array): { kl: number; entropy: number } {
+    const beta = this.#options.klPenalty;
+    const isFlat = advantage === 0 && beta === 0;
     const slope = new Float64Array(this.model.network.shape.vocabulary);
+    const sum = { kl: 0, entropy: 0 };
     for (const { token, activation, policy, base } of words) {
-      const ratio = beta === 0 ? undefined : logRatios(policy, base);
+      const { values, divergence, entropy } = logRatios(policy, base);
+      sum.kl += divergence;
+      sum.entropy += entropy;
+      if (isFlat) continue;
       for (let each = 0; each < slope.length; each += 1) {
-        const probability = policy[each] ?? 0;
-        const drift = ratio ? beta * ((ratio.values[each] ?? 0) - ratio.divergence) : 0;
-        slope[each] = probability * (advantage + drift);
+        const drift = beta * ((values[each] ?? 0) - divergence);
+        slope[each] = (policy[each] ?? 0) * (advantage + drift);
       }
       slope[token] = (slope[token] ?? 0) - advantage;
       this.model.network.addGradient(this.#gradient, activation, slope, slopeByRead);
     }
+    return sum;
   }
 }
 
-/** Rewards less their mean, divided by their standard deviation; all 0 if they are equal. */
+/** Rewards less their mean; all 0 if they are equal, also where their mean is rounded. */
 export function advantagesOf(rewards: readonly number[]): number[] {
+  if (rewards.every(each => each === rewards[0])) return rewards.map(() => 0);
   const mean = rewards.reduce((sum, each) => sum + each, 0) / rewards.length;
-  const variance = rewards.reduce((sum, each) => sum + (each - mean) ** 2, 0) / rewards.length;
-  const deviation = Math.sqrt(variance);
-  return rewards.map(each => (deviation < 1e-9 ? 0 : (each - mean) / deviation));
+  return rewards.map(each => each - mean);
 }
 
-/** log π/ρ of each word, and KL(π ‖ ρ), their mean under π. `base` is not normalised. */
-function logRatios(policy: Float64Array, base: Float64Array): { values: Float64Array; divergence: number } {
+interface LogRatios {
+  /** log π/ρ of each word. */
+  readonly values: Float64Array;
+  /** KL(π ‖ ρ): their mean under π. */
+  readonly divergence: number;
+  /** That of π. Both in nats. */
+  readonly entropy: number;
+}
+
+/** Compares the policy with the base model, whose `base` is not normalised. */
+function logRatios(policy: Float64Array, base: Float64Array): LogRatios {
   let total = 0;
   for (const value of base) total += Math.exp(value);
   const norm = Math.log(total);
   const values = new Float64Array(policy.length);
   let divergence = 0;
+  let entropy = 0;
   for (let token = 0; token < values.length; token += 1) {
     const probability = policy[token] ?? 0;
     if (probability === 0) continue;
-    const value = Math.log(probability) - ((base[token] ?? 0) - norm);
+    const logarithm = Math.log(probability);
+    const value = logarithm - ((base[token] ?? 0) - norm);
     values[token] = value;
     divergence += probability * value;
+    entropy -= probability * logarithm;
   }
-  return { values, divergence };
+  return { values, divergence, entropy };
 }
 
 function softmax(logits: Float64Array): Float64Array {
@@ -206,15 +260,20 @@ function pick(probabilities: Float64Array, next: () => number): number {
 }
 
 /**
- * The tasks of step `step` (from 1). Each epoch shuffles all tasks with its own seed, so the order can be derived for
- * any step without the ones before.
+ * The batches of a run: a function from a step (from 1) to its tasks. Each epoch shuffles all tasks with its own seed, so
+ * that the batch of any step is known without the ones before, and has whole batches only, so that none holds a task
+ * twice. The tasks that are left over at the end of an epoch, other ones each time, wait for the next.
  */
-export function batchOf<Task>(tasks: readonly Task[], size: number, step: number, seed: number): Task[] {
-  return Array.from({ length: Math.min(size, tasks.length) }, (_, place) => {
-    const index = (step - 1) * Math.min(size, tasks.length) + place;
-    const order = shuffled(tasks, hashOf(`${seed} epoch ${Math.floor(index / tasks.length)}`));
-    return order[index % tasks.length];
-  }).filter(task => task !== undefined);
+export function batchesOf<Task>(tasks: readonly Task[], size: number, seed: number): (step: number) => Task[] {
+  const length = Math.min(size, tasks.length);
+  const perEpoch = Math.max(1, Math.floor(tasks.length / Math.max(1, length)));
+  let latest: { readonly epoch: number; readonly order: readonly Task[] } | undefined;
+  return step => {
+    const epoch = Math.floor((step - 1) / perEpoch);
+    if (latest?.epoch !== epoch) latest = { epoch, order: shuffled(tasks, hashOf(`${seed} epoch ${epoch}`)) };
+    const start = ((step - 1) % perEpoch) * length;
+    return latest.order.slice(start, start + length);
+  };
 }
 
 /** Fisher and Yates. */

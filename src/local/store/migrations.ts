@@ -135,4 +135,8 @@ export const migrations: readonly string[] = [
   `
   alter table trajectories add column sample integer;
   `,
+  `
+  alter table training_steps add column diagnostics text;
+  alter table held_out_rewards add column split text not null default 'test';
+  `,
 ];

@@ -1,5 +1,6 @@
 /** Training runs with their curves, rollouts and checkpoints. */
 import { type TrainingStatus, trainingStatuses } from '../../contract/training.ts';
+import type { StepDiagnostics, StepOutcome } from '../model/trainer.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
@@ -20,11 +21,16 @@ export interface NewTrainingRun {
 }
 
 export interface HeldOut {
+  /** The tasks that were measured: a part of the train split that is not trained on, or the test split. */
+  readonly split: 'validation' | 'test';
   readonly held_out_reward: number | null;
   readonly expected_samples: number;
   readonly completed_samples: number;
   readonly failed_samples: number;
 }
+
+const readDiagnostics = (stored: string | null): Partial<StepDiagnostics> =>
+  stored === null ? {} : (JSON.parse(stored) as StepDiagnostics);
 
 const table = { name: 'training_runs', id: 'training_run_id', source: 'training', statuses: trainingStatuses } as const;
 
@@ -55,7 +61,12 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
   }
 
   /** Records a step with its rollouts and its metric, in one transaction. */
-  recordStep(run: TrainingRunRow, step: number, reward: number, rollouts: readonly Rollout[]): void {
+  recordStep(
+    run: TrainingRunRow,
+    step: number,
+    { reward, diagnostics }: StepOutcome,
+    rollouts: readonly Rollout[],
+  ): void {
     this.database.transaction(() => {
       if (this.status(run.training_run_id) === undefined) return;
       const created_at = now();
@@ -63,6 +74,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
         training_run_id: run.training_run_id,
         step,
         trainer_reward: reward,
+        diagnostics: diagnostics && JSON.stringify(diagnostics),
         created_at,
       });
       this.addRollouts(run, rollouts, {
@@ -119,15 +131,26 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
   }
 
   trainerRewards(runId: string) {
-    return this.database.all<{ step: number; trainer_reward: number | null }>(
-      'select step, trainer_reward from training_steps where training_run_id = ? order by step',
+    const rows = this.database.all<{ step: number; trainer_reward: number | null; diagnostics: string | null }>(
+      'select step, trainer_reward, diagnostics from training_steps where training_run_id = ? order by step',
       runId,
     );
+    return rows.map(({ diagnostics, ...point }) => ({ ...point, ...readDiagnostics(diagnostics) }));
+  }
+
+  /** What the newest step did that has diagnostics. */
+  diagnostics(runId: string) {
+    const row = this.database.get<{ step: number; diagnostics: string }>(
+      `select step, diagnostics from training_steps where training_run_id = ? and diagnostics is not null
+       order by step desc limit 1`,
+      runId,
+    );
+    return row ? { step: row.step, ...readDiagnostics(row.diagnostics) } : null;
   }
 
   heldOutRewards(runId: string) {
     return this.database.all<{ step: number } & HeldOut>(
-      `select step, held_out_reward, expected_samples, completed_samples, failed_samples from held_out_rewards
+      `select step, split, held_out_reward, expected_samples, completed_samples, failed_samples from held_out_rewards
        where training_run_id = ? order by step`,
       runId,
     );
@@ -139,7 +162,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     if (!done) return undefined;
     return this.database.all<{ reward: number; trajectory_id: string; task_id: string }>(
       `select reward, trajectory_id, task_id from trajectories
-       where training_run_id = ? and step = ? and reward is not null order by task_id, trajectory_id`,
+       where training_run_id = ? and step = ? and reward is not null order by task_id, sample`,
       runId,
       step,
     );

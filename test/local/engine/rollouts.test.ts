@@ -56,13 +56,16 @@ describe('an evaluation', () => {
     const rows: { task_id: string; sample: number; reward: number; trajectory_id: string }[] = (
       await get(`trajectories?eval_run_id=${id}&limit=200`)
     ).items;
-    const texts = await Promise.all(
+    const answers = await Promise.all(
       rows.map(async ({ trajectory_id, task_id, sample }) => {
         const { steps } = await get(`trajectories/${trajectory_id}`);
-        return `${task_id} ${sample} ${steps[0].messages.at(-2).content}`;
+        const { content, completion_tokens } = steps[0].messages.at(-2);
+        return { text: `${task_id} ${sample} ${content}`, tokens: Number(completion_tokens) };
       }),
     );
-    return { id, run, rows, texts: texts.sort(), progress: await get(`eval/${id}/progress`) };
+    const texts = answers.map(({ text }) => text).sort();
+    const tokens = answers.map(each => each.tokens);
+    return { id, run, rows, texts, tokens, progress: await get(`eval/${id}/progress`) };
   }
 
   it('gives the same rollouts in every home, and others with another seed (C23)', async () => {
@@ -81,7 +84,7 @@ describe('an evaluation', () => {
 
   it('samples each task as often as was asked for (V43)', async () => {
     const service = await fresh();
-    const { run, rows, texts, progress } = await evaluated(service, {
+    const { id, run, rows, texts, tokens, progress } = await evaluated(service, {
       evaluation_max_samples: 5,
       evaluation_samples_per_task: 3,
     });
@@ -92,8 +95,22 @@ describe('an evaluation', () => {
       Array.from({ length: 5 }, () => [0, 1, 2]),
     );
     expect(new Set(texts).size).toBe(15);
-    const mean = rows.reduce((sum, { reward }) => sum + reward, 0) / rows.length;
+    // What the service computes, computed again from the trajectories (B1).
+    const rewards = rows.map(({ reward }) => reward);
+    const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
     expect(run.reward_mean).toBeCloseTo(mean, 12);
+    expect(progress.live).toMatchObject({ scored_rollouts: 15, failed_rollouts: 0, ungraded_rollouts: 0 });
+    expect(progress.live.final_reward_mean).toBeCloseTo(mean, 12);
+    const { snapshots } = (await service.call('GET', `/api/v1/eval/${id}/rollout-statistics`)).body;
+    const samplesOf = (knob: string): number[] =>
+      snapshots
+        .filter(({ knob_name }: { knob_name: string }) => knob_name === knob)
+        .flatMap(({ samples }: { samples: number[] }) => samples);
+    expect(samplesOf('reward').sort()).toEqual(rewards.toSorted());
+    expect(samplesOf('completion_tokens').sort()).toEqual(tokens.toSorted());
+    expect(samplesOf('latency')).toHaveLength(15);
+    const { trajectory_rewards } = (await service.call('GET', `/api/v1/eval/${id}/trajectory-rewards`)).body;
+    expect(trajectory_rewards.map(({ reward }: { reward: number }) => reward).sort()).toEqual(rewards.toSorted());
     const { body } = await service.call('GET', `/api/v1/eval/options?bench_id=${run.bench_id}`);
     const { evaluation_samples_per_task, seed } = body.models[0].options;
     expect([evaluation_samples_per_task, seed]).toMatchObject([

@@ -12,7 +12,13 @@ import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
 import { PolicyModel } from '../../../src/local/model/policy.ts';
 import { Vocabulary } from '../../../src/local/model/tokenizer.ts';
-import { advantagesOf, batchOf, NothingGraded, Trainer, TrainingDiverged } from '../../../src/local/model/trainer.ts';
+import {
+  advantagesOf,
+  batchesOf,
+  type StepDiagnostics,
+  Trainer,
+  TrainingDiverged,
+} from '../../../src/local/model/trainer.ts';
 
 function smallModel(): PolicyModel {
   const vocabulary = Vocabulary.of(['red green blue say a colour']);
@@ -26,7 +32,7 @@ const tasks = ['say red', 'say green', 'say blue'].map(content => ({
   turns: [{ role: 'user', content }],
   max_tokens: 2,
 }));
-const options = { samples: 16, learningRate: 0.05, klPenalty: 0.01, seed: 3 };
+const options = { samples: 16, learningRate: 0.05, klPenalty: 0.01, seed: 3, longest: 2 };
 
 function trainer(more: Partial<typeof options> = {}): Trainer {
   const model = smallModel();
@@ -73,9 +79,9 @@ describe('the way back through the network', () => {
 describe('training', () => {
   it('raises the reward of answers that depend on what was asked', () => {
     const learner = trainer();
-    const first = learner.step(1, tasks, colour);
+    const first = learner.step(1, tasks, colour).reward;
     for (let step = 2; step < 150; step += 1) learner.step(step, tasks, colour);
-    const last = learner.step(150, tasks, colour);
+    const last = learner.step(150, tasks, colour).reward;
     expect(first).toBeLessThan(0.3);
     expect(last).toBeGreaterThan(0.9);
   });
@@ -102,7 +108,7 @@ describe('training', () => {
     const state = unpackOptimizer(packOptimizer(base_model_slug, half.optimizer));
     const resumed = new Trainer(smallModel().withWeights(weights), options, state);
     for (let step = 4; step <= 6; step += 1) {
-      expect(resumed.step(step, tasks, colour)).toBe(whole.step(step, tasks, colour));
+      expect(resumed.step(step, tasks, colour)).toEqual(whole.step(step, tasks, colour));
     }
     expect(resumed.model.network.weights).toEqual(whole.model.network.weights);
   });
@@ -111,7 +117,7 @@ describe('training', () => {
     const rewardWith = (klPenalty: number): number => {
       const learner = trainer({ klPenalty });
       for (let step = 1; step < 80; step += 1) learner.step(step, tasks, colour);
-      return learner.step(80, tasks, colour);
+      return learner.step(80, tasks, colour).reward ?? 0;
     };
     expect(rewardWith(5)).toBeLessThan(rewardWith(0) - 0.3);
   });
@@ -119,12 +125,64 @@ describe('training', () => {
   it('learns nothing from rewards that are all the same, and leaves ungraded answers out', () => {
     const learner = trainer({ klPenalty: 0 });
     const before = learner.model.network.weights.slice();
-    expect(learner.step(1, tasks, () => 0.5)).toBe(0.5);
+    expect(learner.step(1, tasks, () => 0.1).reward).toBeCloseTo(0.1);
     expect(learner.model.network.weights).toEqual(before);
     let count = 0;
     const everySecond = () => (count++ % 2 === 0 ? null : 1);
-    expect(trainer().step(1, tasks, everySecond)).toBe(1);
-    expect(() => trainer().step(1, tasks, () => null)).toThrow(NothingGraded);
+    expect(trainer().step(1, tasks, everySecond).reward).toBe(1);
+  });
+
+  it('skips a step of which nothing could be graded (V47)', () => {
+    const learner = trainer();
+    const [weights, optimizer] = [learner.model.network.weights.slice(), learner.optimizer];
+    expect(learner.step(1, tasks, () => null)).toEqual({ reward: null, diagnostics: null });
+    expect(learner.model.network.weights).toEqual(weights);
+    expect(learner.optimizer).toBe(optimizer);
+  });
+
+  it('has the same gradient whether some more answers could not be graded (V46)', () => {
+    /** The norm of a first step in which only the first `graded` answers of a task get their reward. */
+    const normWith = (samples: number, graded: number): number | undefined => {
+      let place = -1;
+      const reward = (_: unknown, { text }: { text: string }) => {
+        place += 1;
+        return place % samples < graded ? text.length : null;
+      };
+      return trainer({ samples, klPenalty: 0 }).step(1, tasks, reward).diagnostics?.gradient_norm;
+    };
+    expect(normWith(32, 16)).toBe(normWith(16, 16));
+  });
+
+  it('divides by the limit of the run, and not by the longest of the batch (V46)', () => {
+    const [short] = tasks;
+    const normWith = (longest: number): number =>
+      trainer({ longest }).step(1, short ? [short] : [], colour).diagnostics?.gradient_norm ?? 0;
+    expect(normWith(2)).toBeCloseTo(2 * normWith(4), 9);
+  });
+
+  it('says what a step did (V45)', () => {
+    const first = trainer().step(1, tasks, colour).diagnostics;
+    const size = smallModel().vocabulary.size;
+    expect(first?.kl).toBeCloseTo(0, 6);
+    expect(first?.entropy).toBeGreaterThan(0.5);
+    expect(first?.entropy).toBeLessThan(Math.log(size));
+    expect(first?.gradient_norm).toBeGreaterThan(0);
+
+    const learner = trainer();
+    let last: StepDiagnostics | null = null;
+    for (let step = 1; step <= 150; step += 1) last = learner.step(step, tasks, colour).diagnostics;
+    expect(last?.kl).toBeGreaterThan(0.1);
+    expect(last?.entropy).toBeLessThan(first?.entropy ?? 0);
+
+    // Of three tasks, one has equal rewards, and one none; every third answer of the batch is cut off.
+    const lengths: boolean[] = [];
+    const outcome = trainer().step(1, tasks, (task, answer) => {
+      lengths.push(answer.finish_reason === 'length');
+      if (task === tasks[0]) return 0.25;
+      return task === tasks[1] ? null : answer.text.length;
+    });
+    expect(outcome.diagnostics?.equal_groups).toBe(0.5);
+    expect(outcome.diagnostics?.truncated).toBe(lengths.filter(Boolean).length / lengths.length);
   });
 
   it('ends where the weights grow beyond all numbers', () => {
@@ -138,13 +196,27 @@ describe('training', () => {
 describe('batches', () => {
   it('go through all tasks in every epoch, in another order, and are known of any step', () => {
     const items = ['a', 'b', 'c', 'd', 'e'];
-    const epochs = [0, 1].map(epoch =>
-      Array.from({ length: 5 }, (_, index) => batchOf(items, 1, epoch * 5 + index + 1, 9)[0]),
-    );
+    const batchAt = batchesOf(items, 1, 9);
+    const epochs = [0, 1].map(epoch => Array.from({ length: 5 }, (_, index) => batchAt(epoch * 5 + index + 1)[0]));
     for (const epoch of epochs) expect([...epoch].sort()).toEqual(items);
     expect(epochs[0]).not.toEqual(epochs[1]);
-    expect(batchOf(items, 3, 4, 9)).toEqual(batchOf(items, 3, 4, 9));
-    expect(batchOf(items, 50, 1, 9)).toHaveLength(5);
+    expect(batchesOf(items, 3, 9)(4)).toEqual(batchesOf(items, 3, 9)(4));
+    expect(batchesOf(items, 50, 9)(1)).toHaveLength(5);
+  });
+
+  it('hold no task twice, and leave out no task for good (V49)', () => {
+    const items = Array.from({ length: 11 }, (_, index) => index);
+    const batchAt = batchesOf(items, 4, 3);
+    const seen = new Set<number>();
+    for (let step = 1; step <= 40; step += 1) {
+      const batch = batchAt(step);
+      expect(new Set(batch).size).toBe(4);
+      // An epoch has two whole batches.
+      if (step % 2 === 0) expect(new Set([...batchAt(step - 1), ...batchAt(step)]).size).toBe(8);
+      for (const item of batch) seen.add(item);
+      expect(batchesOf(items, 4, 3)(step)).toEqual(batch);
+    }
+    expect(seen.size).toBe(11);
   });
 
   it('give advantages that sum to nothing', () => {

@@ -334,7 +334,7 @@ describe('training', () => {
     const { items } = await get(`train/${id}/checkpoints`);
     expect(items.at(-1)).toMatchObject({ training_run_id: id, base_model_slug: model, is_deployable: true });
     const curve = await get(`train/${id}/step/held-out-reward-by-step`);
-    const point = { completed_samples: 80, loaded_trajectories: 80, cancelled_samples: 0, round_completed: true };
+    const point = { completed_samples: 104, loaded_trajectories: 104, cancelled_samples: 0, round_completed: true };
     expect(curve).toMatchObject({ training_run_id: id, held_out_rewards: [point, point] });
     expect(await get(`train/${id}/step/trainer-reward-by-step`)).toMatchObject({ training_run_id: id });
 

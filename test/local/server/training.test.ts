@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { trainingSplits } from '../../../src/local/engine/validation.ts';
 import { packCheckpoint, unpackCheckpoint } from '../../../src/local/model/checkpoint-file.ts';
 import { writeDurably } from '../../../src/local/store/weight-files.ts';
 import { startService, type TestService, until } from './running.ts';
@@ -67,7 +68,25 @@ describe('a training run', () => {
     expect(trainer_rewards.map(({ step }: { step: number }) => step)).toEqual([1, 2, 3, 4]);
     const { held_out_rewards } = await get(`${id}/step/held-out-reward-by-step`);
     expect(held_out_rewards.map(({ step }: { step: number }) => step)).toEqual([0, 2, 4]);
-    expect(held_out_rewards[0]).toMatchObject({ expected_samples: 80, completed_samples: 80, failed_samples: 0 });
+    expect(held_out_rewards[0]).toMatchObject({
+      split: 'validation',
+      expected_samples: 104,
+      completed_samples: 104,
+      failed_samples: 0,
+    });
+    // Tasks that are measured are not trained on.
+    const rollouts = (await service.call('GET', `/api/v1/trajectories?training_run_id=${id}&limit=200`)).body.items;
+    const trained = new Set(rollouts.map(({ task_id }: { task_id: string }) => task_id));
+    const { heldOut } = trainingSplits(
+      [...trained].map(task_id => ({ task_id: String(task_id) })),
+      [],
+    );
+    expect(heldOut).toEqual([]);
+    const { step: _, trainer_reward: __, ...diagnostics } = trainer_rewards[3];
+    expect(Object.keys(diagnostics).sort()).toEqual(
+      ['entropy', 'equal_groups', 'gradient_norm', 'kl', 'truncated'].sort(),
+    );
+    expect((await get(id)).diagnostics).toEqual({ step: 4, ...diagnostics });
 
     const { trajectory_rewards } = await get(`${id}/steps/3/trajectory-rewards`);
     expect(trajectory_rewards).toHaveLength(16);

@@ -1,4 +1,5 @@
 /** Everything that the store can write, on a data folder that has some of each. */
+
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -11,6 +12,7 @@ import { Keyring } from '../../../src/local/store/keyring.ts';
 import { ensureOrganization } from '../../../src/local/store/organizations.ts';
 import { completeTrajectory, logReward } from '../../../src/local/store/reward-logs.ts';
 import { openStores, type Stores, sweepFiles } from '../../../src/local/store/stores.ts';
+import type { HeldOut } from '../../../src/local/store/training.ts';
 import { writeDurably } from '../../../src/local/store/weight-files.ts';
 import { observeWrites } from './fault-points.ts';
 
@@ -61,7 +63,13 @@ const deployment = {
   created_by: 'me',
 } as const;
 const failure = { type: 'api_error', code: 'internal_error', message: 'it failed', context: {} } as const;
-const heldOut = { held_out_reward: 1, expected_samples: 1, completed_samples: 1, failed_samples: 0 };
+const heldOut: HeldOut = {
+  split: 'validation',
+  held_out_reward: 1,
+  expected_samples: 1,
+  completed_samples: 1,
+  failed_samples: 0,
+};
 const reward = { reward_id: 'rwd_1', name: 'quality', value: 1, weight: 1, explanation: '' };
 const uploaded = (text: string) => ({
   trace_id: text,
@@ -130,7 +138,7 @@ export async function makeWorld(folder: string, onWrite: () => void = () => {}):
     for (const status of ['running', 'succeeded'] as const) {
       const trained = stores.training.create(organizationId, training);
       stores.training.move(trained.training_run_id, ['pending'], 'running');
-      stores.training.recordStep(trained, 1, 0.5, [rollout('one')]);
+      stores.training.recordStep(trained, 1, { reward: 0.5, diagnostics: null }, [rollout('one')]);
       stores.training.commit(trained, 1, writeCheckpoint(stores, trained.training_run_id, 1));
       if (status === 'succeeded') stores.training.move(trained.training_run_id, ['running'], status);
     }
@@ -211,7 +219,11 @@ export const operations: readonly Operation[] = [
   { name: 'a training run', run: stores => stores.training.create(organizationOf(stores), training) },
   {
     name: 'a training step',
-    run: stores => stores.training.recordStep(trainingRunOf(stores), 2, 1, [rollout('one'), rollout('two')]),
+    run: stores =>
+      stores.training.recordStep(trainingRunOf(stores), 2, { reward: 1, diagnostics: null }, [
+        rollout('one'),
+        rollout('two'),
+      ]),
   },
   {
     name: 'a point of the held-out curve',

@@ -95,7 +95,10 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       const { bench_id } = findBenchmark(service, call.organizationId, call.params['bench_id'] ?? '');
       return training.list(call.organizationId, bench_id).map(recordOf);
     },
-    getTrainingRun: call => recordOf(find(call)),
+    getTrainingRun: call => {
+      const run = find(call);
+      return { ...recordOf(run), diagnostics: training.diagnostics(run.training_run_id) };
+    },
     getTrainingProgress: call => {
       const run = find(call);
       return {

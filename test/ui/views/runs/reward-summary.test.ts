@@ -19,6 +19,16 @@ describe('summariseRewards', () => {
     });
   });
 
+  it('counts each of many rewards, also the first and the last (B1)', () => {
+    for (let count = 1; count <= 12; count += 1) {
+      const values = Array.from({ length: count }, (_, index) => 2 ** index);
+      const many = values.map((reward, index) => ({ trajectory_id: `t${index}`, task_id: 'a', reward }));
+      const { mean, values: counted } = summariseRewards(many, null);
+      expect(counted).toEqual(values);
+      expect(mean).toBeCloseTo((2 ** count - 1) / count, 9);
+    }
+  });
+
   it('has no mean if nothing was scored', () => {
     expect(summariseRewards([], null)).toEqual({ values: [], mean: undefined, missing: 0, unreadable: 0, total: 0 });
   });
