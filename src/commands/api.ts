@@ -5,7 +5,7 @@ import { type Endpoint, isWrite, joinedRows, type Method, type Page } from '../c
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { ServiceError } from '../service/errors.ts';
-import { parseJson } from '../service/http.ts';
+import { deepestJson, isTooDeep, parseJson } from '../service/http.ts';
 import { type Service, untypedCall } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
@@ -240,7 +240,11 @@ async function printAnswer(
     return;
   }
   const value = endpoint ? inItems(answer, paginate) : parseJson(String(answer));
-  if (value === undefined) throw new CommandError('The answer is not JSON.', exitCodes.failed);
+  if (value === undefined)
+    throw new CommandError(
+      isTooDeep(String(answer)) ? `The answer is nested deeper than ${deepestJson} levels.` : 'The answer is not JSON.',
+      exitCodes.failed,
+    );
   if (jq === undefined)
     await io.print(recordText(value, field, names => !!endpoint && mayHaveField(endpoint.response, names)));
   else await io.print(await filtered(value, jq, io));

@@ -19,6 +19,7 @@ import {
   ServerError,
   ValidationError,
 } from './errors.ts';
+import { deepestJson, isTooDeep } from './http.ts';
 import { retryAfter } from './retry.ts';
 import { type CallFacts, inSeconds, outcomeAdvice, sentence } from './wire-error.ts';
 
@@ -270,13 +271,18 @@ export function redirected(
   advice = 'If it is the right address, set it as the base URL.',
 ): ResponseError {
   const location = answer.headers['location'] ?? '';
-  const target = URL.canParse(location, from.href) ? facts.redact(new URL(location, from.href).origin) : 'nowhere';
+  const target = URL.canParse(location, from.href) ? facts.redact(siteOf(new URL(location, from.href))) : 'nowhere';
   return responseError(
     answer,
     facts,
     'redirected',
     `${facts.host} redirects to ${target}. benchtop did not follow, so no credential went there. ${advice}`,
   );
+}
+
+/** The origin of an address; of one without, such as `file:`, the kind of address. */
+function siteOf({ origin, protocol }: URL): string {
+  return origin === 'null' ? `an address that begins with ${protocol}` : origin;
 }
 
 export function tooLarge(answer: Head, facts: CallFacts, maxBytes: number): ResponseError {
@@ -301,6 +307,14 @@ export function unusableAnswer(
       facts,
       'answer_unexpected',
       `${what} is not what benchtop expects: ${describeIssues(issues, answer.body)}. The service may be of another version.`,
+    );
+  }
+  if (isTooDeep(answer.text)) {
+    return responseError(
+      answer,
+      facts,
+      'answer_too_deep',
+      `${what} is nested deeper than ${deepestJson} levels and was not used. Whatever wrote this record has to be corrected.`,
     );
   }
   if (/^\s*</.test(answer.text)) {

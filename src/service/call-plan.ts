@@ -19,7 +19,7 @@ import type { Clock } from './clock.ts';
 import type { Connection, Credential, Credentials, Place } from './connection.ts';
 import { AuthenticationError, ServiceError } from './errors.ts';
 import type { Gates } from './gate.ts';
-import { exchange, parseJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
+import { exchange, parseDeepJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
 import type { CallInput, PreparedRequest } from './request.ts';
 import { mayHaveTakenEffect, type Outcome } from './retry.ts';
@@ -284,7 +284,7 @@ export class CallPlan<Value> {
         return { ...head, ok: false, outcome, headers: {}, error: redirected(answer, facts, request.url) };
       }
       const text = await readErrorBody(answer);
-      const body = parseJson(text);
+      const body = parseDeepJson(text);
       // A deletion that was carried out before its answer was lost.
       if (status === 404 && facts.method === 'DELETE' && facts.mayHaveHappened) {
         const gone = this.#call.endpoint.response.safeParse(this.#call.params);

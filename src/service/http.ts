@@ -73,6 +73,9 @@ function stopReason(signal: AbortSignal): WireFailureReason {
   return signal.reason === deadlineReached ? 'deadline' : 'aborted';
 }
 
+/** The code of a failure: 101 in place of an answer. */
+export const switchedProtocols = 'SWITCHING_PROTOCOLS';
+
 /** got takes tens of milliseconds to load; the first frame must not wait for it. */
 const loadGot = () => import('got');
 
@@ -149,7 +152,9 @@ async function send(request: WireRequest): Promise<WireAnswer> {
     ended ??= reason;
     stream.destroy(new Error(reason));
   };
+  let switched = false;
   const failure = (error: unknown) => {
+    if (switched) return new WireFailure('network', switchedProtocols, sent);
     const proxy = agent.proxy && { used: agent.proxy, status: tunnelStatus(error) };
     return new WireFailure(ended ?? 'network', ended ? undefined : errorCode(error), sent, proxy);
   };
@@ -171,6 +176,12 @@ async function send(request: WireRequest): Promise<WireAnswer> {
   stream.on('request', (outgoing: ClientRequest) => {
     // Node 22 reports a refused tunnel twice, and got listens for one error.
     outgoing.on('error', () => {});
+    // A 101 that names a protocol: no answer follows it.
+    outgoing.once('upgrade', (_, socket) => {
+      switched = true;
+      socket.destroy();
+      stream.destroy(new Error('101'));
+    });
     watchConnection(outgoing, request.connectMs, {
       onConnected: () => {
         sent = true;
@@ -191,6 +202,10 @@ async function send(request: WireRequest): Promise<WireAnswer> {
     stream.once('close', () => reject(failure(undefined)));
   });
   quiet();
+  if (head.statusCode === 101) {
+    stream.destroy();
+    throw new WireFailure('network', switchedProtocols, sent);
+  }
   if (head.statusCode === 407 && agent.proxy) {
     stream.destroy();
     // Without a tunnel the proxy answers in place of the service, which has not seen the request.
@@ -318,11 +333,31 @@ export async function readErrorBody(answer: WireAnswer): Promise<string> {
   }
 }
 
-/** Parses JSON, or returns undefined. */
-export function parseJson(text: string): unknown {
+/** Levels of arrays and objects in an answer. Records have some ten; what reads and prints them is recursive. */
+export const deepestJson = 1_000;
+
+/** Parses JSON however deep it is nested: nothing recursive may touch it. Undefined if it is none. */
+export function parseDeepJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** Parses JSON. Undefined if it is none, or is nested deeper than {@link deepestJson}. */
+export function parseJson(text: string): unknown {
+  const value = parseDeepJson(text);
+  return isNestedDeeper(value, deepestJson) ? undefined : value;
+}
+
+/** Whether a text is JSON that is nested too deep. */
+export const isTooDeep = (text: string): boolean => isNestedDeeper(parseDeepJson(text), deepestJson);
+
+/** Goes no deeper than `levels`, so that the stack suffices for any value. */
+function isNestedDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return inner.some(each => isNestedDeeper(each, levels - 1));
 }

@@ -15,7 +15,7 @@ import {
   TimeoutError,
 } from './errors.ts';
 import type { RateLimitGate } from './gate.ts';
-import { stopped, type WireFailure } from './http.ts';
+import { stopped, switchedProtocols, type WireFailure } from './http.ts';
 import type { Timeouts } from './options.ts';
 import type { Outcome } from './retry.ts';
 
@@ -36,9 +36,9 @@ export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Ou
   return { kind: 'network', sent, final: isRefused || isFinal(code) };
 }
 
-/** Whether retrying cannot help, because the certificate or the header stays the same. */
+/** Whether retrying cannot help, because the certificate, the header or the server stays the same. */
 function isFinal(code: string | undefined): boolean {
-  return code !== undefined && (isCertificateError(code) || isRefusedHere(code));
+  return code !== undefined && (isCertificateError(code) || isRefusedHere(code) || code === switchedProtocols);
 }
 
 /** Node refused to send a header. */
@@ -94,6 +94,10 @@ export function errorOfFailure(
       `${host} ${what} (${code}). ${after} Check the network, the proxy settings and the base URL.`,
       details,
     );
+  }
+  if (code === switchedProtocols) {
+    const what = `${host} answered 101 Switching Protocols, which was not asked for`;
+    return new NetworkError(`${what}. ${after} Check the base URL.`, details);
   }
   const when = answered ? 'in the middle of the answer' : 'before an answer came';
   return new NetworkError(`The connection to ${host}${via} was lost ${when} (${code}). ${after}`, details);

@@ -526,3 +526,38 @@ it('throws nothing but its own errors, each with the name of the operation', asy
     expect(error).toMatchObject({ operation: 'listSupportedTrainingModels' });
   }
 });
+
+describe('an answer that no reader is made for (X11)', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const rowWith = (levels: number) => `{"items":[{"bench_id":"b","deep":${nested(levels)}}],"has_more":false}`;
+
+  it.each([
+    ['whole', nested(3_000_000)],
+    ['in a field of a row', rowWith(50_000)],
+  ])('nested too deep, %s, is an error with advice', async (_, body) => {
+    const server = await hostileServer(text(body, 200, { 'content-type': 'application/json' }));
+    const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
+    expect(error).toMatchObject({ kind: 'response', code: 'answer_too_deep', attempts: 1 });
+    expect((error as Error).message).toContain('nested deeper than 1000 levels');
+  });
+
+  it('nested as deep as allowed is read and can be printed', async () => {
+    const server = await hostileServer(text(rowWith(900), 200, { 'content-type': 'application/json' }));
+    const { items } = await serviceAt(server.url).service.call('listBenchmarks');
+    expect(JSON.stringify(items)).toContain(nested(900));
+  });
+
+  it('that redirects to a file names the kind of address', async () => {
+    const server = await hostileServer(text('', 302, { location: 'file:///etc/passwd' }));
+    const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
+    expect((error as Error).message).toContain('redirects to an address that begins with file:.');
+  });
+
+  it.each(['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'])('101 fails at once, with %j', async headers => {
+    const server = await hostileServer(
+      response => void response.socket?.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`),
+    );
+    const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
+    expect(error).toMatchObject({ kind: 'network', code: 'SWITCHING_PROTOCOLS', attempts: 1 });
+  });
+});
