@@ -17,8 +17,13 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
   };
 }
 
-/** The document does not show the unit of a price: the number is shown unchanged. */
-export const price = (value: number | null | undefined): string => (value == null ? none : asReceived(value));
+/** A price without the error of binary arithmetic: a service that computes 0.1 × 6 sends 0.6000000000000001. */
+function rounded(value: number | null | undefined): number | undefined {
+  return value == null ? undefined : Number(value.toPrecision(12));
+}
+
+/** The document does not show the unit of a price. */
+export const price = (value: number | null | undefined): string => (value == null ? none : asReceived(rounded(value)));
 
 function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cached_input'): Column<SupportedModel> {
   return {
@@ -26,7 +31,7 @@ function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cac
     title,
     width: title.length,
     align: 'right',
-    value: row => row.pricing?.[field] ?? undefined,
+    value: row => rounded(row.pricing?.[field]),
     text: row => price(row.pricing?.[field]),
   };
 }
