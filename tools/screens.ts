@@ -1,21 +1,29 @@
 /**
  * `npm run screens`: renders every view of the built program at every size, as text and as a picture, for people to
  * look at. Writes to the folder `screens`, or the given one. `npm run screens -- --readme` renders README's picture
- * instead.
+ * instead; `-- --smoke` one view at one size, into a temporary folder.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
 import { openSession } from '../test/e2e/session.ts';
 import { go, goWay, sizes, viewSessions } from '../test/e2e/views.ts';
 import './build.ts';
 
-/** Every view at every size. Returns how many there are. */
-async function everyView(home: PopulatedHome, folder: string): Promise<number> {
+/** Every view at every size, or these. Returns how many there are. */
+async function everyView(
+  home: PopulatedHome,
+  folder: string,
+  {
+    at = sizes,
+    views = viewSessions,
+  }: { readonly at?: readonly (typeof sizes)[number][]; readonly views?: typeof viewSessions } = {},
+): Promise<number> {
   mkdirSync(folder, { recursive: true });
   let written = 0;
-  for (const [columns, rows] of sizes) {
-    for (const { name, way, shows } of viewSessions) {
+  for (const [columns, rows] of at) {
+    for (const { name, way, shows } of views) {
       const session = openSession(home.env, { columns, rows });
       await session.waitFor('▸ t-words');
       await goWay(session, way);
@@ -55,7 +63,12 @@ const [target = 'screens'] = process.argv.slice(2);
 const home = await populatedHome(120_000);
 try {
   if (target === '--readme') await readmePicture(home, resolve('docs/benchtop.svg'));
-  else
+  else if (target === '--smoke') {
+    const folder = mkdtempSync(join(tmpdir(), 'benchtop-screens-'));
+    await everyView(home, folder, { at: sizes.slice(0, 1), views: viewSessions.slice(0, 2) });
+    await readmePicture(home, join(folder, 'readme.svg'));
+    rmSync(folder, { recursive: true });
+  } else
     process.stdout.write(`${await everyView(home, resolve(target))} screens as text and SVG in ${resolve(target)}\n`);
 } finally {
   await home.remove();

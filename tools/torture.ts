@@ -1,7 +1,4 @@
-/**
- * `npm run torture`: the program on a service that answers wrongly, under random input. Prints what was tried, and
- * fails with the seed if something happened that never should.
- */
+/** `npm run torture`: the program on a service that answers wrongly, under random input. See `usage`. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { runBreadth } from './torture/breadth-run.ts';
@@ -17,7 +14,13 @@ npm run torture -- secrets            breadth and depth in which secrets are typ
 npm run torture -- soak --minutes N
 … --seed N                            another chance
 … --workers N                         processes at once
+… --smoke                             each part once and briefly: does torture still work?
 `;
+
+/** What is tried unless a flag says otherwise. */
+const usual = process.argv.includes('--smoke')
+  ? { keys: '200', answers: '20', sessions: '1', views: '3', minutes: '1' }
+  : { keys: '300000', answers: '20000', sessions: '100', views: '300', minutes: '30' };
 
 /** Ends the program for --help, and for arguments that it does not know. */
 function argumentsOf<Parsed>(parse: () => Parsed): Parsed {
@@ -34,12 +37,13 @@ const { values, positionals } = argumentsOf(() =>
     allowPositionals: true,
     options: {
       help: { type: 'boolean', short: 'h', default: false },
+      smoke: { type: 'boolean', default: false },
       seed: { type: 'string', default: '1' },
-      keys: { type: 'string', default: '300000' },
-      answers: { type: 'string', default: '20000' },
-      sessions: { type: 'string', default: '100' },
-      views: { type: 'string', default: '300' },
-      minutes: { type: 'string', default: '30' },
+      keys: { type: 'string', default: usual.keys },
+      answers: { type: 'string', default: usual.answers },
+      sessions: { type: 'string', default: usual.sessions },
+      views: { type: 'string', default: usual.views },
+      minutes: { type: 'string', default: usual.minutes },
       workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
     },
   }),
