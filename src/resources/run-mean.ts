@@ -9,6 +9,10 @@ import { intervalLabel } from './comparison.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
+  /** The range that a reward lies outside of, so that there is no interval. */
+  readonly outside: Range | undefined;
+  /** Some rewards name no task: their rollouts count as tasks of their own. */
+  readonly hasNameless: boolean;
 }
 
 export interface RunMeanOptions {
@@ -31,19 +35,27 @@ export function runMeanOf(rewards: readonly TrajectoryReward[], { status, total,
     final,
   };
   const options = { ...intervalDefaults, ...(range && { range }) };
-  return { ...taskMean(run, options.range), interval: evidenceFor([run], options).interval() };
+  const { interval, reason } = evidenceFor([run], options);
+  return {
+    ...taskMean(run, options.range),
+    interval: interval(),
+    outside: reason === 'outside' ? options.range : undefined,
+    hasNameless: nameless.listed.length > 0,
+  };
 }
 
 /**
  * `95% between 0.460 and 0.880 by 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for each of
  * them. Empty where nothing is rated.
  */
-export function certaintyWords({ mean, tasks, rated, rollouts, bounds, interval }: RunMean): string {
+export function certaintyWords(run: RunMean): string {
+  const { mean, tasks, rated, rollouts, bounds, interval, outside } = run;
   if (mean === undefined) return '';
+  if (outside) return `no interval: rewards lie outside of ${outside.join('..')}`;
   const missing = rollouts - rated;
+  const units = run.hasNameless ? `${counted(rated, 'rollout')} as if of different tasks` : counted(tasks, 'task');
   return [
-    interval &&
-      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${counted(tasks, 'task')}`,
+    interval && `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${units}`,
     bounds && `${reward(bounds[0])} to ${reward(bounds[1])} whatever the ${missing} ${missing === 1 ? 'was' : 'were'}`,
   ]
     .filter(Boolean)

@@ -16,6 +16,14 @@ describe('resolvePreferences', () => {
       notices: { value: 'bell' },
       keys: {},
       poll: { focusedMs: 2_000, visibleMs: 10_000 },
+      compare: { equalWithin: 0.05, rewardRange: [0, 1] },
+    });
+  });
+
+  it('takes how runs are compared from the file', () => {
+    expect(resolve({}, {}, { compare: { equalWithin: 0.1, rewardRange: '-1..1' } }).compare).toEqual({
+      equalWithin: 0.1,
+      rewardRange: [-1, 1],
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asReceived, bytes, count, difference, none, percent, reward } from '../../src/text/numbers.ts';
+import { asReceived, bytes, count, difference, none, parseRange, percent, reward } from '../../src/text/numbers.ts';
 
 describe('numbers', () => {
   it('never takes a missing number for zero, nor zero for a missing one', () => {
@@ -44,5 +44,14 @@ describe('numbers', () => {
     expect(
       [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.1, 'Infinity', true, { a: [1] }].map(asReceived),
     ).toEqual(['∞', '-∞', '0.1', 'Infinity', 'true', '{"a":[1]}']);
+  });
+});
+
+describe('parseRange', () => {
+  it('reads two numbers, the lower one first', () => {
+    expect(parseRange('0..1')).toEqual([0, 1]);
+    expect(parseRange(' -1.5 .. 1e3 ')).toEqual([-1.5, 1_000]);
+    for (const text of ['', '1', '1..0', '1..1', '..1', '0..', '0..1..2', '0..x', '0..Infinity'])
+      expect(parseRange(text), text).toBeUndefined();
   });
 });

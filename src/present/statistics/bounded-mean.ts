@@ -42,9 +42,18 @@ export function logWealth({ values, counts }: Tally, floor: number, point: numbe
   const room = point - floor;
   const logs = stakes.map(stake => {
     let log = 0;
-    for (let index = 0; index < values.length; index++)
-      log += (counts[index] ?? 0) * Math.log1p(stake * (((values[index] ?? 0) - floor) / room - 1));
-    return log;
+    // Logarithms are slow: one for many values that occur once.
+    let product = 1;
+    for (let index = 0; index < values.length; index++) {
+      const count = counts[index] ?? 0;
+      const gain = stake * (((values[index] ?? 0) - floor) / room - 1);
+      if (count === 1) product *= 1 + gain;
+      else log += count * Math.log1p(gain);
+      if (product > 1e-200 && product < 1e200) continue;
+      log += Math.log(product);
+      product = 1;
+    }
+    return log + Math.log(product);
   });
   const most = Math.max(...logs);
   if (most === Number.POSITIVE_INFINITY) return most;

@@ -65,12 +65,10 @@ export interface Filled {
 function levelsOf(runs: readonly RunTasks[]): readonly number[] {
   const open = runs.filter(({ final }) => !final);
   if (open.length === 0) return [Number.POSITIVE_INFINITY];
-  const most = Math.max(
-    1,
-    ...(open[0]?.tasks ?? []).map((_, index) =>
-      Math.min(...open.map(({ tasks }) => tasks[index]?.rewards.length ?? 0)),
-    ),
-  );
+  const most = (open[0]?.tasks ?? []).reduce((highest, _, index) => {
+    const fewest = Math.min(...open.map(({ tasks }) => tasks[index]?.rewards.length ?? 0));
+    return Math.max(highest, fewest);
+  }, 1);
   return Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, level) => 2 ** level);
 }
 

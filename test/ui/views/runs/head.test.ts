@@ -90,8 +90,13 @@ describe('the interval', () => {
     expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toContain('at any look');
   });
 
+  it('says that it takes rollouts without a task for tasks', () => {
+    const nameless = ofTasks(1, 0, 1).map(each => ({ ...each, task_id: null }));
+    expect(certainty('completed', nameless)).toMatch(/by 3 rollouts as if of different tasks$/);
+  });
+
   it('is left out where the range of the rewards is not known', () => {
-    expect(certainty('completed', ofTasks(1, 5, 7))).toBe('');
+    expect(certainty('completed', ofTasks(1, 5, 7))).toBe('no interval: rewards lie outside of 0..1');
     expect(certaintyWords(runMeanOf(ofTasks(1, 5, 7), { status: 'completed', range: [0, 10] }))).toMatch(
       /^95% between/,
     );
