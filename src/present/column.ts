@@ -4,6 +4,8 @@ import { statusWords } from '../contract/status.ts';
 import type { ExportColumn } from '../text/export.ts';
 import { asReceived } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { displayWidth } from '../text/width.ts';
 
 export type Cell = string | number | undefined;
 
@@ -24,6 +26,10 @@ export interface Column<Row> {
   readonly value: (row: Row) => Cell;
   /** The text to show, if that is not the value itself. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
+  /** A shorter text for where the other one does not fit. */
+  readonly shortText?: (row: Row) => string;
+  /** Never cut: it holds a number. Columns aligned to the right are never cut either. */
+  readonly whole?: boolean;
   /** The value for a file, if that is another one. */
   readonly exported?: (row: Row) => unknown;
   /** False if filters skip it: an age, which changes while the user types. */
@@ -71,13 +77,26 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + columnGap * Math.max(0, widths.length - 1);
 }
 
-/** The columns that fit into `room` cells, in order, with their widths. The first one is always included. */
+/** The column as wide as the numbers in it: half of one would be another number. */
+function holding<Row>(column: Column<Row>, rows: readonly Row[]): Column<Row> {
+  if (column.align !== 'right' && !column.whole) return column;
+  const needed = rows.reduce((most, row) => Math.max(most, displayWidth(sanitiseLine(cellText(column, row)))), 0);
+  const { width } = column;
+  if (typeof width === 'number') return { ...column, width: Math.max(width, needed) };
+  return { ...column, width: { ...width, min: Math.max(width.min, needed), max: Math.max(width.max, needed) } };
+}
+
+/**
+ * The columns that fit into `room` cells, in order, with their widths. The first one is always included, and is cut
+ * before a number of these rows is.
+ */
 export function fitColumns<Row>(
   declared: readonly Column<Row>[],
   room: number,
   choice: ColumnChoice = {},
+  rows: readonly Row[] = [],
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map(column => withPreference(column, own(choice, column.id) ?? {}));
+  const columns = declared.map(column => holding(withPreference(column, own(choice, column.id) ?? {}), rows));
   const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !column.wide);
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
   // Columns that do not fit are dropped from the right; the rest share the room.

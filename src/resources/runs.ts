@@ -49,7 +49,21 @@ export function summariseRewards(
   };
 }
 
-export const runColumns: readonly Column<EvalRun>[] = [
+/** A run with the mean so far, which its record lacks until it has ended. */
+export type MeasuredRun = EvalRun & { readonly provisional_mean?: number | undefined };
+
+const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
+
+/** The rows with the means so far of those that run, by their ids; the same rows if there are none. */
+export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, number>): readonly MeasuredRun[] {
+  if (means.size === 0) return rows;
+  return rows.map(row => {
+    const provisional_mean = row.reward_mean == null ? means.get(row.eval_run_id) : undefined;
+    return provisional_mean === undefined ? row : { ...row, provisional_mean };
+  });
+}
+
+export const runColumns: readonly Column<MeasuredRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 13, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
   { id: 'status', title: 'STATUS', width: 12, value: row => row.status ?? 'unknown', status: true },
   {
@@ -57,8 +71,8 @@ export const runColumns: readonly Column<EvalRun>[] = [
     title: 'MEAN',
     width: 7,
     align: 'right',
-    value: row => row.reward_mean ?? undefined,
-    text: row => reward(row.reward_mean),
+    value: listedMean,
+    text: row => reward(listedMean(row)),
   },
   modelColumn(row => row.base_model_slug),
   { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: row => row.parent_checkpoint_id ?? undefined },

@@ -1,5 +1,5 @@
 /** Training runs and their checkpoints. */
-import { endedStatus } from '../contract/status.ts';
+import { endedStatus, statusMeaning } from '../contract/status.ts';
 import {
   type Checkpoint,
   type HeldOutReward,
@@ -40,11 +40,10 @@ export function stepsOf({ options }: TrainingRun): number | undefined {
   return Number.isFinite(steps) ? Number(steps) : undefined;
 }
 
-/** `35/600`, or only the budget if the progress is unknown. */
-function stepsText(run: ProgressedRun): string {
-  const [done, total] = [run.completed_steps, stepsOf(run)];
-  if (done == null) return total === undefined ? '' : String(total);
-  return total === undefined ? String(done) : `${done}/${total}`;
+/** The steps that are done; undefined if they are not known. A run that succeeded has done all of them. */
+export function stepsDone(run: ProgressedRun): number | undefined {
+  const succeeded = statusMeaning(run.status ?? '') === 'success';
+  return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
 }
 
 export const trainingColumns: readonly Column<ProgressedRun>[] = [
@@ -55,14 +54,8 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     value: row => row.display_name ?? row.training_run_id,
   },
   { id: 'status', title: 'STATUS', width: 16, value: row => row.status ?? 'unknown', status: true },
-  {
-    id: 'steps',
-    title: 'STEPS',
-    width: 9,
-    align: 'right',
-    value: row => row.completed_steps ?? stepsOf(row),
-    text: stepsText,
-  },
+  { id: 'done', title: 'DONE', width: 5, align: 'right', value: stepsDone },
+  { id: 'steps', title: 'STEPS', width: 5, align: 'right', value: stepsOf },
   modelColumn(row => row.base_model_slug),
   timeColumn('created', 'STARTED', row => row.created_at),
   {
@@ -260,6 +253,7 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
   {
     id: 'step',
     title: 'CHECKPOINT',
+    whole: true,
     width: { min: 10, max: 20, grow: 1 },
     value: row => row.step_index ?? undefined,
     text: row => `step ${row.step_index ?? '?'}`,

@@ -29,8 +29,11 @@ export interface WatchedResource extends KnownResource {
   readonly pace: string;
 }
 
-/** What the number is called: of a run it is a mean, of a training run its latest reward, of a trajectory its own. */
-export const rewardName = (kind: string): string => (kind === 'run' ? 'mean' : 'reward');
+/** What the number is called: of a run it is a mean, of a training run the trainer's last, of a trajectory its own. */
+export function rewardName(kind: string): string {
+  if (resourceOfKind(kind)?.watch?.measures) return 'trainer';
+  return kind === 'run' ? 'mean' : 'reward';
+}
 
 export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 

@@ -32,7 +32,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     ['record benchmarks', ['TOKEN', 'does not list evaluation runs|does not list runs']],
     ['record runs', ['0.500 of 4 rewards']],
     ['record training', ['succeeded', '4 of 4|4/4']],
-    ['record deployments', ['DEPLOYED', 'talker']],
+    ['record deployments', ['deployed', 'talker']],
     ['record trajectories', ['hello']],
     ['list benchmarks', ['t-words']],
     ['list runs', ['does not list runs']],

@@ -40,7 +40,7 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     ['list', ['deployments', '--json'], 0, '^\\[\\]$'],
     ['watch', ['training', '{training}'], 0, '4 of 4'],
     ['watch', ['{training}'], 0, '4 of 4'],
-    ['watch', ['deployment', '{production}'], 0, 'DEPLOYED'],
+    ['watch', ['deployment', '{production}'], 0, 'deployed'],
     ['compare', ['{run}', '{oldRun}'], 0, '4'],
     ['export', ['trajectory', '{trajectory}'], 0, 'hello'],
     ['undeploy', ['{test}', '--yes'], 0, '{test}'],

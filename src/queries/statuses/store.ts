@@ -69,6 +69,8 @@ export interface Transition {
   readonly to: string;
   /** Whether it ended with this change, or vanished from the service while it ran. */
   readonly ended: boolean;
+  /** The mean that the same answer said, and that is therefore not older than the end. */
+  readonly mean?: number | undefined;
 }
 
 /** When an answer was requested and when it arrived; epoch milliseconds. */
@@ -261,7 +263,14 @@ export class StatusStore {
         this.#entries.set(keyOf(said), entry);
         changed = true;
       }
-      if (moved) transitions.push({ resource: known, from: before.status ?? '', to: known.status ?? '', ended });
+      if (moved)
+        transitions.push({
+          resource: known,
+          from: before.status ?? '',
+          to: known.status ?? '',
+          ended,
+          mean: said.mean ?? undefined,
+        });
     }
     this.#announce(changed, transitions);
   }

@@ -23,9 +23,10 @@ export interface Notice {
   readonly words: string;
 }
 
-function wordsOf({ resource, to }: Transition): string {
+/** A number is said only as it was read after the end: one that was known before may not be the last. */
+function wordsOf({ resource, to, mean }: Transition): string {
   if (resource.gone) return `${resource.label} was deleted from the service`;
-  const value = resource.mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(resource.mean)}`;
+  const value = mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(mean)}`;
   return `${resource.label} ${statusWords(to)}${value}`;
 }
 

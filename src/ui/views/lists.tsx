@@ -5,13 +5,14 @@ import { training } from '../../resources/training.ts';
 import { trajectories } from '../../resources/trajectories.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useBenchmarkActions } from './benchmarks/use-benchmark-actions.tsx';
+import { useMeansSoFar } from './runs/use-means.ts';
 import { useRunActions } from './runs/use-run-actions.tsx';
 import { ResourceListView } from './shared/resource-views.tsx';
 import { useTrainingActions } from './training/use-training-actions.tsx';
 import { useTrajectoryActions } from './trajectories/use-trajectory-actions.tsx';
 
 export function RunsView({ place }: ViewProps<'list'>) {
-  return <ResourceListView resource={runs} place={place} actions={useRunActions()} />;
+  return <ResourceListView resource={runs} place={place} actions={useRunActions()} join={useMeansSoFar()} />;
 }
 
 export function TrainingView({ place }: ViewProps<'list'>) {

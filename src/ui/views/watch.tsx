@@ -4,10 +4,11 @@ import { useMemo } from 'react';
 import { statusWords } from '../../contract/status.ts';
 import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
+import type { HeldOutMean } from '../../queries/held-out.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
 import { useWatched } from '../../resources/use-watched.ts';
 import { placeOfLine, rewardName, uploadKind, type WatchedResource, watchList } from '../../resources/watch.ts';
-import { count, percent, reward } from '../../text/numbers.ts';
+import { counted, percent, reward } from '../../text/numbers.ts';
 import { useTime } from '../app/clock.tsx';
 import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
@@ -65,11 +66,10 @@ export function WatchView() {
         { label: 'id', value: idWords(row) || undefined },
         { label: 'status', value: stateWords(row) },
         { label: 'last read', value: row.gone ? agoOf(workbench.statuses.lastRead(row)?.at) : undefined },
-        { label: 'progress', value: progressWords(row, String) || undefined },
-        {
-          label: rewardName(row.kind),
-          value: row.mean === undefined ? undefined : reward(row.mean),
-        },
+        { label: 'progress', value: progressWords(row) || undefined },
+        { label: 'held-out', value: meanWords(row.measured?.last) },
+        { label: 'best', value: meanWords(row.measured?.best) },
+        { label: rewardName(row.kind), value: rewardWords(row) },
         { label: 'pace', value: row.pace },
         { label: 'started', value: ageOf(row.startedAt) },
         { label: 'watched', value: watchReason(row) },
@@ -101,10 +101,37 @@ export function WatchView() {
 const idWords = ({ kind, id }: WatchedResource): string => (kind === uploadKind ? '' : id);
 
 /** How far it is; empty if unknown. */
-function progressWords({ kind, done, total }: WatchedResource, number: (value: number) => string): string {
-  if (done === undefined) return '';
-  if (kind === uploadKind) return percent(done);
-  return total === undefined ? number(done) : `${number(done)} of ${number(total)}`;
+function progressWords(row: WatchedResource): string {
+  const { done, total } = counts(row);
+  return done === '' || total === undefined ? done : `${done} of ${total}`;
+}
+
+/** How much is done, as text, and of how much. Of an upload only the share is known. */
+function counts({ kind, done, total }: WatchedResource): { readonly done: string; readonly total: number | undefined } {
+  if (kind === uploadKind) return { done: done === undefined ? '' : percent(done), total: undefined };
+  return { done: done === undefined ? '' : String(done), total };
+}
+
+/** `0.325 at step 200, of 128 samples`. */
+function meanWords(mean: HeldOutMean | undefined): string | undefined {
+  if (!mean) return undefined;
+  const of = mean.samples === undefined ? '' : `, of ${counted(mean.samples, 'sample')}`;
+  return `${reward(mean.reward)} at step ${mean.step}${of}`;
+}
+
+/** The mean of a run with the number of its rewards, or the one number of anything else. */
+function rewardWords({ mean, graded }: WatchedResource): string | undefined {
+  if (mean === undefined) return undefined;
+  return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}`;
+}
+
+/** Whether its number is the trainer's, which decides nothing. */
+const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
+
+/** The pace without what follows from it, for a narrow column. */
+export function shortPace(pace: string): string {
+  const [first = ''] = pace.split('  ');
+  return first.replace(/^no new step for (at least )?/, 'silent ');
 }
 
 /** The status as last read, in words. */
@@ -112,6 +139,21 @@ export function stateWords({ status, gone, error }: WatchedResource): string {
   if (gone) return 'deleted';
   if (status == null) return error === undefined ? '' : 'unreachable';
   return statusWords(status);
+}
+
+/** A column of numbers that some rows lack. */
+function numberColumn(
+  id: string,
+  title: string,
+  width: number,
+  value: (row: WatchedResource) => number | undefined,
+  { wide = false, text = reward }: { readonly wide?: boolean; readonly text?: (value: number) => string } = {},
+): Column<WatchedResource> {
+  const textOf = (row: WatchedResource): string => {
+    const number = value(row);
+    return number === undefined ? '' : text(number);
+  };
+  return { id, title, width, align: 'right', wide, value, text: textOf };
 }
 
 /** The columns, most important first; `spark` draws a curve in `sparkWidth` cells. */
@@ -128,26 +170,24 @@ export function watchColumns(
       value: stateWords,
       status: true,
     },
+    numberColumn('held-out', 'HELD-OUT', 8, row => row.measured?.last.reward),
+    // Of a run; of a trajectory it is its own reward.
+    numberColumn('mean', 'MEAN', 5, row => (isTrainers(row) ? undefined : row.mean)),
+    { id: 'done', title: 'DONE', width: 5, align: 'right', value: row => row.done, text: row => counts(row).done },
+    { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
     { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
-    {
-      id: 'progress',
-      title: 'PROGRESS',
-      width: 10,
-      align: 'right',
-      value: row => (row.done === undefined || !row.total ? undefined : row.done / row.total),
-      text: row => progressWords(row, count),
-    },
-    {
-      id: 'mean',
-      // Of a run it is the mean, of a trajectory its own.
-      title: 'REWARD',
-      width: 6,
-      align: 'right',
-      value: row => row.mean,
-      text: row => (row.mean === undefined ? '' : reward(row.mean)),
-    },
     { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
-    { id: 'pace', title: 'PACE', width: { min: 10, max: 36, grow: 2 }, wide: true, value: row => row.pace },
+    {
+      id: 'pace',
+      title: 'PACE',
+      width: { min: 14, max: 36, grow: 2 },
+      wide: true,
+      value: row => row.pace,
+      shortText: row => shortPace(row.pace),
+    },
+    numberColumn('best', 'BEST', 5, row => row.measured?.best.reward, { wide: true }),
+    numberColumn('best-step', 'AT STEP', 7, row => row.measured?.best.step, { wide: true, text: String }),
+    numberColumn('trainer', 'TRAINER', 7, row => (isTrainers(row) ? row.mean : undefined), { wide: true }),
     timeColumn('started', 'STARTED', row => row.startedAt),
     { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
     { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: idWords },

@@ -52,6 +52,16 @@ describe('a transition', () => {
     ]);
   });
 
+  it('says the mean of its own answer, and not one that was read before (W5)', () => {
+    const { statuses, transitions } = listening();
+    statuses.report([run('running', { mean: 0.25 })], times(1));
+    statuses.report([run('completed')], times(2));
+    expect(transitions.map(({ mean }) => mean)).toEqual([undefined]);
+    statuses.report([run('running', { id: 'evr_2', mean: 0.25 })], times(1));
+    statuses.report([run('completed', { id: 'evr_2', mean: 0.5 })], times(2));
+    expect(transitions.map(({ mean }) => mean)).toEqual([undefined, 0.5]);
+  });
+
   it('that was an end is none once it runs again (U35)', () => {
     const { statuses } = listening();
     const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', status });

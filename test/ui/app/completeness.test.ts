@@ -59,6 +59,8 @@ describe('every command', () => {
 
 /** Never active together, or active in this order: the first is about what was opened last. */
 const sharedKeys = [
+  'enter: confirm.no, confirm.typed',
+  'esc: confirm.leave, confirm.no',
   'esc: list.clear-filter, list.stop',
   'esc: go.up, list.clear-filter, list.stop',
   'esc: go.up, scroll.clear-search',

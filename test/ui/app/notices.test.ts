@@ -6,14 +6,14 @@ import { noticeOf, noticeSequence } from '../../../src/ui/app/notices.tsx';
 function ended(to: string, more: Partial<Observation> = {}, gone = false): Transition {
   const said: Observation = { kind: 'training', id: 'trn_1', label: 't-words', status: to, mean: 0.5, ...more };
   const resource = { ...knownResource({ kind: 'training', id: 'trn_1', label: 'trn_1' }, [said]), gone };
-  return { resource, from: 'running', to, ended: true };
+  return { resource, from: 'running', to, ended: true, mean: 0.25 };
 }
 
 describe('a notice', () => {
   it('says what ended, how, and with what reward', () => {
     expect(noticeOf([ended('succeeded')])).toEqual({
-      toast: { kind: 'success', text: 't-words succeeded, reward 0.500', news: true },
-      words: 't-words succeeded, reward 0.500',
+      toast: { kind: 'success', text: 't-words succeeded, trainer 0.250', news: true },
+      words: 't-words succeeded, trainer 0.250',
     });
     expect(noticeOf([ended('failed')])?.toast.kind).toBe('danger');
     expect(noticeOf([ended('cancelled')])?.toast.kind).toBe('info');
@@ -30,17 +30,19 @@ describe('a notice', () => {
       { kind: 'run', id: 'evr_1', label: 'one', status: 'completed', mean: 0.5 },
     ]);
     const [from, to] = ['running', 'completed'];
-    expect(noticeOf([{ resource: run, from, to, ended: true }])?.words).toBe('one completed, mean 0.500');
+    expect(noticeOf([{ resource: run, from, to, ended: true, mean: 0.5 }])?.words).toBe('one completed, mean 0.500');
+    // What was known before the end may not be the last (W5).
+    expect(noticeOf([{ resource: run, from, to, ended: true }])?.words).toBe('one completed');
   });
 
   it('says a status as tables do (U45)', () => {
-    expect(noticeOf([ended('DEPLOYED', { mean: undefined })])?.words).toBe('t-words deployed');
+    expect(noticeOf([{ ...ended('DEPLOYED'), mean: undefined }])?.words).toBe('t-words deployed');
   });
 
   it('is one for all that ended with one answer, with the colour of the worst', () => {
     expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])?.toast).toEqual({
       kind: 'danger',
-      text: '2 ended: t-words succeeded, reward 0.500; two failed, reward 0.500',
+      text: '2 ended: t-words succeeded, trainer 0.250; two failed, trainer 0.250',
       news: true,
     });
   });

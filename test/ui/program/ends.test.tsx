@@ -111,9 +111,9 @@ describe('Watch', () => {
   it('keeps what ended, with its outcome, until it is dismissed', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
-    await screen.waitFor(text => /▸ baseline +● running +run +2 of 4/.test(text));
+    await screen.waitFor(text => /▸ baseline +● running +2 +4/.test(text));
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +✓ completed +run +4 of 4 +0\.500/.test(text));
+    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 +4 +4/.test(text));
     await morePolls(run, 6);
     expect(screen.text()).toMatch(/▸ baseline +✓ completed/);
     await screen.press('d');
@@ -127,7 +127,7 @@ describe('Watch', () => {
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +✓ completed +run +4 of 4 +0\.500/.test(text));
+    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 +4 +4/.test(text));
     await morePolls(run, 4);
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 12);

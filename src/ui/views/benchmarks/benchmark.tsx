@@ -9,6 +9,7 @@ import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useMeansSoFar } from '../runs/use-means.ts';
 import { useRunActions } from '../runs/use-run-actions.tsx';
 import { useAdvise } from '../shared/advice.ts';
 import { Lines } from '../shared/lines.tsx';
@@ -42,6 +43,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   return (
     <ResourceList
       {...listProps(runs)}
+      join={useMeansSoFar()}
       source={source}
       emptyAdvice={{ command: benchmarkCommands.evaluate, words: 'evaluates a model on this benchmark' }}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}

@@ -35,12 +35,11 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
+  const { arranged, cursor, offset, rowLines, shown } = table;
   const fitted = useMemo(
-    () => fitColumns(columns, width - gutter, table.state.choice),
-    [columns, width, table.state.choice],
+    () => fitColumns(columns, width - gutter, table.state.choice, shown),
+    [columns, width, table.state.choice, shown],
   );
-  const { arranged, cursor, offset, rowLines } = table;
-  const { shown } = table;
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
     onClick: (line, times) => {
@@ -153,7 +152,7 @@ export function rowText<Row>(
 ): string {
   const { glyphs, styles } = theme;
   const cells = columns.map(({ column, width }, index) => {
-    const text = shownText(column, row, theme);
+    const text = shownText(column, row, width, theme);
     const cut = fitCells(text, width, column.align, { ellipsis: glyphs.ellipsis, position: column.cutAt ?? 'end' });
     if (index === 0 && look.underCursor) return styles.selected(cut);
     if (column.status) return statusStyle(cellText(column, row), theme)(cut);
@@ -164,8 +163,9 @@ export function rowText<Row>(
   return `${marker}${mark}${cells.join(gap)}`;
 }
 
-function shownText<Row>(column: Column<Row>, row: Row, theme: Theme): string {
-  const text = sanitiseLine(cellText(column, row));
+function shownText<Row>(column: Column<Row>, row: Row, width: number, theme: Theme): string {
+  const whole = sanitiseLine(cellText(column, row));
+  const text = column.shortText && displayWidth(whole) > width ? sanitiseLine(column.shortText(row)) : whole;
   return column.status && text !== '' ? statusText(text, theme) : text;
 }
 

@@ -1,0 +1,109 @@
+/** A number is drawn whole or not at all, at every width (W7). */
+import { stripVTControlCharacters } from 'node:util';
+import { expect, it } from 'vitest';
+import { type Column, cellText, fitColumns } from '../../src/present/column.ts';
+import { unknownResource } from '../../src/queries/statuses/store.ts';
+import { resources } from '../../src/resources/catalogue.ts';
+import { checkpointColumns, trainingColumns } from '../../src/resources/training.ts';
+import type { WatchedResource } from '../../src/resources/watch.ts';
+import { sanitiseLine } from '../../src/text/sanitise.ts';
+import { displayWidth } from '../../src/text/width.ts';
+import { shortPace, watchColumns } from '../../src/ui/views/watch.tsx';
+import { rowText } from '../../src/ui/widgets/table/table-view.tsx';
+import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
+
+const theme = createTheme('plain');
+const widths = Array.from({ length: 301 }, (_, index) => 20 + index);
+
+/** A record in which every field that may hold a number holds a large one. */
+const large = new Proxy<Record<string, unknown>>(
+  {},
+  {
+    get: (_, name) => {
+      if (name === 'status') return 'running';
+      if (name === 'options') return { num_steps: 20_000_000 };
+      return /(_at|At)$/.test(String(name)) ? '2020-01-02T03:04:05Z' : 1_734_712_345;
+    },
+  },
+);
+
+/** The numeric columns that are drawn narrower than one of their texts. */
+function cut<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+  return widths.flatMap(width => {
+    const fitted = fitColumns(columns, width, {}, rows);
+    expect(fitted.length).toBeGreaterThan(0);
+    return fitted.flatMap(({ column, width: cells }) =>
+      (column.align === 'right' || column.whole) &&
+      rows.some(row => displayWidth(sanitiseLine(cellText(column, row))) > cells)
+        ? [`${column.id} in ${cells} cells at ${width}`]
+        : [],
+    );
+  });
+}
+
+const textOrNone = (column: Column<never>): boolean => {
+  try {
+    cellText(column, large as never);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+it.each(resources.map(({ names, columns }) => [names[0], columns] as const))(
+  'the table of %s cuts no number at any width',
+  (_, columns) => {
+    const readable = (columns as readonly Column<never>[]).filter(textOrNone);
+    expect(readable.length).toBeGreaterThan(columns.length / 2);
+    expect(cut(readable, [large as never])).toEqual([]);
+  },
+);
+
+it('the tables of checkpoints and training runs cut the name instead', () => {
+  expect(cut(checkpointColumns, [{ checkpoint_id: 'ckpt_1', step_index: 123_456_789 }])).toEqual([]);
+  const run = {
+    training_run_id: 'trn_1',
+    display_name: '2026-11-01_swe-terminal-repair-v3_qwen3-next_80b_lr0.00001_g8_seed0_and_more_of_it',
+    status: 'running',
+    completed_steps: 17_347,
+    options: { num_steps: 20_000 },
+  };
+  expect(cut(trainingColumns, [run])).toEqual([]);
+  const at = (width: number) =>
+    stripVTControlCharacters(
+      rowText(
+        fitColumns(trainingColumns, width, {}, [run]),
+        run,
+        { underCursor: false, marked: false },
+        undefined,
+        theme,
+      ),
+    );
+  expect(at(60)).toMatch(/… {2}\S running +17347 {2}20000/);
+});
+
+it('Watch cuts no number, and shortens its pace', () => {
+  const row: WatchedResource = {
+    ...unknownResource({ kind: 'training', id: 'trn_1' }, 'a-name-of-some-length-that-may-be-cut'),
+    status: 'running',
+    done: 1_088_123,
+    total: 20_000_000,
+    mean: 0.613,
+    measured: {
+      last: { step: 1_000_000, reward: 0.325, samples: 128 },
+      best: { step: 900_000, reward: 0.4, samples: 1 },
+    },
+    pinned: true,
+    pace: '1.5 steps/s  about 8m 8s left',
+  };
+  const columns = watchColumns(() => '', 8);
+  expect(cut(columns, [row])).toEqual([]);
+  const words = [
+    '1.5 steps/s  about 12d 23h left',
+    'no new step for at least 12d 23h',
+    'no new step for 59m 59s  read 23h ago',
+  ];
+  const narrow = words.map(shortPace);
+  expect(narrow).toEqual(['1.5 steps/s', 'silent 12d 23h', 'silent 59m 59s']);
+  expect(narrow.every(text => displayWidth(text) <= 14)).toBe(true);
+});

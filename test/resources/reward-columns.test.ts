@@ -1,0 +1,90 @@
+/** Which reward a table shows, and how much is done: each number by its name. */
+import { describe, expect, it } from 'vitest';
+import { exportColumns } from '../../src/present/column.ts';
+import { sortRows } from '../../src/present/sort.ts';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { unknownResource } from '../../src/queries/statuses/store.ts';
+import { runColumns, withMeans } from '../../src/resources/runs.ts';
+import { trainingColumns } from '../../src/resources/training.ts';
+import type { WatchedResource } from '../../src/resources/watch.ts';
+import { watchColumns } from '../../src/ui/views/watch.tsx';
+
+const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource => ({
+  ...unknownResource({ kind, id: 'one' }, 'one'),
+  pinned: false,
+  pace: '',
+  ...more,
+});
+
+/** The texts of a line, by the titles of the columns. */
+function texts(line: WatchedResource): Readonly<Record<string, string>> {
+  const columns = watchColumns(() => '', 8);
+  return Object.fromEntries(
+    columns.map(({ title, value, text }) => [title, text?.(line) ?? String(value(line) ?? '')]),
+  );
+}
+
+describe('a line of Watch', () => {
+  it('shows the held-out reward of a training run, and calls the other one the trainer’s (W4)', () => {
+    const measured = heldOutMeans([
+      { step: 200, held_out_reward: 0.325, completed_samples: 128 },
+      { step: 100, held_out_reward: 0.4, loaded_trajectories: 120, completed_samples: 128 },
+      { step: 300, held_out_reward: null },
+    ]);
+    expect(measured).toEqual({
+      last: { step: 200, reward: 0.325, samples: 128 },
+      best: { step: 100, reward: 0.4, samples: 120 },
+    });
+    expect(heldOutMeans([{ step: 1, held_out_reward: null }])).toBeUndefined();
+    expect(texts(lineOf('training', { mean: 0.613, measured, done: 139, total: 400 }))).toMatchObject({
+      'HELD-OUT': '0.325',
+      MEAN: '',
+      BEST: '0.400',
+      'AT STEP': '100',
+      TRAINER: '0.613',
+      DONE: '139',
+      TOTAL: '400',
+    });
+    expect(texts(lineOf('run', { mean: 0.41 }))).toMatchObject({ 'HELD-OUT': '', MEAN: '0.410', TRAINER: '' });
+  });
+
+  it('says the share of an upload, of which nothing is counted', () => {
+    expect(texts(lineOf('upload', { done: 0.5, total: 1 }))).toMatchObject({ DONE: '50%', TOTAL: '' });
+  });
+});
+
+describe('the table of training runs', () => {
+  it('has the steps done apart from the steps wanted, and sorts by those done (W6)', () => {
+    const options = { num_steps: 400 };
+    const rows = [
+      { training_run_id: 'pending', status: 'pending', options },
+      { training_run_id: 'running', status: 'running', options, completed_steps: 139 },
+      { training_run_id: 'succeeded', status: 'succeeded', options },
+    ];
+    const columns = trainingColumns.filter(({ id }) => id === 'done' || id === 'steps');
+    const exported = exportColumns(columns).map(({ name, value }) => [name, ...rows.map(row => value(row))]);
+    expect(exported).toEqual([
+      ['done', undefined, 139, 400],
+      ['steps', 400, 400, 400],
+    ]);
+    const done = columns.find(({ id }) => id === 'done');
+    const sorted = done ? sortRows(rows, done.value, true) : [];
+    expect(sorted.map(row => row.training_run_id)).toEqual(['succeeded', 'running', 'pending']);
+  });
+});
+
+describe('the table of runs', () => {
+  it('has the mean so far that is known of a run, until it has its own (W10)', () => {
+    const rows = [
+      { eval_run_id: 'a', status: 'running' },
+      { eval_run_id: 'b', reward_mean: 0.5 },
+    ];
+    const means = new Map([
+      ['a', 0.41],
+      ['b', 0.1],
+    ]);
+    const column = runColumns.find(({ id }) => id === 'mean');
+    expect(withMeans(rows, means).map(row => column?.text?.(row))).toEqual(['0.410', '0.500']);
+    expect(withMeans(rows, new Map())).toBe(rows);
+  });
+});
