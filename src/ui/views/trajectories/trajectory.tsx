@@ -160,7 +160,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
         data &&
         (() => ({
           name: exportFileName('trajectory', id, 'text', new Date()),
-          text: `${factText(trajectoryFacts(data), outsideWidth)}\n${transcriptText(data, outsideWidth)}`,
+          text: `${factText(trajectoryFacts(data), undefined)}\n${transcriptText(data, outsideWidth)}`,
         })),
       title: id,
       refresh: live.refresh,

@@ -1,5 +1,5 @@
 /** The reader of a trajectory: search in what is folded, errors in their context, and a place that a resize keeps. */
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { useEffect } from 'react';
 import { expect, it } from 'vitest';
 import type { Trajectory } from '../../../../src/contract/trajectories.ts';
@@ -158,8 +158,11 @@ it('offers a reward only while the trajectory takes one', async () => {
 
 it('saves in the folder of the program, whatever its id is', async () => {
   const id = '../../escaped';
+  const created_at = '2026-01-01T00:00:00Z';
+  const rewards = [{ name: 'tests', value: 1, explanation: 'because' }];
   const stage = openViewOnStage(TrajectoryView, {
-    service: async () => fakeService({ getTrajectory: () => ({ ...trajectory, trajectory_id: id }) }),
+    service: async () =>
+      fakeService({ getTrajectory: () => ({ ...trajectory, trajectory_id: id, created_at, rewards }) }),
     place: { view: 'record', resource: 'trajectories', id },
   });
   await stage.waitFor('Step 0');
@@ -168,6 +171,11 @@ it('saves in the folder of the program, whatever its id is', async () => {
   await stage.press('enter');
   await stage.waitFor('Saved ');
   const names = readdirSync('.').filter(name => name.startsWith('benchtop-trajectory-'));
+  const texts = names.map(name => readFileSync(name, 'utf8'));
   for (const name of names) rmSync(name);
-  expect(names).toHaveLength(1);
+  expect(texts).toHaveLength(1);
+  // A head with the rewards and when it was made, then the messages (R4).
+  expect(texts[0]).toMatch(
+    /^created +2026-01-01T00:00:00Z$[\s\S]*^Rewards\ntests +1\.00 {2}· {2}because$[\s\S]*^Step 0/m,
+  );
 });
