@@ -11,6 +11,7 @@ import { type ComparedTask, comparison, finalRuns, ratedRewards } from '../queri
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
 import { compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
+import { exportRows } from '../text/export.ts';
 import { counted, difference, parseRange } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -20,11 +21,11 @@ import { checkRecordFlags, lineText, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-function textOf(base: Found, fresh: Found, compared: ComparedRuns, columns: number | undefined): string {
+function factsOf(base: Found, fresh: Found, compared: ComparedRuns): readonly Fact[] {
   const { interval, verdict, wins, losses, ties } = compared;
   const runWords = ({ id, row }: Found, mean: TaskMean): string =>
     `${taskMeanWords(mean)}, ${(row as EvalRun).display_name ?? id} (${id})`;
-  const facts: readonly Fact[] = [
+  return given([
     { label: 'base', value: runWords(base, compared.base) },
     { label: 'new', value: runWords(fresh, compared.new) },
     {
@@ -43,11 +44,19 @@ function textOf(base: Found, fresh: Found, compared: ComparedRuns, columns: numb
     { label: 'wins', value: wins },
     { label: 'losses', value: losses },
     { label: 'ties', value: ties },
-  ];
+  ]);
+}
+
+/** The facts as lines, or as a table in Markdown. */
+function textOf(facts: readonly Fact[], markdown: boolean, { columns }: CommandIo): string {
+  if (markdown) {
+    return exportRows('markdown', facts, [
+      { name: 'comparison', value: ({ label }) => label },
+      { name: 'result', value: ({ value }) => lineText(value) },
+    ]);
+  }
   if (columns !== undefined) return factText(facts, undefined);
-  return given(facts)
-    .map(({ label, value }) => `${label}\t${lineText(value)}\n`)
-    .join('');
+  return facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('');
 }
 
 /**
@@ -150,7 +159,8 @@ export async function run(
       ties,
       ...(gate && { fail_below: failBelow, passed: gate.outcome === 'passed', gate: gate.outcome }),
     };
-    await printRecord(record, fresh.id, flags, io, { text: () => textOf(base, fresh, compared, io.columns) });
+    const facts = factsOf(base, fresh, compared);
+    await printRecord(record, fresh.id, flags, io, { text: () => textOf(facts, flags.markdown ?? false, io) });
     if (gate === undefined || gate.outcome === 'passed') return exitCodes.done;
     io.note(gate.words);
     return gate.outcome === 'undecided' && undecided === 'pass' ? exitCodes.done : exitCodes.failed;

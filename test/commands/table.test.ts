@@ -290,6 +290,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       out: /^undecided\n$/,
       notes: /Undecided. The difference is between/,
     },
+    ok(
+      ['first', 'first', '--markdown'],
+      /^\| comparison \| result \|\n\|.*\n\| base \| .*\| verdict \| undecided: about /s,
+    ),
+    bad(['first', 'first', '--markdown', '--json'], usage, /./),
     ok(['first', 'first', '--reward-range', '-1..2', '--field', 'reward_range.low'], /^-1\n$/),
     bad(['first', 'first', '--reward-range', '1..0'], usage, /takes two numbers, the lower one first/),
     bad(['first', 'first', '--equal-within', '-1'], usage, /--equal-within takes a number from 0/),
