@@ -94,14 +94,15 @@ class Runner {
   /** Runs test files with a mutant; undefined after the time limit. */
   async run(active: number, tests: readonly string[], limitMs: number, atOnce = 1): Promise<Answer | undefined> {
     const child = this.#child ?? (await this.#start(atOnce));
-    const timeout = new AbortController();
+    const over = new AbortController();
+    const { signal } = over;
     child.send({ active, tests });
     const answer = await Promise.race([
-      once(child, 'message').then(([message]) => message as Answer),
-      once(child, 'exit').then(() => undefined),
-      wait(limitMs, undefined, { signal: timeout.signal }).catch(() => undefined),
-    ]);
-    timeout.abort();
+      once(child, 'message', { signal }).then(([message]) => message as Answer),
+      once(child, 'exit', { signal }).then(() => undefined),
+      wait(limitMs, undefined, { signal }),
+    ]).catch(() => undefined);
+    over.abort();
     if (!answer) this.end();
     return answer;
   }

@@ -9,6 +9,7 @@ const usage = `npm run torture                       everything
 npm run torture -- breadth --keys N --answers N
 npm run torture -- depth --sessions N
 npm run torture -- numbers --views N
+npm run torture -- commands --commands N   the command line on a terminal
 npm run torture -- read-only          breadth and depth of a program that may only read, pressed to write
 npm run torture -- secrets            breadth and depth in which secrets are typed: they are found nowhere afterwards
 npm run torture -- soak --minutes N
@@ -19,8 +20,8 @@ npm run torture -- soak --minutes N
 
 /** What is tried unless a flag says otherwise. */
 const usual = process.argv.includes('--smoke')
-  ? { keys: '200', answers: '20', sessions: '1', views: '3', minutes: '1' }
-  : { keys: '300000', answers: '20000', sessions: '100', views: '300', minutes: '30' };
+  ? { keys: '200', answers: '20', sessions: '1', views: '3', commands: '8', minutes: '1' }
+  : { keys: '300000', answers: '20000', sessions: '100', views: '300', commands: '300', minutes: '30' };
 
 /** Ends the program for --help, and for arguments that it does not know. */
 function argumentsOf<Parsed>(parse: () => Parsed): Parsed {
@@ -43,6 +44,7 @@ const { values, positionals } = argumentsOf(() =>
       answers: { type: 'string', default: usual.answers },
       sessions: { type: 'string', default: usual.sessions },
       views: { type: 'string', default: usual.views },
+      commands: { type: 'string', default: usual.commands },
       minutes: { type: 'string', default: usual.minutes },
       workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
     },
@@ -136,6 +138,21 @@ async function numbers(): Promise<void> {
   rows.push(['views compared with what was sent', views], ['mutated answers', mutated]);
 }
 
+async function commandLine(): Promise<void> {
+  await import('./build.ts');
+  const { commandsSession } = await import('./torture/commands.ts');
+  const { makeWorld } = await import('./torture/world.ts');
+  const world = await makeWorld();
+  const result = await commandsSession({ world, seed: values.seed, commands: Number(values.commands) });
+  world.remove();
+  for (const failure of result.failures) onFailure(failure);
+  rows.push(
+    ['commands on a terminal', result.commands],
+    ['mutated answers', result.mutated],
+    ['means of the local service compared', result.means],
+  );
+}
+
 async function longWatch(): Promise<void> {
   await import('./build.ts');
   const { soak } = await import('./torture/soak.ts');
@@ -159,6 +176,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   'read-only': () => both('read-only'),
   secrets: () => both('secrets'),
   numbers,
+  commands: commandLine,
   soak: longWatch,
 };
 const [named] = positionals;

@@ -17,6 +17,8 @@ const meantControls: readonly RegExp[] = [
   // Status report, synchronized output.
   /^5n$/,
   /^\?2026[hl]$/,
+  // What a pager that was killed may have left on.
+  /^\?(1|1002|1003|1005|1015)l$/,
   // Alternate screen, cursor, wrapping, pastes, mouse; saving and restoring the title.
   /^\?(1049|25|7|2004|1000|1006)[hl]$/,
   /^2[23];2t$/,
@@ -82,7 +84,8 @@ export class SequenceReader {
       const [, control, opener, string, other] = match;
       if (control !== undefined) this.#control(control);
       else if (opener !== undefined) this.#string(opener, string ?? '');
-      else this.#report(`escape ${JSON.stringify(other)}`);
+      // The keypad of a pager that was killed.
+      else if (other !== '>') this.#report(`escape ${JSON.stringify(other)}`);
     }
     this.#plain(whole.slice(from));
   }
