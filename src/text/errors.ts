@@ -47,7 +47,13 @@ export function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || sqliteCode(error) === 13;
 }
 
+/**
+ * SQLite's codes for what lies outside of the program: busy, locked, no memory, read-only, I/O, damaged, full, cannot
+ * open, locking protocol, no database (sqlite.org/rescode.html).
+ */
+const externalCodes: ReadonlySet<number | undefined> = new Set([5, 6, 7, 8, 10, 11, 13, 14, 15, 26]);
+
 /** Whether the database or the disk failed, which another attempt may not. */
 export function isStorageError(error: unknown): boolean {
-  return sqliteCode(error) !== undefined || isDiskFull(error);
+  return externalCodes.has(sqliteCode(error)) || isDiskFull(error);
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { asError, errorCode, errorMessage, partMissing, sqliteCode } from '../../src/text/errors.ts';
+import { asError, errorCode, errorMessage, isStorageError, partMissing, sqliteCode } from '../../src/text/errors.ts';
 
 function thrown(act: () => unknown): unknown {
   try {
@@ -32,6 +32,13 @@ describe('the code of an error', () => {
     expect(sqliteCode(new Error('plain'))).toBeUndefined();
     database.close();
   });
+});
+
+it('are of the storage if another attempt may succeed, and not for a mistake in a statement (V16)', () => {
+  const ofSqlite = (errcode: number) => Object.assign(new Error('x'), { errcode });
+  const failures = [ofSqlite(13), ofSqlite(5), ofSqlite(778), Object.assign(new Error('x'), { code: 'ENOSPC' })];
+  expect(failures.map(isStorageError)).toEqual([true, true, true, true]);
+  expect([ofSqlite(19), ofSqlite(1), new Error('x')].map(isStorageError)).toEqual([false, false, false]);
 });
 
 it('of a module that is gone, as after an upgrade, is no path but what to do', () => {

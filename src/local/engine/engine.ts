@@ -52,9 +52,14 @@ export class Engine {
     return Object.values(this.#queues).some(queue => queue.busy);
   }
 
-  /** Jobs that were set aside because the service ended abnormally during them. */
+  /** Jobs that were set aside because the service ended abnormally during them; none if they cannot be read. */
   get setAside(): SetAside[] {
-    return this.#attempts.setAside();
+    try {
+      return this.#attempts.setAside();
+    } catch {
+      // A service whose database fails still has to say that it is there.
+      return [];
+    }
   }
 
   /** Jobs that wait for the end of an external problem, such as a full disk. */
