@@ -10,6 +10,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
+import { parseUntil } from './until.ts';
 import { type Seen, untilEnded, wordsOf } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -18,6 +19,7 @@ export interface ActFlags extends RecordFlags {
   readonly yes?: boolean | undefined;
   readonly wait?: boolean | undefined;
   readonly timeout?: number | undefined;
+  readonly until?: string | undefined;
 }
 
 /** A request that is not sent; its body is JSON, or text of a path outside the contract. */
@@ -104,8 +106,9 @@ export async function start<Input, Result>(
   send: Action<Input, Result>,
   input: Input,
   { service, memory, signal }: CommandContext,
+  idempotencyKey?: string,
 ): Promise<Result> {
-  const result = await send(service, input, { signal });
+  const result = await send(service, input, { signal, idempotencyKey });
   const seen = send.starts?.(result, input);
   if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id }]);
   return result;
@@ -139,8 +142,9 @@ export async function printOutcome(
 /** Notes each change of what is waited for. */
 export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
   return async seen => {
-    const { id, status, done, total, mean, failure } = seen;
-    io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, { id, status, done, total, mean, failure });
+    const { id, status, done, total, mean, graded, failure } = seen;
+    const fields = { id, status: status ?? null, done, total, mean, graded, failure };
+    io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, fields);
   };
 }
 
@@ -177,12 +181,14 @@ export async function finish(
   // A script needs the id of what it started, also where the end of it cannot be read.
   let record = started;
   try {
-    const code = await untilEnded(ref, context, io, { timeout: flags.timeout, onChange: noteChange(ref, io) });
+    const until = flags.until === undefined ? undefined : parseUntil(flags.until);
+    const options = { timeout: flags.timeout, until, onChange: noteChange(ref, io) };
+    const code = await untilEnded(ref, context, io, options);
     if (code === exitCodes.interrupted) return code;
     const isLate = context.signal.aborted;
-    const until = isLate ? AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]) : context.signal;
+    const readUntil = isLate ? AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]) : context.signal;
     try {
-      record = { ...started, ...(await again(until)) };
+      record = { ...started, ...(await again(readUntil)) };
       noteWarnings(record, ref, io);
     } catch (error) {
       // How it ended is known, or that it is not: the record only explains it.

@@ -66,13 +66,13 @@ function textOf(facts: readonly Fact[], markdown: boolean, { columns }: CommandI
  */
 function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   const { status } = row as EvalRun;
-  if (!status) return;
-  const isOwn = rememberedAt(row) === undefined;
+  const isPast = rememberedAt(row) !== undefined;
   if (hasEnded(status)) {
-    if (statusMeaning(status) !== 'success') note(sanitiseLine(`${id} ended as ${status}: rewards may be missing.`));
-  } else if (isOwn) throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
-  // Its status will not change: it is what benchtop noted when it started or saw the run.
-  else note(`The service reports no status for ${sanitiseLine(id)}: comparing the rewards that it has now.`);
+    if (statusMeaning(status ?? '') !== 'success')
+      note(sanitiseLine(`${id} ended as ${status}: rewards may be missing.`));
+  } else if (!status || isPast)
+    note(`The service reports no status for ${sanitiseLine(id)}: comparing the rewards that it has now.`);
+  else throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
 }
 
 /** The fields of one run. */

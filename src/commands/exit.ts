@@ -11,6 +11,8 @@ export const exitCodes = {
   /** No credential, or one that was refused. */
   forbidden: 4,
   notFound: 5,
+  /** The service does not say whether the work has ended. */
+  endUnseen: 6,
   /** The service does not offer this operation. */
   unsupported: 7,
   /** Not ended within --timeout. */

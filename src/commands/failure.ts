@@ -65,6 +65,7 @@ const kindOfExitCode: Readonly<Record<ExitCode, string>> = {
   [exitCodes.unreachable]: 'unreachable',
   [exitCodes.forbidden]: 'credential',
   [exitCodes.notFound]: 'not_found',
+  [exitCodes.endUnseen]: 'end_unseen',
   [exitCodes.unsupported]: 'unsupported',
   [exitCodes.timeout]: 'timeout',
   [exitCodes.interrupted]: 'cancelled',

@@ -32,6 +32,7 @@ import { replacedBy } from './production.ts';
 import { missingSecrets } from './readiness.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
+import { parseUntil } from './until.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Checks the print flags: the answer is that of the start, with --wait also the final record. @throws CommandError */
@@ -49,7 +50,23 @@ const benchOf = (input: object): string | undefined =>
 
 interface BeginFlags extends ActFlags {
   readonly model?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
 }
+
+/** A start whose answer was lost, with how to find out and how to repeat it. */
+function withWayOut(error: ServiceError): ServiceError {
+  const kind = startedKinds.get(error.operation ?? '');
+  const resource = kind && resourceOfKind(kind);
+  if (!resource || error.idempotencyKey === undefined) return error;
+  const advice = `benchtop list ${resource.names[0]} shows whether it has started, where the service lists them. Where it honours idempotency keys, the same command with --idempotency-key ${error.idempotencyKey} cannot start a second one.`;
+  return new ServiceError(error.kind, `${error.message} ${advice}`, error);
+}
+
+const startedKinds: ReadonlyMap<string, string> = new Map([
+  ['startEval', 'run'],
+  ['startTraining', 'training'],
+  ['startDeployment', 'deployment'],
+]);
 
 /** The error of a start, with what the service says elsewhere of its cause. */
 async function explained(
@@ -59,6 +76,7 @@ async function explained(
   context: CommandContext,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
+  if (error.outcomeUnknown) return withWayOut(error);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || benchId === undefined) return error;
   const { names, notes } = await missingSecrets(benchId, context);
@@ -89,7 +107,7 @@ async function begin<Input extends object, Result extends object>(
   io: CommandIo,
 ): Promise<ExitCode> {
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
-  const result = await start(send, input, context).catch(async (error: unknown) => {
+  const result = await start(send, input, context, flags.idempotencyKey).catch(async (error: unknown) => {
     throw await explained(error, flags, benchOf(input), context);
   });
   noteIgnored(result, io);
@@ -221,6 +239,7 @@ async function startRun(
     throw new CommandError(`Specify what to ${verb}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
   }
   const options = optionsOf(option);
+  if ('until' in flags && flags.until !== undefined) parseUntil(flags.until);
   await checkPrinted(flags, started, ended, io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);

@@ -19,6 +19,7 @@ import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo, NoteFields } from './io.ts';
+import { readRewards, type Until, UntilJudge } from './until.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
@@ -45,7 +46,7 @@ export function wordsOf(seen: Seen): string {
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   const without = withoutReward(seen);
   const words = [
-    statusWords(status ?? 'unknown'),
+    status === undefined ? 'no status' : statusWords(status),
     progressWords(seen),
     mean === undefined ? '' : `${label} ${reward(mean)}${of}`,
     without > 0 ? `${without} without a reward` : '',
@@ -85,6 +86,8 @@ interface Following {
   readonly now?: () => number;
   /** Whether this status is the last; by default that of work that has ended. */
   readonly isLast?: (status: string | undefined) => boolean;
+  /** Its end is judged by something else than its status, which may be missing. */
+  readonly needsNoStatus?: boolean;
 }
 
 const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
@@ -96,13 +99,14 @@ const notedEveryMs = 60_000;
 const mostWithout = 3;
 
 /**
- * Reports each change; returns the final status. Temporary errors are retried without limit.
+ * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried without
+ * limit.
  *
  * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
  */
 export async function follow(following: Following): Promise<string> {
   const { label, look, onChange, note, intervals, signal } = following;
-  const { sleep = defaultSleep, now = Date.now, isLast = hasEnded } = following;
+  const { sleep = defaultSleep, now = Date.now, isLast = hasEnded, needsNoStatus = false } = following;
   let reported = '';
   let failures = 0;
   let failingSince = 0;
@@ -121,7 +125,7 @@ export async function follow(following: Following): Promise<string> {
         return seen.status ?? '';
       }
       without = seen.status === undefined ? without + 1 : 0;
-      if (without === mostWithout) {
+      if (without === mostWithout && !needsNoStatus) {
         note(`${label}: the service reports no status for it, so its end could not be seen.`);
         return '';
       }
@@ -166,6 +170,8 @@ export interface AwaitedChange extends Pick<Following, 'isLast'> {
 
 export interface WaitOptions {
   readonly change?: AwaitedChange | undefined;
+  /** Judges the end of an evaluation by its rewards too. */
+  readonly until?: Until | undefined;
   /** How many resources are followed at the same time; 1 by default. */
   readonly among?: number;
   /** Seconds after which the signal of the context gives up, for messages. */
@@ -214,6 +220,8 @@ function isLastOf({ kind }: ResourceRef): NonNullable<Following['isLast']> {
   return status => hasEnded(status) || (status !== undefined && status === stuckAs);
 }
 
+const untilAdvice = 'It may still be running. --until rewards=N or --until quiet=60s judges its end by its rewards.';
+
 const isSuccess = (status: string): boolean => statusMeaning(status) === 'success';
 
 /** The current state, with the reason if it has failed. */
@@ -223,14 +231,19 @@ async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise
   return { ...seen, failure: await failureOf({ ...ref, id: seen.id }, context) };
 }
 
-/** Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 124 on timeout. */
+/**
+ * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service reports
+ * no status, 124 on timeout.
+ */
 export async function untilEnded(
   ref: ResourceRef,
   { config, service, memory, signal }: CommandContext,
   io: CommandIo,
-  { timeout, onChange, change, noted = [], among = 1 }: WaitOptions,
+  { timeout, onChange, change, until, noted = [], among = 1 }: WaitOptions,
 ): Promise<ExitCode> {
   const { isDone = isSuccess, isLast = isLastOf(ref) } = change ?? {};
+  const judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
+  let isJudgedOver = false;
   io.stopOnSignals?.();
   // Labels, ids and errors hold text of the service.
   const note = (text: string, fields?: NoteFields): void => io.note(sanitiseLine(text), fields);
@@ -240,17 +253,37 @@ export async function untilEnded(
     let isNoted = false;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
-      const seen = change?.look
+      const found = change?.look
         ? await change.look(service.background, signal)
         : await lookWithFailure(ref, { service: service.background, memory, signal });
+      const rewards = judge && (await readRewards(service.background, ref.id, signal));
+      const seen = rewards ? { ...found, graded: rewards.graded, mean: rewards.mean } : found;
+      isJudgedOver = rewards !== undefined && judge?.isMet(rewards) === true;
       silentSince = undefined;
       if (seen.id !== ref.id && !isNoted) note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;
       return seen;
     };
     const intervals = sharedBy(among, io.poll ?? config.preferences.poll);
-    const status = await follow({ label: ref.label, look, onChange, note, intervals, signal, isLast });
+    const status = await follow({
+      label: ref.label,
+      look,
+      onChange,
+      note,
+      intervals,
+      signal,
+      isLast: at => isJudgedOver || isLast(at),
+      needsNoStatus: judge !== undefined,
+    });
     if (isDone(status)) return exitCodes.done;
+    if (until && isJudgedOver && !isLast(status)) {
+      note(`${ref.label} counts as ended by --until ${until.words}.`, { id: ref.id, until: until.words });
+      return exitCodes.done;
+    }
+    if (status === '') {
+      if (ref.kind === 'run' && !change) note(untilAdvice, { id: ref.id });
+      return exitCodes.endUnseen;
+    }
     await noteFailedParts(ref, { service, memory, signal }, note, noted);
     return exitCodes.failed;
   } catch (error) {

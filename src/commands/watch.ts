@@ -14,6 +14,7 @@ import { findAmong, pagesOf, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
+import { parseUntil } from './until.ts';
 import { type Seen, untilEnded, wordsOf } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -92,6 +93,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
   if (args.some(word => word.trim() === ''))
     throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
   await checkRecordFlags(flags, [], io);
+  const until = flags.until === undefined ? undefined : parseUntil(flags.until);
   return withService(flags, io, async context => {
     const [word] = args;
     // A kind alone is all that runs of it.
@@ -107,14 +109,14 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         const at = new Date(now).toISOString();
         // A log is read on other days, and in other zones.
         const time = io.columns === undefined ? at : clock(now);
-        const record = { at, kind, id, label, status, done, total, mean, graded, held_out, failure };
+        const record = { at, kind, id, label, status: status ?? null, done, total, mean, graded, held_out, failure };
         const text = `${time}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}\n`;
         // One line a change: a log is read line by line.
         if (flags.json) await io.print(`${safeJson(record)}\n`);
         else await printRecord(record, id, flags, io, { text: () => text });
       };
       try {
-        return await untilEnded(ref, context, io, { timeout: flags.timeout, onChange, among: refs.length });
+        return await untilEnded(ref, context, io, { timeout: flags.timeout, until, onChange, among: refs.length });
       } catch (error) {
         await io.fail(error);
         return exitCodeOf(error);

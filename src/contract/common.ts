@@ -277,12 +277,12 @@ export interface Endpoint<
   /** True for endpoints that the document does not list, so that a service may lack them. */
   readonly capability?: boolean;
   /**
-   * An `Idempotency-Key` header is sent, generated if the caller gives none. `honoured` makes a repeat harmless;
-   * `unconfirmed` means that the document does not promise it, so the call is not retried.
+   * True if an `Idempotency-Key` header is sent, generated if the caller gives none. The document does not promise that
+   * it makes a repeat harmless: after a lost answer the call is repeated only where the service is known to honour it.
    */
-  readonly idempotencyKey?: 'honoured' | 'unconfirmed';
-  /** True if a field of the body makes a repeat harmless. */
-  readonly repeatable?: boolean;
+  readonly idempotencyKey?: boolean;
+  /** Whether a field of the body makes a repeat harmless. */
+  readonly repeatable?: (body: unknown) => boolean;
   /** How the operation differs in the newest generation. */
   readonly newest?: MovedEndpoint;
   /** Where to name the agent, which later generations require. */

@@ -86,7 +86,7 @@ export const deploymentEndpoints = {
     body: startDeploymentBody,
     response: deployment,
     capability: true,
-    idempotencyKey: 'unconfirmed',
+    idempotencyKey: true,
   }),
   promoteDeployment: endpoint({
     operation: 'promoteDeployment',

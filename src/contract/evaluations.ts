@@ -64,6 +64,8 @@ export const evalRun = settled(
       agent_id: text,
       updated_at: text,
       completed_at: text,
+      // Counted by benchtop where only the rewards can be read.
+      reward_count: number,
       // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,
@@ -139,7 +141,7 @@ export const evaluationEndpoints = {
     auth: 'apiKey',
     body: startEvalBody,
     response: startEvalResult,
-    idempotencyKey: 'honoured',
+    idempotencyKey: true,
     newest: {
       path: '/api/v1/eval',
       names: { model_slug: 'base_model_slug', checkpoint_id: 'parent_checkpoint_id', options: 'options' },

@@ -139,7 +139,7 @@ export const trainingEndpoints = {
     body: startTrainingBody,
     response: trainingRun,
     capability: true,
-    idempotencyKey: 'honoured',
+    idempotencyKey: true,
   }),
   listTrainingRuns: endpoint({
     operation: 'listTrainingRuns',

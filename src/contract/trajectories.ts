@@ -1,5 +1,6 @@
 /** Trajectories: upload, detail with steps and messages, rewards, completion. */
 import * as z from 'zod/mini';
+import { isRecord } from '../text/own.ts';
 import {
   endpoint,
   field,
@@ -161,6 +162,13 @@ export const logRewardResult = z.looseObject({ ok: flag, trajectory_id: text, st
 export const completeTrajectoryBody = z.strictObject({ termination_reason: z.enum(terminationReasons) });
 export type CompleteTrajectoryBody = z.input<typeof completeTrajectoryBody>;
 
+function everyOneHasTraceId(body: unknown): boolean {
+  const { trajectories } = isRecord(body) ? body : {};
+  const hasTraceId = (item: unknown): boolean =>
+    isRecord(item) && typeof item['trace_id'] === 'string' && item['trace_id'] !== '';
+  return Array.isArray(trajectories) && trajectories.every(hasTraceId);
+}
+
 export const trajectoryEndpoints = {
   uploadTrajectories: endpoint({
     operation: 'uploadTrajectories',
@@ -169,7 +177,9 @@ export const trajectoryEndpoints = {
     auth: 'apiKey',
     body: uploadTrajectoriesBody,
     response: uploadTrajectoriesResult,
-    idempotencyKey: 'honoured',
+    idempotencyKey: true,
+    // A trajectory with the trace id of a stored one is skipped.
+    repeatable: everyOneHasTraceId,
     pace: 'bulk',
     agent: 'body',
   }),
@@ -190,7 +200,7 @@ export const trajectoryEndpoints = {
     body: logRewardBody,
     response: logRewardResult,
     // The same `reward_id` means the same reward.
-    repeatable: true,
+    repeatable: () => true,
   }),
   listTrajectories: endpoint({
     operation: 'listTrajectories',
@@ -218,7 +228,7 @@ export const trajectoryEndpoints = {
     body: z.record(z.string(), z.unknown()),
     response: renamed({ tid: ['trajectory_id'] }, z.looseObject({ tid: text })),
     capability: true,
-    idempotencyKey: 'honoured',
+    idempotencyKey: true,
   }),
   listTrajectoryEvents: endpoint({
     operation: 'listTrajectoryEvents',

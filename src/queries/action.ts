@@ -4,6 +4,7 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { unlessAborted } from '../text/abort.ts';
 import { asError } from '../text/errors.ts';
+import type { StartKeys } from './start-keys.ts';
 import type { Observation } from './statuses/store.ts';
 
 /** A resource that an action removed. */
@@ -45,27 +46,45 @@ export interface FailedInput<Input> {
 
 export interface SendAllOptions<Input> {
   readonly signal: AbortSignal;
-  /** Returns the idempotency key of an input; the same for the same content. */
-  readonly keyOf?: ((input: Input) => string) | undefined;
+  /** The idempotency keys of an action that starts something. */
+  readonly keys?: StartKeys | undefined;
   /** Called after each success, with the number of successes so far, and the answer if there is one. */
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
 const atOnce = 4;
 
+/** Runs an action, with the key of the same input whose outcome is not known. @throws ServiceError */
+export async function sendKeyed<Input, Result>(
+  service: Service,
+  send: Action<Input, Result>,
+  input: Input,
+  { signal, keys }: Pick<SendAllOptions<Input>, 'signal' | 'keys'>,
+): Promise<Result> {
+  if (!send.keyed || !keys) return send(service, input, { signal });
+  try {
+    const result = await send(service, input, { signal, idempotencyKey: keys.of(send, input) });
+    keys.settle(send, input);
+    return result;
+  } catch (error) {
+    keys.settle(send, input, error);
+    throw error;
+  }
+}
+
 /** Runs an action for each input, a few in parallel. Never rejects: returns the failed inputs in order. */
 export async function sendAll<Input>(
   service: Service,
   send: Action<Input>,
   inputs: readonly Input[],
-  { signal, keyOf, onSuccess }: SendAllOptions<Input>,
+  { signal, keys, onSuccess }: SendAllOptions<Input>,
 ): Promise<readonly FailedInput<Input>[]> {
   const left = new Map(inputs.map(input => [input, undefined as Error | undefined]));
   const waiting = [...inputs];
   let stopped = false;
   const trySend = async (input: Input): Promise<{ readonly answer: unknown } | undefined> => {
     try {
-      return { answer: await send(service, input, { signal, idempotencyKey: keyOf?.(input) }) };
+      return { answer: await sendKeyed(service, send, input, { signal, keys }) };
     } catch (error) {
       // A 404 that may be of the path says nothing of the resource.
       if (send.removes && isGone(error) && !mayLackPath(error)) return { answer: undefined };

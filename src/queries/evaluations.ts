@@ -8,9 +8,9 @@ import type {
   StartEvalBody,
   TrajectoryReward,
 } from '../contract/evaluations.ts';
-import { isRunning } from '../contract/status.ts';
-import { isNotOffered } from '../service/errors.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
 import { errorMessage } from '../text/errors.ts';
+import { mean } from '../text/statistics.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
@@ -42,6 +42,7 @@ function observeRun(run: EvalRun): Observation {
     label: run.display_name,
     status: run.status,
     mean: run.reward_mean,
+    graded: run.reward_count,
     startedAt: run.created_at,
     endTime: run.completed_at,
     parent: run.bench_id,
@@ -58,8 +59,8 @@ export const startEvaluation = action(
     keyed: true,
     starts: ({ eval_run_id, display_name: given }, { bench_id, display_name: asked }) => {
       const display_name = given ?? asked;
-      // The answer has no status: the run counts as pending until it is read.
-      const record = { eval_run_id, display_name, bench_id, status: 'pending' };
+      // The answer has no status.
+      const record = { eval_run_id, display_name, bench_id, status: null };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
     },
   },
@@ -131,11 +132,15 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   };
   return rememberingOne(asked, runId, rememberedRuns, {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },
-    read: async ({ service, signal }, seen, error) => {
-      if (seen && isNotOffered(error)) return seen;
+    read: async ({ service, signal }, seen) => {
       // The rewards exist, possibly empty, if the run does.
-      await service.call('getTrajectoryRewards', { params: { eval_run_id: runId } }, { signal });
-      return seen ?? { eval_run_id: runId };
+      const params = { eval_run_id: runId };
+      const { trajectory_rewards: rewards } = await service.call('getTrajectoryRewards', { params }, { signal });
+      const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
+      const outcome = { reward_mean: mean(values) ?? null, reward_count: values.length };
+      // Only what was once said of its end still holds.
+      if (hasEnded(seen?.status)) return { ...seen, eval_run_id: runId, ...outcome };
+      return { ...seen, eval_run_id: runId, status: null, ...outcome, remembered_at: undefined };
     },
   });
 }

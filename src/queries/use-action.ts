@@ -3,7 +3,7 @@ import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Service } from '../service/index.ts';
 import type { RequestPreview } from '../service/request.ts';
 import { asError } from '../text/errors.ts';
-import { type Action, type FailedInput, sendAll, unlessStopped } from './action.ts';
+import { type Action, type FailedInput, sendAll, sendKeyed, unlessStopped } from './action.ts';
 import { useWorkbench } from './workbench.tsx';
 
 export type WorkState<Result> =
@@ -70,21 +70,6 @@ function useMounted(): { readonly current: boolean } {
   return mounted;
 }
 
-/**
- * Returns idempotency keys, the same for the same content, so that retrying after a lost answer cannot start anything
- * twice, even if something else was tried in between.
- */
-function useKeys<Input>({ keyed }: Action<Input>): ((input: Input) => string) | undefined {
-  const keys = useRef(new Map<string, string>());
-  if (!keyed) return undefined;
-  return input => {
-    const content = JSON.stringify(input);
-    const key = keys.current.get(content) ?? crypto.randomUUID();
-    keys.current.set(content, key);
-    return key;
-  };
-}
-
 export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
   /**
    * Sends the action, then refreshes the queries it touches. Returns undefined if it failed, is already running, or the
@@ -98,10 +83,9 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<Result>();
   const mounted = useMounted();
-  const keyOf = useKeys(action);
   const send = async (input: Input): Promise<Result | undefined> => {
     const result = await start(async (service, signal) => {
-      const sent = await action(service, input, { signal, idempotencyKey: keyOf?.(input) });
+      const sent = await sendKeyed(service, action, input, { signal, keys: workbench.startKeys });
       if (action.starts) workbench.started(action.starts(sent, input));
       return sent;
     }, action.touches);
@@ -126,7 +110,6 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
   const [all] = useState(inputs);
   const [left, setLeft] = useState(all);
   const [progress, setProgress] = useState(0);
-  const keyOf = useKeys(action);
   const onSuccess = (input: Input, done: number): void => {
     setProgress(done);
     if (action.removes) workbench.deleted(action.removes(input), action.touches);
@@ -134,7 +117,7 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
   const send = async (): Promise<boolean> => {
     setProgress(0);
     const unsent = await start(
-      (service, signal) => sendAll(service, action, left, { signal, keyOf, onSuccess }),
+      (service, signal) => sendAll(service, action, left, { signal, keys: workbench.startKeys, onSuccess }),
       action.touches,
     );
     if (!unsent) return false;

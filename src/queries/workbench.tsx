@@ -15,6 +15,7 @@ import { Lists } from './lists/lists.ts';
 import { Pins } from './pins.ts';
 import { defaultIntervals, type PollIntervals } from './polling.ts';
 import { RememberedStore } from './remembered/store.ts';
+import { StartKeys } from './start-keys.ts';
 import { observeAnswers, type Subject } from './statuses/observe.ts';
 import { SetBacks } from './statuses/set-backs.ts';
 import { lostAfterMs, type Observation, StatusStore } from './statuses/store.ts';
@@ -101,6 +102,8 @@ export class Workbench {
   /** Uploads, which continue whatever is on screen. */
   readonly jobs = new Jobs();
   readonly exports = new Exports();
+  /** Of starts whose outcome is not known. */
+  readonly startKeys = new StartKeys();
   /** Other work that would be lost if the program ended, by id. */
   readonly unfinished = new Map<string, UnfinishedWork>();
   /** Resolves once everything has been written and closed, after `close`. */
@@ -192,7 +195,7 @@ export class Workbench {
   /** Registers what this program just started. */
   started(observation: Observation, at = Date.now()): void {
     this.statuses.started(observation, at);
-    this.#remember([{ status: 'pending', ...observation }], at);
+    this.#remember([observation], at);
   }
 
   /** Removes what this program just deleted, also from the lists whose keys begin with one of `touches`. */

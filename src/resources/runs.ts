@@ -136,7 +136,7 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome, certainty?: string)
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
-    statusFact('status', run.status ?? 'unknown'),
+    run.status == null ? { label: 'status', value: 'not reported' } : statusFact('status', run.status),
     { label: meanLabel, value: mean.filter(Boolean).join(' ') },
     { label: 'interval', value: certainty || undefined },
     { label: 'model', value: run.base_model_slug },

@@ -10,7 +10,7 @@ import { paceOf, paceWords } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import { type KnownResource, knownResource, runningOf, unknownResource } from '../queries/statuses/store.ts';
+import { followedOf, type KnownResource, knownResource, unknownResource } from '../queries/statuses/store.ts';
 import type { AnyJob } from '../queries/uploads/job.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
@@ -104,7 +104,7 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<K
 
 /** Watched without a pin: running work, and what ended while the program was open. */
 function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
-  const running = new Set(runningOf(statuses, now));
+  const running = new Set(followedOf(statuses, now));
   const pinned = new Set(pins.map(keyOf));
   return statuses
     .all()
@@ -245,7 +245,7 @@ const slowIntervals = 6;
  */
 async function discover(workbench: Workbench, context: QueryContext): Promise<void> {
   const outcome = new Outcome(context);
-  const running = runningOf(workbench.statuses);
+  const running = followedOf(workbench.statuses);
   const isMany = resources.some(({ kind }) => isManyOf(kind, running));
   const lists = resources.flatMap(({ watch }) =>
     watch?.running
@@ -323,7 +323,7 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
       });
       return wholePage(watchedOf(workbench));
     },
-    activity: rows => (rows.some(row => isRunning(row.status)) ? 'running' : 'open'),
+    activity: rows => (rows.some(row => isRunning(row.status) || row.isNew) ? 'running' : 'open'),
   };
 }
 
@@ -344,7 +344,7 @@ function unattended(workbench: Workbench, now: number): { readonly pinned: Named
     // A resource without a status after a read will not get one.
     return known?.status !== undefined || statuses.lastRead(pin)?.by === undefined;
   });
-  const running = runningOf(statuses, now).filter(known => !pins.has(known.kind, known.id));
+  const running = followedOf(statuses, now).filter(known => !pins.has(known.kind, known.id));
   const isUnread = (ref: Named): boolean => !isPolledInView(workbench, ref, now);
   return { pinned: pinned.filter(isUnread), running: running.filter(isUnread) };
 }

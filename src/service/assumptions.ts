@@ -27,6 +27,9 @@ export const defaultAssumptions = {
   'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',
   // The header that makes repeating a start harmless.
   idempotencyHeader: 'Idempotency-Key',
+  // `yes` or `no`: whether the service honours that header, so that a start whose answer was lost may be sent again.
+  // Learned where an answer says that it was replayed.
+  honoursIdempotencyKey: 'no',
   // `yes` or `no`: whether a stream is asked for token counts with `stream_options`. Left out once a service refuses
   // it.
   streamUsage: 'yes',
@@ -38,7 +41,8 @@ export const defaultAssumptions = {
   'path.listBenchmarkImages': endpoints.listBenchmarkImages.path,
 } as const;
 
-type Switch = 'streamUsage' | 'rewardsWithApiKey';
+const switches = ['streamUsage', 'rewardsWithApiKey', 'honoursIdempotencyKey'] as const;
+type Switch = (typeof switches)[number];
 
 /** The names a service is assumed to use: from its profile, else its generation, else the defaults. */
 export class Assumptions {
@@ -133,7 +137,7 @@ function check(name: string, value: string): void {
 }
 
 function isSwitch(name: string): name is Switch {
-  return name === 'streamUsage' || name === 'rewardsWithApiKey';
+  return switches.some(each => each === name);
 }
 
 function checkPath(name: string, value: string): void {

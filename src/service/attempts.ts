@@ -32,8 +32,10 @@ export interface AttemptedCall {
   readonly method: Method;
   /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** The request has an idempotency key, or its body makes a repeat harmless. */
+  /** A repeat is harmless: by a key that the service honours, or by the body. */
   readonly repeatable: boolean;
+  /** The request has an idempotency key, which the service may not honour. */
+  readonly keyed?: boolean;
   /** Not retried, and last in line at the gate. */
   readonly background: boolean;
   readonly time: TimeLimit;
@@ -149,7 +151,7 @@ type Waits = { readonly ownMs: number; readonly gateMs: number };
 
 /** The wait before the next attempt: in the call itself, and at the gate; undefined if there is none. */
 function waitBefore(
-  { method, repeatable, background, time, clock }: AttemptedCall,
+  { method, repeatable, keyed, background, time, clock }: AttemptedCall,
   gate: RateLimitGate,
   attempt: number,
   { outcome, headers }: Extract<AttemptResult<never>, { ok: false }>,
@@ -159,6 +161,7 @@ function waitBefore(
     attempt,
     method,
     repeatable,
+    ...(keyed && { keyed }),
     outcome,
     headers,
     random: clock.random(),

@@ -59,6 +59,8 @@ export interface CallContext {
   readonly gates: Gates;
   readonly assumptions: Assumptions;
   readonly capabilities: Capabilities;
+  /** Whether an answer has said that it repeats that of an earlier request with the same key. */
+  readonly replays: { seen: boolean };
   /** How often the connections have been closed. */
   readonly closings: number;
 }
@@ -107,7 +109,6 @@ export class CallPlan<Value> {
   #mayHaveHappened = false;
   #credential: Credential | undefined;
   #isForeign = false;
-  #isSupervised = false;
 
   /** @param read reads a successful response */
   constructor(
@@ -126,14 +127,14 @@ export class CallPlan<Value> {
 
   /** Sends the call, again if that may be done, and gives what its answer is read as. @throws ServiceError */
   async send(): Promise<Value> {
-    const { endpoint, idempotencyKey, background, timeouts } = this.#call;
+    const { endpoint, body, idempotencyKey, background, timeouts } = this.#call;
     const { gates, clock, options } = this.#context;
     const attempts = new Attempts({
       operation: endpoint.operation,
       method: endpoint.method,
       isWrite: isWrite(endpoint),
-      repeatable:
-        endpoint.repeatable === true || (endpoint.idempotencyKey === 'honoured' && idempotencyKey !== undefined),
+      keyed: idempotencyKey !== undefined,
+      repeatable: endpoint.repeatable?.(body) === true || (idempotencyKey !== undefined && this.#honoursKeys()),
       background,
       time: this.#time,
       gates,
@@ -160,6 +161,12 @@ export class CallPlan<Value> {
     }
   }
 
+  /** Whether the service is known to carry out a request once, however often it gets the same key. */
+  #honoursKeys(): boolean {
+    const { connection, assumptions, replays } = this.#context;
+    return connection.isSupervised || assumptions.is('honoursIdempotencyKey') || replays.seen;
+  }
+
   async #locate(): Promise<Route> {
     const { connection, closings } = this.#context;
     const { request, endpoint, timeouts } = this.#call;
@@ -181,7 +188,6 @@ export class CallPlan<Value> {
     try {
       // A key is only sent to the profile's own hosts, whatever address a service names.
       this.#isForeign = url.origin !== place.base.origin;
-      this.#isSupervised = place.target !== undefined;
       this.#credential = this.#isForeign
         ? { headers: {}, value: '' }
         : await credentials.of(auth, { token, target: place.target, signal });
@@ -276,6 +282,7 @@ export class CallPlan<Value> {
       const answer = traceAnswer(await exchange(request), traced);
       const { status, headers } = answer;
       head = { status, requestId: requestIdOf(headers, facts.redact) };
+      if (endpoint.idempotencyKey && isReplayed(headers)) this.#context.replays.seen = true;
       this.#call.onAnswer?.({ status, headers: shownHeaders(headers, facts.redact) });
       if (status >= 200 && status < 300) return { ...head, ok: true, value: await this.#read(answer, facts) };
       const outcome: Outcome = { kind: 'answer', status };
@@ -317,7 +324,7 @@ export class CallPlan<Value> {
 
   #refusal(facts: CallFacts, answer: ErrorAnswer, url: URL): ServiceError {
     const { endpoint, request } = this.#call;
-    const { capabilities, assumptions } = this.#context;
+    const { capabilities, assumptions, connection } = this.#context;
     const { pattern: path, namesResource, body } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
     const field = validationDetail(answer.body) ?? { param: envelope?.param };
@@ -332,7 +339,7 @@ export class CallPlan<Value> {
     };
     const noSuchPath = saysNoSuchPath(refused);
     // A supervised service is of this version, and has all endpoints.
-    const mayLackPath = !this.#isSupervised && capabilities.mayLack(endpoint, refused);
+    const mayLackPath = !connection.isSupervised && capabilities.mayLack(endpoint, refused);
     const details = { ...facts.details, noSuchPath, mayLackPath };
     // If the profile sets the path, the setting is wrong, not the service.
     const isSet = assumptions.settingOf(endpoint) !== undefined;
@@ -344,6 +351,13 @@ export class CallPlan<Value> {
       error,
     );
   }
+}
+
+/** E.g. `Idempotent-Replayed: true`, or the same of another brand. */
+function isReplayed(headers: Readonly<Record<string, string>>): boolean {
+  return Object.entries(headers).some(
+    ([name, value]) => /idempoten\w*-replay(ed)?$/.test(name) && /^true$/i.test(value.trim()),
+  );
 }
 
 /** Values of the body that no error may repeat. */

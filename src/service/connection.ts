@@ -40,6 +40,11 @@ export class Connection {
     this.#allowInsecureHttp = allowInsecureHttp;
   }
 
+  /** Whether a supervisor runs the service: it is of this version then, and does all that this version expects. */
+  get isSupervised(): boolean {
+    return this.#supervisor !== undefined;
+  }
+
   /** Last host and port of the service. */
   get host(): string {
     return this.#last.host;

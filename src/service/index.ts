@@ -172,6 +172,7 @@ class Caller implements Sender {
   readonly generation: ServiceGeneration;
   readonly credentials: Credentials;
   readonly options: ServiceOptions;
+  readonly replays = { seen: false };
   closings = 0;
 
   /** @throws RequestError if an address or an assumption of the profile is wrong */
@@ -344,7 +345,7 @@ class Caller implements Sender {
 }
 
 function keyFor({ idempotencyKey }: Endpoint): string | undefined {
-  return idempotencyKey && crypto.randomUUID();
+  return idempotencyKey ? crypto.randomUUID() : undefined;
 }
 
 /** Whether a refusal at the other generation's path is only that of an unknown path. */

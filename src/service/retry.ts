@@ -14,8 +14,10 @@ export interface RetrySituation {
   /** The attempt that has just ended; the first is 1. */
   readonly attempt: number;
   readonly method: Method;
-  /** The request has an idempotency key, or its body makes a repeat harmless. */
+  /** A repeat is harmless: by a key that the service honours, or by the body. */
   readonly repeatable: boolean;
+  /** The request has an idempotency key, which the service may not honour. */
+  readonly keyed?: boolean;
   readonly outcome: Outcome;
   /** Headers of the answer, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -52,16 +54,20 @@ export function decideRetry(situation: RetrySituation): RetryDecision {
   }
   const asked = retryAfter(headers, now);
   if (asked !== undefined && asked > longestWait) return { retry: false, reason: 'wait_too_long' };
-  return { retry: true, delayMs: asked ?? backoff(attempt, random) };
+  // No wait at all would send every retry at the same moment.
+  return { retry: true, delayMs: asked || backoff(attempt, random) };
 }
 
 /** Whether repeating the request cannot make it happen twice. */
 export function mayRepeat({
   method,
   repeatable,
+  keyed = false,
   outcome,
-}: Pick<RetrySituation, 'method' | 'repeatable'> & { readonly outcome: Outcome | undefined }): boolean {
+}: Pick<RetrySituation, 'method' | 'repeatable' | 'keyed'> & { readonly outcome: Outcome | undefined }): boolean {
   if (repeatable || repeatableMethods.has(method)) return true;
+  // A limited rate refuses a start before it is carried out.
+  if (keyed && outcome?.kind === 'answer' && outcome.status === 429) return true;
   return outcome !== undefined && (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
 

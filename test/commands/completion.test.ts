@@ -53,7 +53,10 @@ describe('completions', () => {
       ['status', 'step'],
     ],
     [['list', 'runs', '--columns', 'id,stat'], ['id,status']],
-    [['list', 'runs', '--field', 'reward'], ['reward_mean']],
+    [
+      ['list', 'runs', '--field', 'reward'],
+      ['reward_mean', 'reward_count'],
+    ],
     [['evaluate', 'x', '--field', 'eval_r'], ['eval_run_id']],
     [['list', 'deployments', '--status', 'F'], ['FAILED']],
     [['train', 'x', '-o', 'num_s'], ['num_steps=']],

@@ -85,12 +85,17 @@ it('each is under its own name', () => {
 
 describe('what may be repeated', () => {
   it('is what takes a key, or carries one in its body', () => {
-    const keyed = (how: string) =>
-      declared.flatMap(each => ('idempotencyKey' in each && each.idempotencyKey === how ? [each.operation] : []));
-    expect(keyed('honoured').sort()).toEqual(['createTrajectory', 'startEval', 'startTraining', 'uploadTrajectories']);
-    expect(keyed('unconfirmed')).toEqual(['startDeployment']);
+    const keyed = declared.filter(each => 'idempotencyKey' in each).map(({ operation }) => operation);
+    const starts = ['createTrajectory', 'startDeployment', 'startEval', 'startTraining', 'uploadTrajectories'];
+    expect(keyed.sort()).toEqual(starts);
     const repeatable = declared.filter(each => 'repeatable' in each).map(({ operation }) => operation);
-    expect(repeatable).toEqual(['logReward']);
+    expect(repeatable.sort()).toEqual(['logReward', 'uploadTrajectories']);
+  });
+
+  it('is an upload of which every trajectory has a trace id (V8)', () => {
+    const { repeatable } = endpoints.uploadTrajectories;
+    const bodies = [[{ trace_id: 'a' }, { trace_id: 'b' }], [{ trace_id: 'a' }, {}], [{ trace_id: '' }]];
+    expect(bodies.map(trajectories => repeatable?.({ dataset: 'd', trajectories }))).toEqual([true, false, false]);
   });
 });
 

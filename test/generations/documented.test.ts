@@ -2,9 +2,11 @@
  * Commands on a service with the endpoints of the document alone, which refuses unknown paths in every legal way: what
  * the document lists is the last word.
  */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cliOn, testFolder } from '../commands/cli.ts';
-import { apiKey, json } from '../service/hostile-server.ts';
+import { apiKey, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
 import { refusals, startedRun, unknownId } from './documented.ts';
 import { standIn } from './stand-in.ts';
 
@@ -52,9 +54,14 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     ['get', ['deployment', unknownId], 5, 'There is none|There is no'],
     ['get', [unknownId], 5, 'There is no'],
     ['watch', ['training', unknownId], 5, 'There is none|There is no'],
-    ['list', ['secrets'], 1, 'does not list secrets'],
-    ['train', ['t-words', ...model], 1, 'does not start training runs|This is no id'],
-    ['cancel', ['{training}', '--yes'], 1, 'does not cancel training runs|ended'],
+    ['list', ['secrets'], 7, 'does not list secrets'],
+    [
+      'train',
+      ['t-words', ...model],
+      refusal === 'a 422 in the envelope' ? 2 : 7,
+      'does not start training|This is no id',
+    ],
+    ['cancel', ['{training}', '--yes'], 7, 'does not cancel training runs|ended'],
   ])('%s %j', async (command, args, wanted, words) => {
     const { cli, ids, refused } = await worldOf(refusal);
     const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof ids) => ids[name]);
@@ -62,4 +69,85 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     expect([code, `${out}\n${notes}`]).toEqual([wanted, expect.stringMatching(new RegExp(fill(words), 'm'))]);
     expect(refused).toEqual([]);
   });
+});
+
+describe('an evaluation whose status the service never says (C2)', () => {
+  const reward = (index: number) => ({ reward: index / 2, trajectory_id: `t${index}`, task_id: `task ${index}` });
+  /** Each reading of its rewards finds one more, up to `most`. */
+  async function rewarded(most: number) {
+    let read = 0;
+    const routes = {
+      [`GET /api/v1/eval/${startedRun}/trajectory-rewards`]: () => {
+        read = Math.min(most, read + 1);
+        return {
+          eval_run_id: startedRun,
+          trajectory_rewards: Array.from({ length: read }, (_, index) => reward(index)),
+        };
+      },
+    };
+    const service = await standIn('documented', {
+      unknown: refusals.get('the 404 of the document') ?? json({}),
+      routes,
+    });
+    const home = testFolder();
+    mkdirSync(join(home, '.config', 'benchtop'), { recursive: true });
+    writeFileSync(
+      join(home, '.config', 'benchtop', 'config.json'),
+      JSON.stringify({ poll: { focusedMs: 250, visibleMs: 250 } }),
+    );
+    return cliOn({ baseUrl: service.url, apiKey, home });
+  }
+  const evaluate = ['t-words', ...model, '--name', 'ev', '--wait', '--timeout', '60'];
+
+  it('ends the wait with a code of its own, and no status is printed', async () => {
+    const cli = await rewarded(2);
+    const { code, out, notes } = await cli('evaluate', [...evaluate, '--json']);
+    expect([code, JSON.parse(out)]).toEqual([
+      6,
+      expect.objectContaining({ eval_run_id: startedRun, status: null, reward_count: 2 }),
+    ]);
+    expect(notes).toContain('--until rewards=N');
+    expect(`${out}${notes}`).not.toMatch(/pending|running"/);
+    expect((await cli('watch', [startedRun])).code).toBe(6);
+    expect(JSON.parse((await cli('list', ['runs', '--json'])).out)).toEqual([
+      expect.objectContaining({ eval_run_id: startedRun, status: null }),
+    ]);
+    const listed = await cli('get', ['run', startedRun]);
+    expect(listed.out).toMatch(/^status +not reported$/m);
+  });
+
+  it.each([
+    ['evaluate', [...evaluate, '--until', 'rewards=4']],
+    ['evaluate', [...evaluate, '--until', 'quiet=1s']],
+  ])('ends by its rewards: %s %j', async (command, args) => {
+    const cli = await rewarded(4);
+    const { code, out, notes } = await cli(command, [...args, '--json']);
+    expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ status: null, reward_count: 4 })]);
+    expect(notes).toContain(`counts as ended by --until ${args.at(-1)}`);
+    expect((await cli('watch', [startedRun, '--until', 'rewards=4', '--timeout', '60'])).code).toBe(0);
+    expect((await cli('evaluate', [...evaluate, '--until', 'rewards=4', '--field', 'reward_mean'])).out).toBe('0.75\n');
+  });
+
+  it('refuses other conditions before anything is sent', async () => {
+    const cli = await rewarded(1);
+    for (const until of ['rewards=0', 'quiet', 'quiet=5d', 'status=done']) {
+      expect(await cli('evaluate', [...evaluate, '--until', until])).toMatchObject({ code: 2, out: '' });
+    }
+  });
+});
+
+it('a start whose answer was lost is sent once, with how to find out and how to repeat it (C3)', async () => {
+  let starts = 0;
+  const server = await hostileServer((response, request) => {
+    if (request.method !== 'POST') {
+      return json({ items: [{ bench_id: 'b1', label: 't-words' }], has_more: false })(response, request);
+    }
+    starts += 1;
+    return resetAtOnce(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  const { code, out, notes } = await cli('evaluate', ['t-words', ...model, '--idempotency-key', 'mine']);
+  expect([code, out, starts]).toEqual([3, '', 1]);
+  expect(notes).toMatch(/It may have happened anyway.*benchtop list runs.*--idempotency-key mine/);
+  expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('mine');
 });

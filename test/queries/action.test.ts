@@ -1,6 +1,7 @@
 /** An action for several inputs under one confirmation: each has its outcome. */
 import { describe, expect, it } from 'vitest';
-import { type Action, action, sendAll } from '../../src/queries/action.ts';
+import { type Action, action, sendAll, sendKeyed } from '../../src/queries/action.ts';
+import { StartKeys } from '../../src/queries/start-keys.ts';
 import {
   AuthenticationError,
   CancelledError,
@@ -8,6 +9,7 @@ import {
   NetworkError,
   NotFoundError,
 } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -29,6 +31,28 @@ const failing = (label: string, error: Error): Write => ({ label, send: () => Pr
 const gone = new NotFoundError('There is no run.', { status: 404, code: 'resource_not_found' });
 const conflict = new ConflictError('It is running.', { status: 409, requestId: 'req_1' });
 
+it('a start carries the same key until its outcome is known, from whatever window (U34)', async () => {
+  const sent: (string | undefined)[] = [];
+  const keys = new StartKeys();
+  const lost = new NetworkError('The connection was lost.', { outcomeUnknown: true });
+  const outcomes: (Error | undefined)[] = [lost, lost, undefined, undefined, conflict, undefined];
+  const start = action(
+    async (_: Service, __: { readonly name: string }, options?: CallOptions) => {
+      sent.push(options?.idempotencyKey);
+      const error = outcomes.shift();
+      if (error) throw error;
+    },
+    { touches: [], keyed: true },
+  );
+  for (let at = 0; at < 6; at += 1) {
+    await sendKeyed(service, start, { name: 'same' }, { signal, keys }).catch(() => {});
+  }
+  const [first, second, third, fourth, fifth, sixth] = sent;
+  expect([second, third]).toEqual([first, first]);
+  // Known: it started, so the same again is another one.
+  expect(new Set([first, fourth, fifth, sixth]).size).toBe(4);
+});
+
 describe('an action for several inputs', () => {
   it('sends all, also if one fails, and reports the one with its request id', async () => {
     const writes = [ok('one'), failing('two', conflict), ok('three'), ok('four'), ok('five'), ok('six')];
@@ -44,11 +68,14 @@ describe('an action for several inputs', () => {
   });
 
   it('sends each with the idempotency key of its content', async () => {
-    const keys: (string | undefined)[] = [];
-    const noting = (label: string): Write => ({ label, send: async ({ idempotencyKey }) => keys.push(idempotencyKey) });
-    await sendAll(service, write, [noting('one'), noting('two')], { signal, keyOf: ({ label }) => `key of ${label}` });
-    await sendAll(service, write, [noting('three')], { signal });
-    expect(keys).toEqual(['key of one', 'key of two', undefined]);
+    const sent: (string | undefined)[] = [];
+    const noting = (label: string): Write => ({ label, send: async ({ idempotencyKey }) => sent.push(idempotencyKey) });
+    const keyed = action(write, { touches: [], keyed: true });
+    const keys = new StartKeys();
+    await sendAll(service, keyed, [noting('one'), noting('two')], { signal, keys });
+    await sendAll(service, write, [noting('three')], { signal, keys });
+    expect(sent).toEqual([expect.any(String), expect.any(String), undefined]);
+    expect(new Set(sent).size).toBe(3);
   });
 
   it('takes what is gone for deleted, and for nothing else', async () => {

@@ -45,7 +45,8 @@ describe.each(Object.entries(parts))('%s, if it is not found,', (operation, read
 });
 
 it('the progress of a run that is only remembered is gone', async () => {
-  const context = contextOf({ getEvalProgress: notFound, getEvalRun: noPath, listEvalRuns: () => [] });
+  const answers = { getEvalProgress: notFound, getEvalRun: noPath, getTrajectoryRewards: notFound };
+  const context = contextOf({ ...answers, listEvalRuns: () => [] });
   context.memory.see([{ kind: 'run', id: 'r1', parent: 'b1', record: { eval_run_id: 'r1', bench_id: 'b1' } }]);
   await expect(evalProgressQuery('r1').read(context)).rejects.toMatchObject({ kind: 'not_found' });
 });

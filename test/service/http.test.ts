@@ -3,6 +3,7 @@ import { createServer as createRawServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CancelledError, NetworkError, RequestError, ResponseError, ServiceError } from '../../src/service/errors.ts';
+import { untypedCall } from '../../src/service/index.ts';
 import {
   type Behaviour,
   errorOf,
@@ -155,9 +156,50 @@ describe('lost connections', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('repeats a start, with the same key', async () => {
-    const server = await hostileServer(resetAtOnce, resetAfter('{'), aStart);
+  it.each(['startEval', 'startTraining', 'startDeployment', 'uploadTrajectories'] as const)(
+    'does not repeat %s, because the document promises nothing about keys (C3, V8)',
+    async operation => {
+      const inputs = {
+        startEval: { params: { bench_id: 'b1' }, body: start },
+        startTraining: { body: { bench_id: 'b1' } },
+        startDeployment: { body: { checkpoint_id: 'c', model_slug: 's' } },
+        uploadTrajectories: { body: { dataset: 'd', trajectories: [{ trace_id: 'a' }, {}] } },
+      };
+      const server = await hostileServer(resetAtOnce);
+      const error = await errorOf(untypedCall(serviceAt(server.url).service)(operation, inputs[operation]));
+      expect(error).toMatchObject({ kind: 'network', outcomeUnknown: true, attempts: 1 });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it('repeats an upload whose trajectories all have a trace id (V8)', async () => {
+    const server = await hostileServer(resetAtOnce, json({ uploaded: 1 }));
+    const body = { dataset: 'd', trajectories: [{ trace_id: 'a' }] };
+    await serviceAt(server.url).service.call('uploadTrajectories', { body });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('repeats a start once the service has shown that it honours the key (C3)', async () => {
+    const replayed = json({ eval_run_id: 'evr_1' }, 200, { 'Idempotent-Replayed': 'true' });
+    const server = await hostileServer(replayed, resetAtOnce, aStart);
+    const { service } = serviceAt(server.url);
+    const again = () => service.call('startEval', { params: { bench_id: 'b1' }, body: start });
+    await again();
+    await again();
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('repeats a start whose rate is limited, whatever the service does with keys (C3)', async () => {
+    const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after-ms': '1' });
+    const server = await hostileServer(limited, aStart);
     await serviceAt(server.url).service.call('startEval', { params: { bench_id: 'b1' }, body: start });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('repeats a start where the profile says that keys are honoured, with the same key', async () => {
+    const server = await hostileServer(resetAtOnce, resetAfter('{'), aStart);
+    const assumptions = { honoursIdempotencyKey: 'yes' };
+    await serviceAt(server.url, { assumptions }).service.call('startEval', { params: { bench_id: 'b1' }, body: start });
     const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toHaveLength(3);
     expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
@@ -170,7 +212,7 @@ describe('lost connections', () => {
       refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'x-should-retry': 'false' }),
     );
     const error = await errorOf(
-      serviceAt(server.url).service.call(
+      serviceAt(server.url, { assumptions: { honoursIdempotencyKey: 'yes' } }).service.call(
         'startEval',
         { params: { bench_id: 'b1' }, body: start },
         { idempotencyKey: 'mine' },

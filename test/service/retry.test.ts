@@ -113,6 +113,11 @@ describe('how long it waits', () => {
     expect(retryAfter(headers as Record<string, string>, now)).toBe(expected);
   });
 
+  it('backs off all the same if it is asked not to wait at all (V12)', () => {
+    expect(decide({ headers: { 'retry-after': '0' } })).toEqual(decide({}));
+    expect(decide({ headers: { 'retry-after': 'Wed, 04 Mar 2026 05:00:00 GMT' } })).toEqual(decide({}));
+  });
+
   it('waits as long as it is asked to, up to a minute, and gives up beyond', () => {
     expect(decide({ headers: { 'retry-after': '60' } })).toEqual({ retry: true, delayMs: 60_000 });
     expect(decide({ headers: { 'retry-after': '61' } })).toEqual({ retry: false, reason: 'wait_too_long' });

@@ -132,6 +132,20 @@ export const waitFlags = {
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 
+/** For evaluations whose status the service does not report. */
+export const untilFlag = {
+  value: 'rewards=N|quiet=60s',
+  description: 'also ends an evaluation that has N rewards, or no new one for so long',
+} as const satisfies FlagSpec;
+
+/** For starts. */
+export const idempotencyKeyFlag = {
+  idempotencyKey: {
+    value: 'KEY',
+    description: 'the same key starts it only once, where the service honours it (default: a new key)',
+  },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
 export const yesFlag = {
   yes: { short: 'y', description: 'do not ask for confirmation' },
 } as const satisfies Readonly<Record<string, FlagSpec>>;

@@ -3,8 +3,10 @@ import {
   dryRunFlag,
   exclusiveDryRunFlags,
   exclusiveRecordFlags,
+  idempotencyKeyFlag,
   recordFlags,
   serviceFlags,
+  untilFlag,
   waitFlags,
   yesFlag,
 } from './flags.ts';
@@ -32,7 +34,8 @@ const checkpointWords = 'ckpt_…, first@latest, first@6 or a training run (its 
 export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
-    about: 'Prints the id of the run. With --wait the exit code says whether it completed.',
+    about:
+      'Prints the id of the run. With --wait the exit code says whether it completed; 6 if the service reports no status of evaluations. Then --until judges the end by the rewards.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
@@ -40,7 +43,9 @@ export const verbs = {
       checkpoint: { value: 'CHECKPOINT', short: 'c', of: 'checkpoint', description: checkpointWords },
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
+      ...idempotencyKeyFlag,
       ...waitFlags,
+      until: { ...untilFlag, needs: 'wait' },
       ...dryRunFlag,
       ...recordFlags,
     },
@@ -48,6 +53,7 @@ export const verbs = {
     examples: [
       'benchtop evaluate t-words --model benchtop/tutor-base --wait',
       'benchtop evaluate t-words --checkpoint first@latest --wait --field reward_mean',
+      'benchtop evaluate t-words --model acme/small --wait --until quiet=60s',
     ],
   }),
   train: spec({
@@ -65,6 +71,7 @@ export const verbs = {
       },
       name: nameFlag,
       option: optionFlag('training', 'num_steps=20'),
+      ...idempotencyKeyFlag,
       ...waitFlags,
       ...dryRunFlag,
       ...recordFlags,
@@ -89,6 +96,7 @@ the slug first, or takes --yes.`,
         choices: ['test', 'production'],
         description: 'test, the default, answers by its id only; production answers for the slug',
       },
+      ...idempotencyKeyFlag,
       ...waitFlags,
       ...yesFlag,
       ...dryRunFlag,

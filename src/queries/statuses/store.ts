@@ -49,6 +49,8 @@ export interface KnownResource {
   readonly total: number | undefined;
   readonly mean: number | undefined;
   readonly graded: number | undefined;
+  /** When this program saw the number of its rewards change; epoch milliseconds. */
+  readonly gradedAt: number | undefined;
   readonly heldOut: string | undefined;
   readonly measured: HeldOutMeans | undefined;
   readonly curve: readonly (number | undefined)[];
@@ -60,6 +62,8 @@ export interface KnownResource {
   readonly error: string | undefined;
   /** The service no longer has it. */
   readonly gone: boolean;
+  /** This program started it, and no answer has said its status: it is followed, and does not count as running. */
+  readonly isNew: boolean;
 }
 
 /** A status that changed while this program was open. */
@@ -141,6 +145,7 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     endTime: said.endTime ?? old.endTime,
     error: undefined,
     gone: false,
+    isNew: old.isNew && said.status == null,
   };
 }
 
@@ -167,6 +172,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     total: undefined,
     mean: undefined,
     graded: undefined,
+    gradedAt: undefined,
     heldOut: undefined,
     measured: undefined,
     curve: [],
@@ -175,6 +181,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     endedAt: undefined,
     error: undefined,
     gone: false,
+    isNew: false,
   };
 }
 
@@ -254,10 +261,15 @@ export class StatusStore {
       if (said.done != null) entry.doneAt = at;
       if (next.done !== before.done) entry.movedAt = at;
       if (next.status !== before.status) entry.statusAt = at;
-      const moved = wasSeen && before.status !== undefined && next.status !== before.status;
+      const wasFollowed = wasSeen && (before.status !== undefined || before.isNew);
+      const moved = wasFollowed && next.status !== before.status;
       const ended = moved && !hasEnded(before.status) && hasEnded(next.status);
       if (ended) entry.announced = true;
-      const known = { ...next, endedAt: ended ? at : endStillSeen(before, next, entry) };
+      const known = {
+        ...next,
+        gradedAt: next.graded === before.graded ? before.gradedAt : at,
+        endedAt: ended ? at : endStillSeen(before, next, entry),
+      };
       if (!isSame(before, known) || !this.#entries.has(keyOf(said))) {
         entry.known = known;
         this.#entries.set(keyOf(said), entry);
@@ -282,7 +294,12 @@ export class StatusStore {
   started(said: Observation, at = Date.now()): void {
     const before = this.get(said);
     if (before === undefined || !hasEnded(before.status)) {
-      this.report([{ ...said, status: before?.status ?? said.status ?? 'pending' }], { askedAt: at, at });
+      this.report([{ ...said, status: before?.status ?? said.status }], { askedAt: at, at });
+      const entry = this.#entries.get(keyOf(said));
+      if (!entry || entry.known.status !== undefined) return;
+      entry.seen = true;
+      entry.known = { ...entry.known, isNew: true };
+      this.#announce(true, []);
       return;
     }
     // A list was faster than the answer to the start.
@@ -290,7 +307,7 @@ export class StatusStore {
     if (!entry || entry.announced) return;
     entry.announced = true;
     entry.known = { ...before, endedAt: at };
-    this.#announce(true, [{ resource: entry.known, from: 'pending', to: before.status ?? '', ended: true }]);
+    this.#announce(true, [{ resource: entry.known, from: '', to: before.status ?? '', ended: true }]);
   }
 
   /**
@@ -318,7 +335,7 @@ export class StatusStore {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.gone) return;
     const { status } = entry.known;
-    const isNews = isWatched || (entry.seen && isRunning(status));
+    const isNews = isWatched || (entry.seen && (isRunning(status) || entry.known.isNew));
     entry.known = { ...entry.known, gone: true, error: undefined, ...(isNews ? { endedAt: at } : {}) };
     entry.goneAt = at;
     this.#announce(true, isNews ? [{ resource: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
@@ -369,12 +386,17 @@ export const lostAfterMs = 12 * 60 * 60_000;
 
 /** The running resources, as far as known. */
 export function runningOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
+  return followedOf(statuses, now).filter(known => isRunning(known.status));
+}
+
+/** The running resources, and those that this program started and whose status is not known. */
+export function followedOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return statuses
     .all()
     .filter(
       known =>
         statuses.runs(known.kind) &&
-        isRunning(known.status) &&
+        (isRunning(known.status) || known.isNew) &&
         !known.gone &&
         now - (statuses.lastRead(known)?.at ?? 0) < lostAfterMs,
     );

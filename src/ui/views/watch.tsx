@@ -71,6 +71,7 @@ export function WatchView() {
         { label: 'best', value: meanWords(row.measured?.best) },
         { label: rewardName(row.kind), value: rewardWords(row) },
         { label: 'pace', value: row.pace },
+        { label: 'last reward', value: row.status === undefined ? newestReward(row) : undefined },
         { label: 'started', value: ageOf(row.startedAt) },
         { label: 'watched', value: watchReason(row) },
         { label: 'unreachable', value: row.error },
@@ -95,6 +96,11 @@ export function WatchView() {
       }}
     />
   );
+}
+
+/** When a reward last came: all that is known of the end of a run without a status. */
+function newestReward({ graded, gradedAt }: WatchedResource): string | undefined {
+  return graded === undefined || graded === 0 ? undefined : agoOf(gradedAt);
 }
 
 /** An upload has no id of the service. */
@@ -135,9 +141,9 @@ export function shortPace(pace: string): string {
 }
 
 /** The status as last read, in words. */
-export function stateWords({ status, gone, error }: WatchedResource): string {
+export function stateWords({ status, gone, error, isNew }: WatchedResource): string {
   if (gone) return 'deleted';
-  if (status == null) return error === undefined ? '' : 'unreachable';
+  if (status == null) return error !== undefined ? 'unreachable' : isNew ? 'no status' : '';
   return statusWords(status);
 }
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import {
+  followedOf,
   lostAfterMs,
   type Observation,
   runningOf,
@@ -10,7 +11,7 @@ import {
 } from '../../../src/queries/statuses/store.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 
-const run = (status: string | undefined, more: Partial<Observation> = {}): Observation => ({
+const run = (status: string | null | undefined, more: Partial<Observation> = {}): Observation => ({
   kind: 'run',
   id: 'evr_1',
   label: 't-words',
@@ -132,9 +133,19 @@ describe('a transition', () => {
   it('is news for what this program started, even where the first answer says that it is over', () => {
     const { statuses, transitions } = listening();
     statuses.started(run(undefined), 1);
-    expect(statuses.get(run('x'))?.status).toBe('pending');
     statuses.report([run('completed')], times(2));
-    expect(transitions).toMatchObject([{ from: 'pending', to: 'completed', ended: true }]);
+    expect(transitions).toMatchObject([{ from: '', to: 'completed', ended: true }]);
+  });
+
+  it('is followed without an invented status, and not counted as running (C2)', () => {
+    const { statuses } = listening();
+    statuses.started(run(undefined), Date.now());
+    statuses.report([run(null, { graded: 3 })], times(Date.now()));
+    const known = statuses.get(run('x'));
+    expect(known).toMatchObject({ status: undefined, isNew: true, graded: 3, gradedAt: expect.any(Number) });
+    expect([followedOf(statuses), runningOf(statuses)]).toEqual([[known], []]);
+    statuses.report([run('running')], times(Date.now()));
+    expect([followedOf(statuses).length, runningOf(statuses).length]).toEqual([1, 1]);
   });
 
   it('is news also if a list was quicker than the answer to the start, once', () => {

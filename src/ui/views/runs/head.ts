@@ -8,6 +8,7 @@ import { meanWords, noReward, outcomeOf } from '../../../resources/runs.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
+import { clock } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { histogramLines, progressBar, sparkline } from '../../widgets/bars.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
@@ -17,7 +18,24 @@ const mostBins = 10;
 /** From this pane height the distribution has a line for each bin. */
 const tall = 25;
 
-/** Name, status with progress, the mean with missing rewards, and how certain it is. */
+/** The status with its mark; empty without one. */
+function statusWords(status: string | null | undefined, theme: Theme): string {
+  if (status == null) return '';
+  const words = sanitiseLine(status);
+  return statusStyle(words, theme)(statusText(words, theme));
+}
+
+/** What is known of the end of a run whose status the service does not report. */
+function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
+  const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
+  return `The service reports no status${isQuiet ? `; no new reward since ${clock(rewardedAt)}` : ''}`;
+}
+
+/**
+ * Name, status with progress, the mean with missing rewards, and how certain it is.
+ *
+ * @param rewardedAt when the last reward was seen to come; epoch milliseconds
+ */
 export function summaryLines(
   run: EvalRun,
   progress: EvalProgress | undefined,
@@ -25,9 +43,9 @@ export function summaryLines(
   width: number,
   theme: Theme,
   certainty = '',
+  rewardedAt?: number,
 ): string[] {
   const { styles } = theme;
-  const status = sanitiseLine(run.status ?? 'unknown');
   const ended = hasEnded(run.status);
   // The rewards may be newer than the progress.
   const unreadable = rewards?.unreadable ?? 0;
@@ -46,7 +64,7 @@ export function summaryLines(
   return [
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
     [
-      statusStyle(status, theme)(statusText(status, theme)),
+      statusWords(run.status, theme) || styles.muted(noStatusWords(rewards, rewardedAt)),
       done !== undefined && total ? progressBar(done / total, barWidth, theme) : '',
       counts,
     ]

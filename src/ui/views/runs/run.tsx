@@ -1,7 +1,7 @@
 /** An evaluation run: its progress, its score, and its trajectories, worst first. */
 
 import { Box } from 'ink';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
@@ -40,7 +40,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();
-  const { compare } = useWorkbench();
+  const { compare, statuses } = useWorkbench();
   const asking = useAskingWords();
   const advice = useSettingAdvice();
   const run = useLive(evalRunQuery(runId), pane.attention);
@@ -55,6 +55,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   // The rows may be newer than the rewards, and a count behind them would look like an error.
   const listed = useListedRows(source);
   const graded = ended ? rewards : rewardsSoFar(rewards, listed);
+  const rewardedAt = useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind: 'run', id: runId })?.gradedAt);
   const runActions = useRunActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
 
   const known: EvalRun = run.data ?? {
@@ -80,7 +81,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const lines = [
     ...(unread
       ? [theme.styles.title(truncate(sanitiseLine(known.display_name ?? runId), room)), theme.styles.muted(asking)]
-      : summaryLines(shown, progress.data, summary, room, theme, certainty)),
+      : summaryLines(shown, progress.data, summary, room, theme, certainty, rewardedAt)),
     ...(shown.failure?.message
       ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
       : []),

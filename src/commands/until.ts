@@ -1,0 +1,79 @@
+/** `--until`: the end of an evaluation judged by its rewards, where the service reports no status of it. */
+
+import { isGone } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import { mean } from '../text/statistics.ts';
+import { CommandError } from './exit.ts';
+
+export interface Until {
+  /** As the user wrote it. */
+  readonly words: string;
+  /** The run counts as ended once it has this many rewards… */
+  readonly rewards?: number;
+  /** …or once it has a reward, and no reward or statistic has come for this many milliseconds. */
+  readonly quietMs?: number;
+}
+
+const unitMs = new Map([
+  ['', 1_000],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
+
+/** Reads `rewards=10` or `quiet=60s`. @throws CommandError */
+export function parseUntil(words: string): Until {
+  const [, rewards, quiet, unit = ''] = /^(?:rewards=(\d{1,9})|quiet=(\d{1,6})([smh]?))$/.exec(words) ?? [];
+  const count = Number(rewards ?? quiet ?? 0);
+  if (count === 0) throw new CommandError(`--until takes rewards=N or quiet=60s, from 1 on, not ${words}.`);
+  return rewards === undefined ? { words, quietMs: count * (unitMs.get(unit) ?? 1_000) } : { words, rewards: count };
+}
+
+/** What the document's endpoints say about an evaluation. */
+export interface RewardsRead {
+  /** Rewards that are numbers. */
+  readonly graded: number;
+  readonly mean: number | undefined;
+  /** Changes with every reward, and with every snapshot of the statistics. */
+  readonly state: string;
+}
+
+/** Reads the rewards of an evaluation, and how many snapshots its statistics have. @throws ServiceError */
+export async function readRewards(service: Service, runId: string, signal: AbortSignal): Promise<RewardsRead> {
+  const params = { eval_run_id: runId };
+  const [{ trajectory_rewards: listed }, snapshots] = await Promise.all([
+    service.call('getTrajectoryRewards', { params }, { signal }),
+    service.call('getRolloutStatistics', { params }, { signal }).then(
+      answer => answer.snapshots.length,
+      (error: unknown) => {
+        // Statistics may come later than the run.
+        if (!isGone(error)) throw error;
+        return 0;
+      },
+    ),
+  ]);
+  const values = listed.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
+  return { graded: values.length, mean: mean(values), state: `${listed.length} ${values.length} ${snapshots}` };
+}
+
+/** Judges by each reading whether a run has ended. */
+export class UntilJudge {
+  readonly #until: Until;
+  readonly #now: () => number;
+  #state: string | undefined;
+  #since = 0;
+
+  /** @param now in milliseconds, on a clock that is not set */
+  constructor(until: Until, now: () => number = () => performance.now()) {
+    this.#until = until;
+    this.#now = now;
+  }
+
+  isMet({ graded, state }: RewardsRead): boolean {
+    const { rewards, quietMs } = this.#until;
+    const now = this.#now();
+    if (state !== this.#state) [this.#state, this.#since] = [state, now];
+    if (rewards !== undefined) return graded >= rewards;
+    return quietMs !== undefined && graded > 0 && now - this.#since >= quietMs;
+  }
+}

@@ -1,0 +1,36 @@
+/** When an evaluation counts as ended by its rewards. */
+import { expect, it } from 'vitest';
+import { parseUntil, type RewardsRead, UntilJudge } from '../../src/commands/until.ts';
+
+const read = (graded: number, state = `${graded}`): RewardsRead => ({ graded, mean: undefined, state });
+
+it('is quiet once it has a reward and nothing new has come for so long (C2)', () => {
+  let now = 0;
+  const judge = new UntilJudge(parseUntil('quiet=60s'), () => now);
+  const at = (ms: number, rewards: RewardsRead): boolean => {
+    now = ms;
+    return judge.isMet(rewards);
+  };
+  // Without a reward it may not have begun.
+  expect([at(0, read(0)), at(120_000, read(0))]).toEqual([false, false]);
+  expect([at(130_000, read(1)), at(189_999, read(1)), at(190_000, read(1))]).toEqual([false, false, true]);
+  // A new snapshot of the statistics is news.
+  expect([at(200_000, read(1, 'new')), at(259_999, read(1, 'new')), at(260_000, read(1, 'new'))]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});
+
+it('has ended with as many rewards as asked for (C2)', () => {
+  const judge = new UntilJudge(parseUntil('rewards=3'));
+  expect([2, 3, 4].map(graded => judge.isMet(read(graded)))).toEqual([false, true, true]);
+});
+
+it.each([
+  ['quiet=90', 90_000],
+  ['quiet=5m', 300_000],
+  ['quiet=1h', 3_600_000],
+])('reads %s', (words, quietMs) => {
+  expect(parseUntil(words)).toEqual({ words, quietMs });
+});
