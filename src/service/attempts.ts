@@ -140,8 +140,9 @@ function report<Value>(result: AttemptResult<Value>, gate: RateLimitGate, now: n
   // Cancelled by the caller: that says nothing about the host.
   if (result.ok || !outcome) return;
   const asked = retryAfter(result.headers, now);
-  const limited = outcome.kind === 'answer' && outcome.status === 429;
-  if (limited || (isTransient(outcome) && asked !== undefined)) gate.limit(asked);
+  const isLimited = outcome.kind === 'answer' && (outcome.status === 429 || result.error.kind === 'rate_limit');
+  if (isLimited) gate.limit(asked);
+  else if (isTransient(outcome) && asked !== undefined) gate.failed(asked);
   else if (!isTransient(outcome)) gate.answered();
   else if (!('sent' in outcome) || outcome.sent) gate.failed();
   else gate.unreachable();

@@ -7,7 +7,7 @@
 
 import { Listeners } from '../text/listeners.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { backoff, longestWait, RetryBudget } from './retry.ts';
+import { backoff, RetryBudget } from './retry.ts';
 
 /** Whether a host accepts requests, for display. */
 export type GateState =
@@ -15,7 +15,7 @@ export type GateState =
   | { readonly kind: 'open'; readonly failing?: true }
   | {
       readonly kind: 'limited';
-      /** The host limits the request rate, or has failed several times in a row. */
+      /** The host limits the request rate, or has failed several times in a row or asked to wait until it is back. */
       readonly reason: 'rate_limit' | 'failing';
       /** When the next request is sent; epoch milliseconds. */
       readonly until: number;
@@ -48,6 +48,8 @@ interface Waiting extends Passage {
 
 /** A single failure may be one endpoint's; this many in a row, without a good answer to anything, are the host's. */
 const failuresToClose = 3;
+/** A longer wait that a host asks for is a mistake, in milliseconds. */
+const longestAsked = 24 * 60 * 60_000;
 /** Interval between two releases after the gate was closed. */
 const spacingMs = 100;
 const spacingJitter = 0.25;
@@ -126,9 +128,14 @@ export class RateLimitGate {
     this.#close('rate_limit', afterMs ?? backoff(this.#limits, this.#clock.random()));
   }
 
-  /** Reports a server error or a timeout. */
-  failed(): void {
+  /** Reports a server error or a timeout. @param afterMs the wait requested by the host, if any */
+  failed(afterMs?: number): void {
     this.#failures += 1;
+    if (afterMs !== undefined) {
+      this.#failing = true;
+      this.#close('failing', afterMs);
+      return;
+    }
     const beyond = this.#failures - failuresToClose;
     if (beyond < 0) return;
     this.#failing = true;
@@ -174,7 +181,7 @@ export class RateLimitGate {
 
   #close(reason: 'rate_limit' | 'failing', ms: number): void {
     const { monotonic, now } = this.#clock;
-    const until = monotonic() + Math.min(longestWait, ms);
+    const until = monotonic() + Math.min(longestAsked, ms);
     this.#spaced = true;
     if (until <= this.#closedUntil) return;
     this.#closedUntil = until;

@@ -170,7 +170,7 @@ export function heldBack(facts: CallFacts, gate: RateLimitGate, signal: AbortSig
   const retryAfterMs = Math.ceil(gate.remaining());
   const state = gate.state();
   const isLimited = state.kind === 'open' || state.reason === 'rate_limit';
-  const what = isLimited ? 'limits the rate of requests' : 'has failed several times in a row';
+  const what = isLimited ? 'limits the rate of requests' : 'is out of service';
   const advice = facts.isPolled ? '' : ` Try again in ${inSeconds(retryAfterMs)}.`;
   const message = `${facts.host} ${what}. ${after(facts)}${advice}`;
   const details = { ...facts.details, retryAfterMs, outcomeUnknown: facts.mayHaveHappened };

@@ -139,9 +139,9 @@ describe('an evaluation whose status the service never says (C2)', () => {
 it('a start whose answer was lost is sent once, with how to find out and how to repeat it (C3)', async () => {
   let starts = 0;
   const server = await hostileServer((response, request) => {
-    if (request.method !== 'POST') {
-      return json({ items: [{ bench_id: 'b1', label: 't-words' }], has_more: false })(response, request);
-    }
+    const isList = request.url.startsWith('/api/v1/benchmarks?');
+    if (isList) return json({ items: [{ bench_id: 'b1', label: 't-words' }], has_more: false })(response, request);
+    if (request.method !== 'POST') return json({}, 405)(response, request);
     starts += 1;
     return resetAtOnce(response, request);
   });

@@ -205,7 +205,10 @@ describe('a credential that is refused for good', () => {
       return (well ? json({ eval_run_id: 'evr_1' }) : denied)(response, request);
     });
     taken = secondKey;
-    const { service } = serviceAt(server.url, { apiKey: async () => firstKey });
+    const { service } = serviceAt(server.url, {
+      apiKey: async () => firstKey,
+      assumptions: { honoursIdempotencyKey: 'yes' },
+    });
     const error = await errorOf(service.call('startEval', { params: { bench_id: 'b1' }, body: { display_name: 'x' } }));
     expect(error).toMatchObject({ kind: 'authentication', outcomeUnknown: true, attempts: 2 });
   });

@@ -70,12 +70,22 @@ describe('a gate closed by a rate limit', () => {
     expect(through).toEqual(['a']);
   });
 
-  it('is not closed for longer than a minute', async () => {
+  it('is closed as long as the host asks, and no longer than a day (C9)', async () => {
     const { gate, clock, through, send } = gateOn();
     gate.limit(3_600_000);
     send('a');
-    await clock.advance(60_000);
+    await clock.advance(3_599_999);
+    expect(through).toEqual([]);
+    await clock.advance(1);
     expect(through).toEqual(['a']);
+    gate.limit(1e15);
+    expect(gate.remaining()).toBe(24 * 3_600_000);
+  });
+
+  it('is failing, not limiting the rate, if it asks to wait until it is back (W9)', () => {
+    const { gate } = gateOn();
+    gate.failed(120_000);
+    expect([gate.state(), gate.remaining()]).toMatchObject([{ kind: 'limited', reason: 'failing' }, 120_000]);
   });
 
   it('is never opened early by a shorter limit', () => {

@@ -162,7 +162,7 @@ describe('lost connections', () => {
       const inputs = {
         startEval: { params: { bench_id: 'b1' }, body: start },
         startTraining: { body: { bench_id: 'b1' } },
-        startDeployment: { body: { checkpoint_id: 'c', model_slug: 's' } },
+        startDeployment: { body: { checkpoint_id: 'c', model_slug: 's', role: 'test' } },
         uploadTrajectories: { body: { dataset: 'd', trajectories: [{ trace_id: 'a' }, {}] } },
       };
       const server = await hostileServer(resetAtOnce);
