@@ -14,11 +14,11 @@ afterAll(() => home.remove());
 
 /** Fails on a signal, as a timer or a listener of the program would. */
 async function failingOnSignal(failure: string) {
-  const code = `process.on('SIGURG',()=>{${failure}})`;
+  const code = `process.on('SIGUSR1',()=>{${failure}})`;
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(code)}`;
-  const session = openSession({ ...home.env, NODE_OPTIONS }, { columns: 140 });
+  const session = openSession({ ...home.env, NODE_OPTIONS }, { columns: 200 });
   await session.waitFor('▸ t-words');
-  session.signal('SIGURG');
+  session.signal('SIGUSR1');
   return session;
 }
 
