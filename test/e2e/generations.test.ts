@@ -52,7 +52,7 @@ function views(isNewest: boolean): readonly (readonly Step[])[] {
     training,
     [...training, 'enter', { see: '14 of 16 samples' }],
     [...training, 'enter', { see: '▸ step' }, 'enter', { see: 'REWARD' }],
-    [...go('deployments'), { see: '3 in all' }, { see: isNewest ? 'CANCELLED' : 'FAILED' }],
+    [...go('deployments'), { see: '3 in all' }, { see: isNewest ? '‖ cancelled' : '✗ failed' }],
     [...go('deployments'), { see: '▸ talker' }, 'enter', { see: 'deployed' }],
     [...go('datasets'), { see: '▸ recorded' }],
     [...go('models'), { see: '▸ acme/small' }],
@@ -111,7 +111,7 @@ function actions(
       ],
       sends: new RegExp(`POST .*/${test}/promote`),
     },
-    { way: [...at('deployments', 'talker'), 'd', ...typed], sends: /DELETE .*\/deploy\/[^/]+$/ },
+    { way: [...at('deployments', 'talker'), 'd', ...yes], sends: /DELETE .*\/deploy\/[^/]+$/ },
     {
       way: [...at('secrets', 'TOKEN'), 'n', ...form('Create a secret'), { type: 'KEY' }, 'tab', { type: 'v' }, ...send],
       sends: /POST .*\/secrets$/,

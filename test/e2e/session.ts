@@ -17,7 +17,7 @@ const limitMs = Number(process.env['E2E_LIMIT_MS'] ?? 60_000);
 
 /** A separate home folder, and an environment without the developer's settings. */
 export function freshHome(): { home: string; env: Record<string, string>; remove: () => Promise<void> } {
-  const home = mkdtempSync(join(tmpdir(), 'benchtop-e2e-'));
+  const home = mkdtempSync(join(tmpdir(), 'e2e-'));
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
   const remove = async (): Promise<void> => {

@@ -10,7 +10,7 @@ let folder: string;
 export function setup(): void {
   refuseUnready();
   // Every home folder of a test is in here, so that a process that outlives its test can be told by it.
-  folder = mkdtempSync(join(tmpdir(), 'benchtop-tests-'));
+  folder = mkdtempSync(join(tmpdir(), 'bt-'));
   process.env['TMPDIR'] = folder;
 }
 
