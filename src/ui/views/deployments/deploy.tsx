@@ -71,7 +71,10 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
         name: 'confirmed',
         label: 'Type the slug to put it into production',
         help: values => replacedWords(slugIn(values), rows, complete),
-        check: (value, values = {}) => (value.trim() === slugIn(values) ? undefined : `Type ${slugIn(values)}`),
+        check: (value, values = {}) =>
+          value.trim() === slugIn(values)
+            ? undefined
+            : `Type ${slugIn(values)}. ${replacedWords(slugIn(values), rows, complete)}`,
         when: values => values['role'] === 'production',
       },
       {
