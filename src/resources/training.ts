@@ -124,7 +124,7 @@ export function heldOutInterval(rewards: readonly HeldOutReward[], range: Range)
   if (last === undefined || of === undefined || interval === undefined) return undefined;
   const between = `${intervalLabel(interval)} ${reward(interval.low)} to ${reward(interval.high)}`;
   const on = splitWords(last);
-  return `held-out ${reward(last.held_out_reward)}${on && ` ${on}`}, ${between} of ${counted(of, 'sample')}`;
+  return `held-out ${reward(last.held_out_reward)}, ${between} of ${counted(of, 'sample')}${on && ` ${on}`}`;
 }
 
 /** The tasks on which a held-out reward was measured, if the service says it. */

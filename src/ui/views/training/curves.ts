@@ -192,6 +192,8 @@ export function heldOutLines(
   { width, height }: { readonly width: number; readonly height: number },
 ): string[] {
   if (height < tallPane || heldOut.every(({ held_out_reward }) => held_out_reward == null)) return [];
-  const lines = [heldOutInterval(heldOut, range), optimismWords];
+  // Tasks of their own leave those of an evaluation out of the choice.
+  const isApart = heldOut.every(({ split }) => split === 'validation');
+  const lines = [heldOutInterval(heldOut, range), isApart ? undefined : optimismWords];
   return lines.filter(line => line !== undefined).map(line => truncate(line, width));
 }

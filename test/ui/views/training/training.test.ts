@@ -138,6 +138,12 @@ describe('the newest held-out mean', () => {
     ]);
   });
 
+  it('warns of no choice that was made on tasks of its own (V42)', () => {
+    expect(heldOutLines([{ ...point, split: 'validation' }], [0, 1], room)).toEqual([
+      'held-out 0.500, 95% 0.404 to 0.596 of 112 samples on the validation tasks',
+    ]);
+  });
+
   it('counts what is missing as the lowest and the highest reward (V50)', () => {
     const short = [{ ...point, completed_samples: 80 }];
     expect(heldOutLines(short, [0, 1], room)[0]).toMatch(/^held-out 0\.500, 95% 0\.2\d+ to 0\.7\d+ of 80 samples$/);
