@@ -84,7 +84,7 @@ class Runner {
       cwd: this.#folder,
       env: this.#env,
       detached: true,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#child = child;
     await once(child, 'message');

@@ -51,4 +51,10 @@ describe('fuzzyMatch', () => {
   it('joins the ranges of several words', () => {
     expect(fuzzyMatch('ab bc', 'abc')?.ranges).toEqual([[0, 3]]);
   });
+
+  it('prefers letters in a row, and takes a capital after any small letter for the start of a word', () => {
+    const score = (query: string, text: string) => fuzzyMatch(query, text)?.score ?? Number.NaN;
+    expect(score('ab', 'xabx')).toBeGreaterThan(score('ab', 'xaxb'));
+    expect(score('b', 'aB')).toBe(score('b', 'xB'));
+  });
 });

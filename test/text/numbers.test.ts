@@ -10,6 +10,10 @@ describe('numbers', () => {
     }
   });
 
+  it('has a word for what is missing, and a sign for what is too large', () => {
+    expect([none, percent(Number.POSITIVE_INFINITY), percent(Number.NEGATIVE_INFINITY)]).toEqual(['none', '∞', '-∞']);
+  });
+
   it('shortens counts', () => {
     const texts = [7, 999, 1_000, 1_234, 9_949, 9_999, 12_345, 999_499, 999_950, 3_400_000, -1_234].map(count);
     expect(texts).toEqual(['7', '999', '1k', '1.2k', '9.9k', '10k', '12k', '999k', '1M', '3.4M', '-1.2k']);

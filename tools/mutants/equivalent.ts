@@ -8,4 +8,12 @@ export interface Equivalent {
   readonly reason: string;
 }
 
-export const equivalents: readonly Equivalent[] = [];
+export const equivalents: readonly Equivalent[] = [
+  { file: 'src/text/numbers.ts', before: 'value > 0', after: 'value >= 0', reason: 'The value is infinite, never 0.' },
+  {
+    file: 'src/text/fuzzy.ts',
+    before: 'hits.length === 0',
+    after: 'false',
+    reason: 'Spares sorting: the hits of the first term are sorted already.',
+  },
+];
