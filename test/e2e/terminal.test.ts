@@ -31,6 +31,16 @@ describe('the terminal', () => {
     expect(session.leftOn()).toEqual([]);
   });
 
+  it('answers keys while a filter would take for ever (X1b)', async () => {
+    const session = await opened();
+    session.press('/');
+    session.type(`/${'a?'.repeat(60)}${'a'.repeat(60)}`);
+    await session.waitFor('aaaa');
+    session.press('\u0003');
+    expect((await session.ended).exitCode).toBe(0);
+    expect(session.leftOn()).toEqual([]);
+  });
+
   it('stays the program’s after SIGUSR1, which opens no debugger (X9)', async () => {
     const session = await opened();
     session.signal('SIGUSR1');
