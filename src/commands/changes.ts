@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { type Deployment, deployment } from '../contract/deployments.ts';
+import type { Operation } from '../contract/endpoints.ts';
 import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { logRewardResult } from '../contract/trajectories.ts';
@@ -63,6 +64,8 @@ interface Change {
   readonly awaits?: (found: Found) => AwaitedChange;
   /** How to do it where it failed, if there is another way. */
   readonly hint?: (found: Found) => string | undefined;
+  /** The operation that lists them. Without it, a name is not taken, because only this machine knows it. */
+  readonly listedBy?: Operation;
   /** With --wait, what is refused because it has ended by itself is as good as changed. */
   readonly mayHaveEnded?: true;
 }
@@ -94,6 +97,14 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
   );
 }
 
+/** A name that nothing but this machine's memory resolves: what it stands for would depend on what was seen here. */
+function onlyRemembered(word: string, found: Found): CommandError {
+  const words = sanitiseLine(`${word} is the name of ${nameOf(found)} as it was seen here`);
+  return new CommandError(
+    `${words}. This service does not list them, so another may have that name now: give the id. Nothing was changed.`,
+  );
+}
+
 /** Finds all resources first, asks once, then sends. A failure does not stop the others. */
 async function changeAll(
   change: Change,
@@ -101,7 +112,7 @@ async function changeAll(
   flags: ActFlags & ServiceFlags,
   io: CommandIo,
 ): Promise<number> {
-  const { verb, past, loses, verbs, typed, awaits, mayHaveEnded, hint } = change;
+  const { verb, past, loses, verbs, typed, awaits, mayHaveEnded, hint, listedBy } = change;
   await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     if (!flags.dryRun) context.service.requireWrites();
@@ -110,6 +121,7 @@ async function changeAll(
     const byId = new Map<string, Found>();
     for (const word of words) {
       const each = await findAmong(among, word, context);
+      if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
       byId.set(`${each.resource.names[0]} ${each.id}`, each);
     }
     const found = [...byId.values()];
@@ -216,7 +228,7 @@ export function takeDown({ args, flags }: CommandInput<'undeploy'>, io: CommandI
   const loses = 'It stops answering, and its record is deleted. This cannot be undone.';
   const typed = (found: readonly Found[]) => slugsInProduction(found.map(({ row }) => row as Deployment));
   return changeAll(
-    { verb: 'Undeploy', past: 'undeployed', loses, verbs, typed, awaits: untilUndeployed },
+    { verb: 'Undeploy', past: 'undeployed', loses, verbs, typed, awaits: untilUndeployed, listedBy: 'listDeployments' },
     args,
     flags,
     io,

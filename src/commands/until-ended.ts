@@ -146,6 +146,9 @@ export async function follow(following: Following): Promise<string> {
   }
 }
 
+/** How long reading what failed may take after the end of --timeout, in milliseconds. */
+const lateMs = 1_000;
+
 /** An answer may take this long, in milliseconds; after that the state is no longer known. */
 const ordinaryMs = 1_000;
 
@@ -295,6 +298,8 @@ export async function untilEnded(
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
     const words = isKnown ? lateWords(change?.past, timeout ?? 0) : lostWords(change?.past, service.gate.state());
     note(`${ref.label} ${words}`, { id: ref.id });
+    const late = AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]);
+    if (!change && isKnown) await noteFailedParts(ref, { service, memory, signal: late }, note, noted);
     return exitCodes.timeout;
   }
 }

@@ -24,7 +24,7 @@ import {
 import type { QueryContext } from '../queries/query-context.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
-import { asReceived, count } from '../text/numbers.ts';
+import { asReceived, count, counted } from '../text/numbers.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { readOf } from './watching.ts';
 
@@ -141,10 +141,16 @@ export const benchmarks = defineResource<Benchmark>({
     stuckAs: secretsMissing,
     failedParts: {
       words: 'images and secrets',
-      read: async (id, context) => [
-        ...failedImages(await imagesQuery(id).read(context)),
-        ...missingSecrets(await readinessQuery(id).read(context)),
-      ],
+      read: async (id, context) => {
+        const readiness = await readinessQuery(id).read(context);
+        const images = await imagesQuery(id)
+          .read(context)
+          .then(failedImages, (error: unknown) => {
+            if (!isNotOffered(error)) throw error;
+            return failedCounts(readiness);
+          });
+        return [...images, ...missingSecrets(readiness)];
+      },
     },
   },
   tally: { kind: 'run', of: row => row.eval_run_count },
@@ -181,6 +187,13 @@ function failedImages({ images }: BenchmarkImages): string[] {
     .map(({ task_id, failure_message }) => {
       return `the image of ${task_id} failed${failure_message ? `: ${failure_message}` : ''}`;
     });
+}
+
+/** Where the images are not listed, their counts say how many failed. */
+function failedCounts({ unready_task_image_counts: counts }: Readiness): string[] {
+  return Object.entries(counts ?? {}).flatMap(([status, images]) =>
+    images && statusMeaning(status) === 'failure' ? [`${counted(images, 'image')} failed`] : [],
+  );
 }
 
 export const imageColumns: readonly Column<BenchmarkImage>[] = [

@@ -325,7 +325,7 @@ export class CallPlan<Value> {
   #refusal(facts: CallFacts, answer: ErrorAnswer, url: URL): ServiceError {
     const { endpoint, request } = this.#call;
     const { capabilities, assumptions, connection } = this.#context;
-    const { pattern: path, namesResource, body } = request;
+    const { pattern: path, namesResource } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
     const field = validationDetail(answer.body) ?? { param: envelope?.param };
     const refused: RefusedAnswer = {
@@ -335,12 +335,13 @@ export class CallPlan<Value> {
       status: answer.status,
       text: answer.text,
       ids: [...idsOf(this.#call), ...bodyIds(this.#call.body)],
-      concernsInput: isOfInput(field, { path, sent: url.searchParams, hasBody: body !== undefined }),
+      concernsInput: isOfInput(field, { path, sent: url.searchParams, isWrite: facts.isWrite }),
     };
     const noSuchPath = saysNoSuchPath(refused);
     // A supervised service is of this version, and has all endpoints.
     const mayLackPath = !connection.isSupervised && capabilities.mayLack(endpoint, refused);
-    const details = { ...facts.details, noSuchPath, mayLackPath };
+    const requestId = requestIdOf(answer.headers, facts.redact);
+    const details = { ...facts.details, requestId, noSuchPath, mayLackPath };
     // If the profile sets the path, the setting is wrong, not the service.
     const isSet = assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : capabilities.learn(endpoint, refused, details);

@@ -52,10 +52,10 @@ export function isMissingRoute({ path, namesResource, status, envelope, text, ..
  */
 export function isOfInput(
   { param = '', place }: { readonly param?: string | undefined; readonly place?: unknown },
-  { path, sent, hasBody }: { readonly path: string; readonly sent: URLSearchParams; readonly hasBody: boolean },
+  { path, sent, isWrite }: { readonly path: string; readonly sent: URLSearchParams; readonly isWrite: boolean },
 ): boolean {
   if (place !== undefined) return place !== 'path';
-  return sent.has(param) || (hasBody && !path.includes(`{${param}}`));
+  return sent.has(param) || (isWrite && !path.includes(`{${param}}`));
 }
 
 /** A code that names a kind of resource: a router does not know it. */

@@ -61,7 +61,12 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
       refusal === 'a 422 in the envelope' ? 2 : 7,
       'does not start training|This is no id',
     ],
-    ['cancel', ['{training}', '--yes'], 7, 'does not cancel training runs|ended'],
+    [
+      'cancel',
+      ['{training}', '--yes'],
+      refusal === 'a 422 in the envelope' ? 2 : 7,
+      'does not cancel training runs|This is no id',
+    ],
   ])('%s %j', async (command, args, wanted, words) => {
     const { cli, ids, refused } = await worldOf(refusal);
     const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof ids) => ids[name]);
@@ -150,4 +155,21 @@ it('a start whose answer was lost is sent once, with how to find out and how to 
   expect([code, out, starts]).toEqual([3, '', 1]);
   expect(notes).toMatch(/It may have happened anyway.*benchtop list runs.*--idempotency-key mine/);
   expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('mine');
+});
+
+it('undeploy takes no name that only this machine knows (C7)', async () => {
+  const { cli, ids, requests } = await worldOf('the 404 of the document');
+  expect((await cli('get', ['deployment', ids.test])).code).toBe(0);
+  const { code, notes } = await cli('undeploy', ['talker', '--yes']);
+  expect([code, notes]).toEqual([2, expect.stringContaining('give the id. Nothing was changed.')]);
+  expect(requests.some(({ method }) => method === 'DELETE')).toBe(false);
+  expect((await cli('undeploy', [ids.test, '--yes'])).code).toBe(0);
+});
+
+it('build --wait says why it is not ready where images are not listed (C13)', async () => {
+  const { cli } = await worldOf('the 404 of the document');
+  const { code, notes } = await cli('build', ['t-words', '--wait', '--timeout', '20']);
+  expect(code).toBe(1);
+  expect(notes).toMatch(/1 image failed/);
+  expect(notes).toMatch(/the secret TOKEN is missing/);
 });
