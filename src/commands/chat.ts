@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { declaresField } from '../contract/fields.ts';
 import { type ChatMessage, chatCompletion } from '../contract/inference.ts';
 import { chatRoute } from '../queries/chat-route.ts';
-import type { ChatRequest } from '../service/chat.ts';
+import type { ChatOptions, ChatRequest } from '../service/chat.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { bytes } from '../text/numbers.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -26,11 +26,12 @@ export async function ask(
   { service, memory, signal }: ChatContext,
   request: ChatRequest,
   onPiece: (piece: string) => Promise<void> | void,
+  { whole }: Pick<ChatOptions, 'whole'> = {},
 ): Promise<Answer> {
   let content = '';
   let reason: string | undefined;
   const { model, at } = await chatRoute(service, memory, request.model, signal, true);
-  for await (const event of service.chat.stream({ ...request, model }, { signal, at })) {
+  for await (const event of service.chat.stream({ ...request, model }, { signal, at, whole })) {
     if (event.kind === 'finish') reason = event.reason;
     if (event.kind !== 'delta' || event.content === undefined) continue;
     content += event.content;
@@ -60,7 +61,8 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
       }
       const clean = cleanStream();
       const context = { service, memory, signal: until };
-      const { content: answered, reason } = await ask(context, request, piece => io.print(clean(piece)));
+      const print = (piece: string) => io.print(clean(piece));
+      const { content: answered, reason } = await ask(context, request, print, { whole: flags.noStream });
       await io.print('\n');
       if (reason === 'length') io.note('The answer was cut off at its token limit.');
       said.push(question, { role: 'assistant', content: answered });

@@ -45,6 +45,8 @@ function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Opti
   const { short, value, hidden } = spec;
   const term = `${short ? `-${short}, ` : ''}${longFlag(key)}${value === undefined ? '' : ` <${value}>`}`;
   const option = new Option(term, flagWords(spec));
+  // `--no-stream` is a flag of its own, not the opposite of `--stream`.
+  option.negate = false;
   if (value !== undefined) {
     option.argParser<unknown>((text, before) => {
       // A flag in place of a value: the value was forgotten.

@@ -30,6 +30,8 @@ export const defaultAssumptions = {
   // `yes` or `no`: whether the service honours that header, so that a start whose answer was lost may be sent again.
   // Learned where an answer says that it was replayed.
   honoursIdempotencyKey: 'no',
+  // `yes` or `no`: whether a chat asks for a stream. Not asked of a model again once the service refuses to stream it.
+  streamChat: 'yes',
   // `yes` or `no`: whether a stream is asked for token counts with `stream_options`. Left out once a service refuses
   // it.
   streamUsage: 'yes',
@@ -41,7 +43,7 @@ export const defaultAssumptions = {
   'path.listBenchmarkImages': endpoints.listBenchmarkImages.path,
 } as const;
 
-const switches = ['streamUsage', 'rewardsWithApiKey', 'honoursIdempotencyKey'] as const;
+const switches = ['streamChat', 'streamUsage', 'rewardsWithApiKey', 'honoursIdempotencyKey'] as const;
 type Switch = (typeof switches)[number];
 
 /** The names a service is assumed to use: from its profile, else its generation, else the defaults. */

@@ -13,13 +13,18 @@ import {
 } from '../contract/inference.ts';
 import { errorOfAnswer, tooLarge, unusableAnswer } from './answer-error.ts';
 import type { OpenAnswer, Sender } from './call-plan.ts';
-import { NetworkError, ResponseError, ValidationError } from './errors.ts';
+import { ApiError, NetworkError, ResponseError } from './errors.ts';
 import { BodyTooLarge, parseJson, readBody, WireFailure } from './http.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 import type { CallFacts } from './wire-error.ts';
 
 /** A request for a completion. The function that sends it decides whether it streams. */
 export type ChatRequest = Omit<ChatCompletionBody, 'stream' | 'stream_options'>;
+
+export interface ChatOptions extends CallOptions {
+  /** Asks for the whole answer at once. */
+  readonly whole?: boolean | undefined;
+}
 
 /** An event of a stream. `index` is the choice's; a request for one answer has only 0. */
 export type ChatEvent =
@@ -50,6 +55,8 @@ const wholeAnswerPatience = { silenceMs: 600_000, deadlineMs: 900_000 } as const
 export class Chat {
   readonly #sender: Sender;
   #usageRefused = false;
+  /** Models, with their addresses, that have answered only without streaming. */
+  readonly #unstreamed = new Set<string>();
 
   constructor(sender: Sender) {
     this.#sender = sender;
@@ -61,13 +68,13 @@ export class Chat {
   }
 
   /**
-   * Streams an answer. Leaving the loop or aborting the signal closes the connection, so that the service stops as
-   * well. An error carries the text received so far in `partial`.
+   * Streams an answer; one that the service refuses to stream comes whole. Leaving the loop or aborting the signal
+   * closes the connection, so that the service stops as well. An error carries the text received so far in `partial`.
    *
    * @throws ServiceError
    */
-  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatEvent, void> {
-    const open = await this.#open(request, { ...patience, ...options });
+  async *stream(request: ChatRequest, options: ChatOptions = {}): AsyncGenerator<ChatEvent, void> {
+    const open = await this.#open(request, options);
     let content = '';
     let reasoning = '';
     const facts = () => {
@@ -91,20 +98,57 @@ export class Chat {
     }
   }
 
+  /** Requests a stream unless the service has refused to stream this model. */
+  async #open(request: ChatRequest, { whole = false, ...options }: ChatOptions): Promise<OpenAnswer> {
+    const route = JSON.stringify([request.model, options.at]);
+    if (whole || !this.#sender.assumptions.is('streamChat') || this.#unstreamed.has(route))
+      return this.#openWhole(request, options);
+    try {
+      return await this.#openStream(request, { ...patience, ...options });
+    } catch (error) {
+      if (!(error instanceof ApiError && refusesToStream(error))) throw error;
+      const open = await this.#openWhole(request, options);
+      this.#unstreamed.add(route);
+      return open;
+    }
+  }
+
+  #openWhole(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
+    return this.#sender.open(endpoint, { body: { ...body, stream: false } }, { ...wholeAnswerPatience, ...options });
+  }
+
   /** Requests token counts unless the service has refused to send them. */
-  async #open(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
+  async #openStream(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
     const sender = this.#sender;
     const asksUsage = sender.assumptions.is('streamUsage') && !this.#usageRefused;
     const usage = asksUsage ? { stream_options: { include_usage: true } } : {};
     try {
       return await sender.open(endpoint, { body: { ...body, stream: true, ...usage } }, options);
     } catch (error) {
-      const refused = error instanceof ValidationError && `${error.param} ${error.message}`.includes('stream_options');
-      if (!asksUsage || !refused) throw error;
+      if (!asksUsage || !(error instanceof ApiError && refusesUsage(error))) throw error;
       this.#usageRefused = true;
       return sender.open(endpoint, { body: { ...body, stream: true } }, options);
     }
   }
+}
+
+function refusesUsage({ kind, param, message }: ApiError): boolean {
+  return kind === 'validation' && `${param} ${message}`.includes('stream_options');
+}
+
+/** `streaming is not supported`, `stream=true is unsupported`, `stream must be false` and the like. */
+const unstreamedWords =
+  /\bstream(s|ed|ing)?\b.*(\bnot\b|n't\b|\bunsupported|\bdisabled|\bunavailable|\bmust be false|\bcannot)|(\bnot|n't|\bcannot|\bunsupported)\b.*\bstream(s|ed|ing)?\b/i;
+
+/** Whether a service refused a request because it asks for a stream. Servers name the field, or say so in words. */
+export function refusesToStream({
+  kind,
+  status,
+  param,
+  message,
+}: Pick<ApiError, 'kind' | 'status' | 'param' | 'message'>) {
+  if (kind !== 'validation' && status !== 501) return false;
+  return param === 'stream' || ([undefined, 'model'].includes(param) && unstreamedWords.test(message));
 }
 
 type Facts = () => CallFacts;

@@ -90,6 +90,19 @@ describe('chat', () => {
     expect(asked).toEqual([`what is 1+1?\n\n${input.trim()}`, 'what is 1+1?']);
   });
 
+  it('asks without a stream with --no-stream, and where the service refuses one (C5)', async () => {
+    const whole = json({ choices: [{ message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }] });
+    const refused = json({ error: { message: 'streaming is not supported', param: 'stream' } }, 400);
+    const server = await hostileServer(refused, whole, whole, whole);
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    expect(await cli('chat', ['acme/m'], { input: 'one\ntwo\n\n', asked: true })).toMatchObject({
+      code: exitCodes.done,
+      out: 'ok\nok\n',
+    });
+    expect((await cli('chat', ['acme/m', '--no-stream', 'hello'], {})).out).toBe('ok\n');
+    expect(server.requests.map(({ body }) => JSON.parse(body).stream)).toEqual([true, false, false, false]);
+  });
+
   it('asks nothing if there is no text', async () => {
     const { url, requests } = await serviceDouble();
     const cli = cliOn({ baseUrl: url, apiKey: 'key' });

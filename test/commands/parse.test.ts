@@ -73,6 +73,11 @@ describe('what cannot be read', () => {
   });
 });
 
+it('takes a flag that begins with no as it is called (C5)', () => {
+  expect(parse(['chat', 'm', 'hi'])).toMatchObject({ flags: {} });
+  expect(parse(['chat', 'm', 'hi', '--no-stream'])).toMatchObject({ args: ['m', 'hi'], flags: { noStream: true } });
+});
+
 describe('the text of a chat', () => {
   it('keeps its dashes; known flags may follow it', () => {
     const line = [

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ChatEvent } from '../../src/service/chat.ts';
+import { type ChatEvent, refusesToStream } from '../../src/service/chat.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import {
   type Behaviour,
@@ -362,6 +362,62 @@ describe('before the first word', () => {
     );
     expect(refused.error).toMatchObject({ kind: 'not_found', param: 'model' });
     expect(refused.server.requests).toHaveLength(1);
+  });
+});
+
+describe('a service that refuses to stream (C5)', () => {
+  const message = { role: 'assistant', content: 'hi' };
+  const whole = json({ id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }], usage });
+  const refused = json(
+    { error: { message: 'streaming is not supported', type: 'invalid_request_error', param: 'stream', code: null } },
+    400,
+  );
+  const streams = ({ body }: { readonly body: string }): unknown => JSON.parse(body).stream;
+
+  it('is asked for the whole answer, and no longer for a stream of this model', async () => {
+    const server = await hostileServer(refused, whole, whole, refused, whole);
+    const { service } = serviceAt(server.url);
+    const first = await collect(service.chat.stream(question));
+    expect(first.error).toBeUndefined();
+    expect(kinds(first.events)).toEqual(['start', 'delta', 'finish', 'usage']);
+    expect(said(first.events)).toBe('hi');
+    expect(said((await collect(service.chat.stream(question))).events)).toBe('hi');
+    await collect(service.chat.stream({ ...question, model: 'acme/other' }));
+    expect(server.requests.map(streams)).toEqual([true, false, false, true, false]);
+    expect(JSON.parse(server.requests[1]?.body ?? '')).toEqual({ ...question, stream: false });
+  });
+
+  it('passes on what the whole answer is refused for, and asks for a stream again', async () => {
+    const server = await hostileServer(refused, refusal(400, 'invalid_request_error', 'no such model'), refused, whole);
+    const { service } = serviceAt(server.url);
+    expect((await collect(service.chat.stream(question))).error).toMatchObject({
+      message: expect.stringContaining('no such model'),
+    });
+    expect(said((await collect(service.chat.stream(question))).events)).toBe('hi');
+    expect(server.requests.map(streams)).toEqual([true, false, true, false]);
+  });
+
+  it('is asked without a stream from the start, by a call or by the profile', async () => {
+    const server = await hostileServer(whole);
+    await collect(serviceAt(server.url).service.chat.stream(question, { whole: true }));
+    const { service } = serviceAt(server.url, { assumptions: { streamChat: 'no' } });
+    await collect(service.chat.stream(question));
+    expect(server.requests.map(streams)).toEqual([false, false]);
+  });
+
+  it.each([
+    ['stream', 'Extra inputs are not permitted', 422, true],
+    [undefined, 'Streaming is not supported by this model.', 400, true],
+    [undefined, 'This model does not support streaming', 400, true],
+    [undefined, 'stream must be false', 422, true],
+    [undefined, 'Streaming is disabled.', 400, true],
+    ['messages', 'The messages are not a stream of roles.', 400, false],
+    [undefined, 'The upstream service is not there', 400, false],
+    ['max_tokens', 'is not supported', 400, false],
+  ])('is known by the field %s or by the words %s', (param, words, status, expected) => {
+    expect(refusesToStream({ kind: 'validation', param, message: words, status })).toBe(expected);
+    expect(refusesToStream({ kind: 'server', param, message: words, status: 501 })).toBe(expected);
+    expect(refusesToStream({ kind: 'server', param, message: words, status: 500 })).toBe(false);
   });
 });
 

@@ -130,6 +130,7 @@ Exit code 0 if all succeed, 1 if one does not, 6 if the service does not say. Wi
       temperature: { value: 'N', number: 'any', description: '0 takes the likeliest word each time' },
       topP: { value: 'N', number: 'any', description: 'sample from the likeliest words only' },
       maxTokens: { value: 'N', number: 'any', description: 'limit the answer to this many tokens' },
+      noStream: { description: 'ask for the whole answer at once; also done where a service refuses to stream' },
       ignoreInput: { short: 'n', description: 'do not read standard input, as in a loop that reads it' },
       ...recordFlags,
     },
