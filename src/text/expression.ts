@@ -1,6 +1,6 @@
 /** Regular expressions that somebody else wrote: a user's filter, a grader of a manifest. */
 import { errorMessage } from './errors.ts';
-import { withinTime } from './time-limit.ts';
+import { withinCpuTime } from './time-limit.ts';
 
 /** An expression that cannot be used; the message says why, without a full stop. */
 export class ExpressionError extends Error {
@@ -14,30 +14,45 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Time for compiling in milliseconds; an ordinary expression needs less than one. */
+/** Processor time for compiling in milliseconds; an ordinary expression needs less than one. */
 const compileLimit = 100;
 
 /** V8 compiles for texts of one byte a character, and for others. */
 const samples = ['', '\u0100'];
 
 /**
- * Compiles an expression, which a later first use would do without a limit. Its use needs a limit too: `withinTime` or
- * `withinCpuTime`.
+ * Compiles an expression, which a later first use would do without a limit. Its use needs a limit too: `withinCpuTime`.
  *
- * @param within what measures the time
  * @throws ExpressionError if it is not an expression, is too large, or takes too long to compile
  */
-export function compileExpression(source: string, flags: string, within: typeof withinTime = withinTime): RegExp {
+export function compileExpression(source: string, flags: string): RegExp {
   try {
     const expression = new RegExp(source, flags);
-    const use = (): void => {
-      for (const sample of samples) expression.test(sample);
-      expression.lastIndex = 0;
-    };
-    if (within(use, compileLimit)) return expression;
+    if (withinCpuTime(() => compile(expression), compileLimit)) return expression;
   } catch (error) {
     // Without V8's "Invalid regular expression: /…/iu: ".
     throw new ExpressionError(errorMessage(error).replace(/^.*\/[a-z]*: /s, ''));
   }
   throw new ExpressionError('it takes too long', true);
+}
+
+/**
+ * Compiles an expression that finds this text. V8 needs milliseconds for the longest text that it takes, since there are
+ * no choices in it: no time limit, which a busy machine could reach.
+ *
+ * @throws ExpressionError if it is too long
+ */
+export function compileLiteral(text: string, flags: string): RegExp {
+  try {
+    const expression = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), flags);
+    compile(expression);
+    return expression;
+  } catch (error) {
+    throw new ExpressionError(errorMessage(error));
+  }
+}
+
+function compile(expression: RegExp): void {
+  for (const sample of samples) expression.test(sample);
+  expression.lastIndex = 0;
 }

@@ -3,9 +3,9 @@
  * slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
  */
 
-import { compileExpression, ExpressionError } from './expression.ts';
+import { compileExpression, compileLiteral, ExpressionError } from './expression.ts';
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
-import { isTimeLimited, withinTime } from './time-limit.ts';
+import { isTimeLimited, withinCpuTime } from './time-limit.ts';
 
 export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
 
@@ -35,7 +35,7 @@ export interface FilteredRows<T> {
 
 /** Expressions are matched against at most this many UTF-16 units of a row. */
 const maximumHaystack = 2_000;
-/** Time limits for an expression in milliseconds: over all rows of a list, and over one text. */
+/** Limits of an expression in milliseconds of processor time: over all rows of a list, and over one text. */
 const listBudget = 100;
 const textBudget = 10;
 
@@ -106,7 +106,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
     }
   };
   if (filter.kind !== 'expression') run();
-  else if (!withinTime(run, listBudget)) {
+  else if (!withinCpuTime(run, listBudget)) {
     const notice = `${tooLong}: ${seen} of ${count} rows were searched. Make it simpler.`;
     return { kept: kept ?? Array.from({ length: seen }, (_, place) => place), notice };
   }
@@ -115,19 +115,23 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
 
 function textFilter(needle: string): Filter | FilterError {
   // An expression ignores case without changing the text, so that the ranges hold for the original.
-  const literal = needle.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
   const flags = hasCapitals(needle) ? 'u' : 'iu';
   try {
-    return { ok: true, kind: 'text', ...searchFor(literal, flags) };
-  } catch {
+    return { ok: true, kind: 'text', ...searchFor(compileLiteral, needle, flags) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
     return { ok: false, error: 'This text is too long to search for. Make it shorter.' };
   }
 }
 
 /** @throws ExpressionError */
-function searchFor(source: string, flags: 'u' | 'iu' | 'mu' | 'imu'): Pick<Filter, 'accepts' | 'matches'> {
-  const first = compileExpression(source, flags);
-  const all = compileExpression(source, `g${flags}`);
+function searchFor(
+  compile: typeof compileExpression,
+  source: string,
+  flags: 'u' | 'iu' | 'mu' | 'imu',
+): Pick<Filter, 'accepts' | 'matches'> {
+  const first = compile(source, flags);
+  const all = compile(source, `g${flags}`);
   return { accepts: haystack => first.test(haystack), matches: haystack => rangesOf(all, haystack) };
 }
 
@@ -139,7 +143,7 @@ function parseExpression(input: string): Filter | FilterError {
   let search: Pick<Filter, 'accepts' | 'matches'>;
   try {
     // In multi-line texts, ^ and $ match at the ends of each line.
-    search = searchFor(source, ignoreCase ? 'imu' : 'mu');
+    search = searchFor(compileExpression, source, ignoreCase ? 'imu' : 'mu');
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     if (error.isTooSlow) return { ok: false, error: `${tooLong}. Make it simpler.` };
@@ -156,7 +160,7 @@ function parseExpression(input: string): Filter | FilterError {
     if (simple || isTimeLimited()) return ask(text);
     if (tooSlow) return otherwise;
     let answer = otherwise;
-    tooSlow = !withinTime(() => {
+    tooSlow = !withinCpuTime(() => {
       answer = ask(text);
     }, textBudget);
     return answer;

@@ -11,10 +11,10 @@ let guarding = false;
 export const isTimeLimited = (): boolean => guarding;
 
 /**
- * Runs `task`; true if it ended within `timeout` milliseconds. Only V8 can interrupt a running regular expression, and
+ * Runs `task`; true if it ended within `timeout` milliseconds of the clock. Only V8 can interrupt a running regular expression, and
  * node:vm gives access to that.
  */
-export function withinTime(task: () => void, timeout: number): boolean {
+function withinTime(task: () => void, timeout: number): boolean {
   guard ??= makeGuard();
   guard.task = task;
   guarding = true;

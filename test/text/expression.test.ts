@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { compileExpression } from '../../src/text/expression.ts';
-import { withinCpuTime, withinTime } from '../../src/text/time-limit.ts';
+import { withinCpuTime } from '../../src/text/time-limit.ts';
 
 /** Expressions that V8's optimisation cannot compile in a lifetime, or that run as long. */
 const endless = {
@@ -17,13 +17,13 @@ const endless = {
 };
 
 /**
- * The standard output of a script. In a process of its own: where the limit fails, only a signal ends it. A minute is far
+ * The standard output of a script. In a process of its own: where the limit fails, only a signal ends it. This is far
  * more than it needs.
  */
 function outputOf(script: string): string {
   const { stdout, stderr, signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 110_000,
     killSignal: 'SIGKILL',
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
   });
@@ -94,6 +94,5 @@ describe('withinCpuTime', () => {
       throw new Error('broken');
     };
     expect(() => withinCpuTime(fail, 20)).toThrow('broken');
-    expect(() => withinTime(fail, 20)).toThrow('broken');
   });
 });

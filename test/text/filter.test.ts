@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Filter, filterRows, parseFilter } from '../../src/text/filter.ts';
 
 function filterOf(input: string): Filter {
@@ -60,6 +60,24 @@ describe('parseFilter', () => {
     expect(parseFilter('/(?:.?){100000}y')).toMatchObject({ ok: false, error: expect.stringContaining('too long') });
   });
 
+  it('searches plain text without a time limit, which a busy machine could reach', async () => {
+    vi.resetModules();
+    vi.doMock('../../src/text/time-limit.ts', () => ({ withinCpuTime: () => false, isTimeLimited: () => false }));
+    onTestFinished(() => {
+      vi.doUnmock('../../src/text/time-limit.ts');
+      vi.resetModules();
+    });
+    const fresh = await import('../../src/text/filter.ts');
+    const rows = ['failed', 'running'];
+    const found = (input: string) => {
+      const filter = fresh.parseFilter(input);
+      return filter.ok ? fresh.filterRows(rows, row => row, filter) : filter.error;
+    };
+    expect(found('failed')).toEqual({ rows: ['failed'] });
+    expect(found('!failed')).toEqual({ rows: ['running'] });
+    expect(found('/failed')).toBe('This expression takes too long. Make it simpler.');
+  });
+
   it('inverts', () => {
     expect(parts('!failed', 'run Failed')).toBeUndefined();
     expect(parts('!failed', 'run ok')).toEqual([]);
@@ -89,6 +107,20 @@ describe('filterRows', () => {
     // The same for one text: the program continues, and does not try again.
     expect(filter.matches(rows[10] ?? '')).toBeUndefined();
     expect(filter.matches('aa')).toBeUndefined();
+  });
+
+  it('searches every row once where the machine holds it up, and says nothing of the time', () => {
+    const rows = ['a1', 'b1', 'a2', 'c'];
+    let isHeldUp = true;
+    const textOf = (row: string): string => {
+      if (row === 'a2' && isHeldUp) {
+        isHeldUp = false;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000);
+      }
+      return row;
+    };
+    expect(filterRows(rows, textOf, filterOf('/^[ab]\\d'))).toEqual({ rows: ['a1', 'b1', 'a2'] });
+    expect(isHeldUp).toBe(false);
   });
 
   it('lets the errors of its caller through', () => {
