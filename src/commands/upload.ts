@@ -178,6 +178,10 @@ async function uploadBenchmark(
   for (const note of plan.notes) io.note(note);
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
   const code = await noteEnd(phase, error, flags.json ?? false, io);
+  // The result that is printed as data has it.
+  if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
+    io.note(sanitiseLine(`bench_id: ${benchId}`));
+  }
   if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   const missing =

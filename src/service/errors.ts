@@ -215,10 +215,13 @@ export class ReadOnlyError extends ServiceError {
 
 /** This service does not offer the endpoint. Not a failure: work without it. */
 export class CapabilityMissingError extends ServiceError {
-  /** @param advice a sentence about what can be done, if anything */
+  /** A sentence about what can be done, if anything. */
+  readonly advice: string;
+
   constructor(operation: string, details: ErrorDetails = {}, advice = '') {
     const message = `This service does not ${capabilityWords(operation)}. ${advice}`.trim();
     super('capability_missing', message, { ...details, operation });
+    this.advice = advice;
   }
 }
 

@@ -3,14 +3,14 @@
 import type * as z from 'zod/mini';
 import { addressProblem, isLoopback } from '../config/address.ts';
 import { hidden } from '../config/redaction.ts';
-import { type Endpoint, listQuery, type Method } from '../contract/common.ts';
+import { type Endpoint, isWrite, listQuery, type Method } from '../contract/common.ts';
 import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
-import type { Assumptions } from './assumptions.ts';
-import { ApiError, RequestError, type ServiceError } from './errors.ts';
+import { type Assumptions, defaultAssumptions } from './assumptions.ts';
+import { ApiError, CapabilityMissingError, RequestError, type ServiceError } from './errors.ts';
 import { parseJson } from './http.ts';
 
 export interface CallInput<Query, Body> {
@@ -228,7 +228,8 @@ export function withPlaces(
   assumptions: Assumptions,
   stated: Generation | undefined,
 ): ServiceError {
-  if (!error.noSuchPath || error.kind === 'capability_missing') return error;
+  if (error instanceof CapabilityMissingError) return withAssumedPath(error, endpoint, assumptions);
+  if (!error.noSuchPath) return error;
   const at = (way: Assumptions): string => `${endpoint.method} ${way.path(endpoint)}`;
   const setting = assumptions.settingOf(endpoint);
   const lacks = `This service does not have ${at(assumptions)}`;
@@ -240,6 +241,19 @@ export function withPlaces(
     ? `${lacks}. The profile says that it is of generation ${own}; generation ${other} has ${elsewhere}. Correct generation in the profile.`
     : `This service has neither ${at(assumptions.of(own))} nor ${elsewhere}. Set assumptions.path.${endpoint.operation} in the profile to where it takes this.`;
   return new ApiError(words, error);
+}
+
+/** For a write that seems to be missing at a path that the document does not show. A missing read is only a quiet note. */
+function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assumptions: Assumptions): ServiceError {
+  const { operation, method } = endpoint;
+  const name = `path.${operation}`;
+  const setting = assumptions.settingOf(endpoint);
+  if (!isWrite(endpoint) || (!setting && !Object.hasOwn(defaultAssumptions, name))) return error;
+  const tried = `${method} ${assumptions.path(endpoint)}`;
+  const where = setting
+    ? `${setting} of the profile says ${tried}: correct that setting if the service has it elsewhere.`
+    : `benchtop assumes ${tried}: if the service has it elsewhere, set assumptions.${name} in the profile.`;
+  return new CapabilityMissingError(operation, error, `${error.advice} ${where}`.trim());
 }
 
 /** The address of chat completions below a deployment's address. */

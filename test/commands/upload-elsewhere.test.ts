@@ -1,0 +1,64 @@
+/** `upload` to a service that ingests at a path other than the assumed one. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { smallFolder } from '../queries/uploads/small-folder.ts';
+import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+interface Declared {
+  readonly files: readonly { readonly path: string }[];
+}
+
+async function withoutIngest(message: string) {
+  const server = await hostileServer((response, request) => {
+    const { method, url, body, headers } = request;
+    if (method === 'PUT') return void response.writeHead(200).end();
+    if (url.startsWith('/api/v1/benchmarks?')) {
+      return json({ items: [], has_more: false, next_cursor: null })(response, request);
+    }
+    if (url !== '/api/v1/benchmarks/uploads') {
+      return refusal(404, 'invalid_request_error', 'not_found', { message })(response, request);
+    }
+    const urls = (JSON.parse(body) as Declared).files.map(({ path }) => ({
+      path,
+      url: `http://${headers.host}/store/${path}`,
+      method: 'PUT',
+      headers: {},
+    }));
+    return json({ bench_id: 'bench_9', urls, expires_at: null })(response, request);
+  });
+  return { ...server, cli: cliOn({ baseUrl: server.url, apiKey }) };
+}
+
+const tried = 'POST /api/v1/benchmarks/{bench_id}/ingest';
+
+it.each(['route not found', 'it is not here'])(
+  'names the benchmark, the path that was tried and its setting after "%s" (C12)',
+  async message => {
+    const { cli } = await withoutIngest(message);
+    const { code, out, notes } = await cli('upload', [smallFolder()]);
+    expect([code, out]).toEqual([exitCodes.unsupported, '']);
+    expect(notes).toContain('This service does not ingest benchmarks.');
+    expect(notes).toContain(tried);
+    expect(notes).toContain('assumptions.path.ingestBenchmark');
+    expect(notes).toContain('bench_id: bench_9');
+  },
+);
+
+it('reports the error as JSON, and the benchmark in the result (C12)', async () => {
+  const { cli } = await withoutIngest('route not found');
+  const { code, out, notes } = await cli('upload', [smallFolder(), '--json']);
+  expect([code, JSON.parse(out)]).toEqual([exitCodes.unsupported, expect.objectContaining({ bench_id: 'bench_9' })]);
+  const lines = notes.split('\n').map(line => JSON.parse(line) as object);
+  expect(lines.filter(line => 'error' in line)).toEqual([
+    {
+      error: expect.objectContaining({
+        kind: 'capability_missing',
+        operation: 'ingestBenchmark',
+        exit_code: exitCodes.unsupported,
+        message: expect.stringContaining(tried),
+      }),
+    },
+  ]);
+  expect(notes).not.toContain('bench_id: bench_9');
+});
