@@ -86,11 +86,12 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
 
   it('promote asks which deployment is demoted', { timeout: limitMs }, async () => {
     const { screen, requests, ids, settled, close } = await openAt('record deployments', generation);
+    await screen.waitFor(text => /role +test/.test(text));
     await screen.press('e');
     await screen.waitFor('Which deployment should be demoted');
     await screen.press('down', 'enter');
-    await screen.waitFor(`talker (${ids.production}) is demoted`);
-    await screen.press('y');
+    await screen.waitFor('is demoted');
+    await screen.type('talker\r');
     await settled();
     const sent = requests.find(({ url }) => url.endsWith('/promote'));
     expect(JSON.parse(sent?.body ?? '{}')).toEqual({ demote_deployment_id: ids.production });
