@@ -27,11 +27,15 @@ export interface RememberedResource {
   readonly seenAt: number;
 }
 
-/** When a row was last seen, if it was remembered instead of listed. Epoch milliseconds. */
-export function rememberedAt(row: object): number | undefined {
-  const at =
-    'remembered_at' in row && typeof row.remembered_at === 'string' ? Date.parse(row.remembered_at) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
+/**
+ * When a row or a page was last seen, if it was remembered instead of listed: epoch milliseconds. Rows have it as a time,
+ * like all their times, since programs read them; pages as a number.
+ */
+export function rememberedAt(data: object): number | undefined {
+  const at = 'remembered_at' in data ? data.remembered_at : undefined;
+  if (typeof at === 'number') return at;
+  const parsed = typeof at === 'string' ? Date.parse(at) : Number.NaN;
+  return Number.isNaN(parsed) ? undefined : parsed;
 }
 
 /** An unchanged resource is written again only after this long: its age is shown in minutes at best. */

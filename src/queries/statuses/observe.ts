@@ -107,7 +107,9 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
       onGone(subject);
       return;
     }
-    void Promise.allSettled(lists.map(list => list.fetch())).then(() => {
+    // An answer that is on its way was asked for before the 404, and may still have the row.
+    const asked = lists.map(list => list.fetch(undefined, { cancelRefetch: true }));
+    void Promise.allSettled(asked).then(() => {
       if (!lists.some(list => hasRow(list, subject))) onGone(subject);
     });
   };

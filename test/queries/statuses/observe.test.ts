@@ -142,6 +142,24 @@ describe('a 404', () => {
     expect(statuses.get(about)?.gone).toBe(false);
   });
 
+  it('asks the lists anew, whatever answer is on its way that may be older (U37)', async () => {
+    const { gone, fetch } = observed();
+    const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
+    const answers: ((data: { rows: Run[] }) => void)[] = [];
+    const readList = () => new Promise(resolve => answers.push(resolve));
+    const first = fetch('list', meta, readList);
+    const listed = { rows: [{ id: 'evr_1', status: 'running' }] };
+    answers[0]?.(listed);
+    await first;
+    void fetch('list', meta, readList);
+    await eventually(() => expect(answers).toHaveLength(2));
+    await fetch('record', { observes, about }, () => notFound('evr_1'));
+    await eventually(() => expect(answers).toHaveLength(3));
+    answers[1]?.(listed);
+    answers[2]?.({ rows: [] });
+    await eventually(() => expect(gone).toEqual([about]));
+  });
+
   it('without an envelope is a gateway, and no news of the resource', async () => {
     const { gone, statuses, fetch } = observed();
     await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));
