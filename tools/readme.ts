@@ -7,7 +7,9 @@ import { commands } from '../src/commands/table/commands.ts';
 import { serviceFlags } from '../src/commands/table/flags.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
 import { exitCodeMeanings } from '../src/commands/table/words.ts';
-import { profileReference, settingsReference, variables } from '../src/config/reference.ts';
+import { assumptionReference, profileReference, settingsReference, variables } from '../src/config/reference.ts';
+import { defaultAssumptions } from '../src/contract/assumptions.ts';
+import { own } from '../src/text/own.ts';
 import { installWays, workflowSteps } from './published.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
@@ -22,6 +24,14 @@ function settingsTable(words: Readonly<Record<string, string | Readonly<Record<s
       : Object.entries(about).map(([inner, text]) => [`\`${name}.${inner}\``, text]),
   );
   return table(['setting', 'meaning'], rows);
+}
+
+function assumptionTable(): string {
+  const rows = Object.entries(assumptionReference).map(([name, words]) => {
+    const value: string | undefined = own(defaultAssumptions, name);
+    return [`\`${name}\``, value === undefined ? '' : `\`${value}\``, words];
+  });
+  return table(['assumption', 'default', 'meaning'], rows);
 }
 
 function variableTable(): string {
@@ -84,6 +94,7 @@ const blocks: Readonly<Record<string, () => string>> = {
     ),
   settings: () => settingsTable(settingsReference),
   'settings of a profile': () => settingsTable(profileReference),
+  assumptions: assumptionTable,
   variables: variableTable,
 };
 

@@ -216,16 +216,20 @@ async function storedSettings(environment: NodeJS.ProcessEnv): Promise<Settings>
 
 /** The settings that may be set by themselves. */
 async function settingCandidates({ environment }: CommandIo): Promise<Candidate[]> {
-  const { profileReference, settingsReference } = await import('../config/reference.ts');
+  const { assumptionReference, profileReference, settingsReference } = await import('../config/reference.ts');
   const { profiles = {} } = await storedSettings(environment);
   const own = Object.entries(settingsReference).flatMap(([name, words]): Candidate[] => {
     if (name === '$schema' || name === 'profiles' || name === 'keys') return [];
     if (typeof words === 'string') return [[name, words]];
     return Object.entries(words).map(([inner, text]) => [`${name}.${inner}`, text]);
   });
-  const ofProfiles = Object.keys(profiles).flatMap(profile =>
-    Object.entries(profileReference).map(([name, words]): Candidate => [`profiles.${profile}.${name}`, words]),
-  );
+  const { 'path.OPERATION': _, ...assumptions } = assumptionReference;
+  const ofProfiles = Object.keys(profiles).flatMap(profile => [
+    ...Object.entries(profileReference).map(([name, words]): Candidate => [`profiles.${profile}.${name}`, words]),
+    ...Object.entries(assumptions).map(
+      ([name, words]): Candidate => [`profiles.${profile}.assumptions.${name}`, words],
+    ),
+  ]);
   return [...own, ...ofProfiles];
 }
 

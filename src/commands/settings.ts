@@ -12,6 +12,8 @@ import {
   type Settings,
 } from '../config/schema.ts';
 import { changeSettings, explain, readSettings, settingsPath } from '../config/settings-file.ts';
+import { switchAssumptions } from '../contract/assumptions.ts';
+import { assumptionProblem } from '../service/assumptions.ts';
 import { errorMessage } from '../text/errors.ts';
 import { isRecord, own } from '../text/own.ts';
 import { shellWords } from '../text/shell-words.ts';
@@ -239,21 +241,26 @@ function issuesOf(names: readonly string[], value: unknown) {
 
 /** The values that a setting chooses from; none if it takes others. */
 export function settingChoices(key: string): readonly string[] {
+  const [area, , field, name] = namesOf(key);
+  if (area === 'profiles' && field === 'assumptions' && switchAssumptions.some(each => each === name))
+    return ['yes', 'no'];
   // A value of no type that a setting takes: what is wrong with it says what would be right.
   const [issue] = issuesOf(namesOf(key), Symbol('none'));
   if (issue?.code === 'invalid_value') return issue.values.map(String);
   return issue?.code === 'invalid_type' && issue.expected === 'boolean' ? ['true', 'false'] : [];
 }
 
-/** The names on the way to a setting. Ids of commands have dots themselves. */
+/** The names on the way to a setting. Ids of commands and names of assumptions have dots themselves. */
 function namesOf(key: string): string[] {
-  const [first = '', ...rest] = key.split('.');
-  return first === 'keys' && rest.length > 0 ? [first, rest.join('.')] : [first, ...rest];
+  const parts = key.split('.');
+  const [first, , field] = parts;
+  const depth = first === 'keys' ? 1 : first === 'profiles' && field === 'assumptions' ? 3 : parts.length;
+  return parts.length > depth ? [...parts.slice(0, depth), parts.slice(depth).join('.')] : parts;
 }
 
 /**
  * @throws CommandError for what would stop every later command: a key of no command, a default profile that does not
- * exist, a second form of a secret, or an address that its key must not be sent to
+ * exist, a second form of a secret, an unknown assumption, or an address that its key must not be sent to
  */
 async function checkSetting(
   path: string,
@@ -261,7 +268,7 @@ async function checkSetting(
   settings: Settings,
   environment: Environment,
 ): Promise<void> {
-  const [area, profile = '', field = ''] = names;
+  const [area, profile = '', field = '', assumption] = names;
   if (area === 'keys') {
     const { checkKeys } = await import('./start-checks.ts');
     checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath: path });
@@ -272,6 +279,13 @@ async function checkSetting(
   const other = area === 'profiles' && otherForms(field).find(form => own(settled, form) !== undefined);
   if (other) throw new CommandError(`profiles.${profile} has ${other} already. Remove it from ${path} first.`);
   const value = own(settled, field);
+  if (area === 'profiles' && field === 'assumptions' && isRecord(value)) {
+    for (const [name, text] of Object.entries(value)) {
+      if (assumption !== undefined && assumption !== name) continue;
+      const wrong = assumptionProblem(name, String(text));
+      if (wrong) throw new CommandError(`profiles.${profile}.assumptions.${name} ${wrong}.`);
+    }
+  }
   if (area !== 'profiles' || !addressFields.includes(field) || typeof value !== 'string') return;
   // The variable overrides the file, as it does when the profile is used.
   const isAllowed = environmentLayer(environment).settings.allowInsecureHttp ?? settled['allowInsecureHttp'] === true;

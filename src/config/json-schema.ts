@@ -1,7 +1,9 @@
 /** The JSON Schema of `config.json` for editors, generated from the schema that the file is parsed with. */
 import * as z from 'zod/mini';
+import { defaultAssumptions, switchAssumptions } from '../contract/assumptions.ts';
+import { endpoints } from '../contract/endpoints.ts';
 import { own } from '../text/own.ts';
-import { profileReference, settingsReference } from './reference.ts';
+import { assumptionReference, profileReference, settingsReference } from './reference.ts';
 import { settings } from './schema.ts';
 
 type Node = z.core.JSONSchema.BaseSchema;
@@ -17,6 +19,29 @@ function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   return { ...node, properties: Object.fromEntries(entries) };
 }
 
+/** The assumptions by name. Only editors need the list: the service layer checks names and values itself. */
+function withAssumptions(profile: Node): Node {
+  const assumptions = profile.properties?.['assumptions'];
+  if (typeof assumptions !== 'object') throw new Error('a profile has no assumptions');
+  const switches: readonly string[] = switchAssumptions;
+  const properties = Object.entries(defaultAssumptions).map(([name, value]): [string, Node] => [
+    name,
+    {
+      type: 'string',
+      description: own(assumptionReference, name) ?? '',
+      default: value,
+      ...(switches.includes(name) ? { enum: ['yes', 'no'] } : {}),
+    },
+  ]);
+  const names = [...Object.keys(defaultAssumptions), ...Object.keys(endpoints).map(operation => `path.${operation}`)];
+  const listed = {
+    ...assumptions,
+    properties: Object.fromEntries(properties),
+    propertyNames: { type: 'string' as const, enum: names },
+  };
+  return { ...profile, properties: { ...profile.properties, assumptions: listed } };
+}
+
 /** JSON Schema, draft 2020-12. */
 export function settingsSchema(): Node {
   const whole = described(z.toJSONSchema(settings, { io: 'input' }), settingsReference);
@@ -28,7 +53,7 @@ export function settingsSchema(): Node {
     title: 'Settings of benchtop',
     properties: {
       ...whole.properties,
-      profiles: { ...profiles, additionalProperties: described(profile, profileReference) },
+      profiles: { ...profiles, additionalProperties: withAssumptions(described(profile, profileReference)) },
     },
   };
 }

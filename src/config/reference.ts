@@ -2,6 +2,7 @@
  * Descriptions of every setting and environment variable. README's tables, the JSON Schema of `config.json` and the
  * manual are generated from it; the types require an entry for every setting.
  */
+import type { AssumptionName } from '../contract/assumptions.ts';
 import type { ProfileSettings, Settings } from './schema.ts';
 
 /** A sentence, or a few words, about each setting. */
@@ -22,7 +23,7 @@ export const profileReference: Words<ProfileSettings> = {
   caFile: 'File with certificates (PEM) to trust, in addition to those of Node and the system.',
   allowInsecureHttp: 'Allows plain http to other machines. The key is sent unencrypted then.',
   readOnly: 'Disables everything that changes data on the service.',
-  assumptions: 'Names and paths that this service uses where the contract leaves them open.',
+  assumptions: 'Names and paths that this service uses where the contract leaves them open, by assumption.',
   generation: 'Generation of the service, `document` or `newest`. Without it, benchtop finds out from the answers.',
   agent:
     'Agent that uploads belong to, which newer services ask for: its id, its name where the service lists agents, or `name:` and its name.',
@@ -57,6 +58,28 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'compare'>> & {
     rewardRange:
       'The lowest and the highest reward that the graders give: `0..1` by default. Intervals and verdicts rest on it.',
   },
+};
+
+export const assumptionReference: Readonly<Record<AssumptionName | 'path.OPERATION', string>> = {
+  'query.cursor': 'Parameter of lists: the cursor of the next page.',
+  'query.limit': 'Parameter of lists: the size of a page.',
+  'query.sort': 'Parameter of lists: the field to sort by.',
+  'query.order': 'Parameter of lists: the direction, `asc` or `desc`.',
+  'query.search': 'Parameter of lists: the text to search for.',
+  'query.include_steps': 'Parameter that asks for the steps of a trajectory.',
+  'startEval.model_slug': 'Field of the model where an evaluation starts.',
+  'startEval.checkpoint_id': 'Field of the checkpoint where an evaluation starts.',
+  'startEval.options': 'Field of the options where an evaluation starts.',
+  'startTraining.base_model_slug': 'Field of the model where a training run starts.',
+  'startTraining.parent_checkpoint_id': 'Field of the checkpoint where a training run starts.',
+  idempotencyHeader: 'Header that makes it harmless to repeat a start.',
+  honoursIdempotencyKey:
+    '`yes` or `no`: whether the service honours that header, so that a start whose answer was lost is sent again.',
+  streamChat: '`yes` or `no`: whether chat asks for a stream.',
+  streamUsage: '`yes` or `no`: whether chat asks for token counts with a stream, in `stream_options`.',
+  rewardsWithApiKey: '`yes` or `no`: whether a reward without a token of its trajectory is logged with the API key.',
+  'path.OPERATION':
+    'Path of an operation, with its placeholders, for example `path.ingestBenchmark` as `/api/v1/ingest/{bench_id}`. `benchtop api` lists the operations with their paths.',
 };
 
 export interface Variable {

@@ -117,7 +117,7 @@ function waitAdvice({ retryAfterMs }: ErrorDetails, isPolled: boolean): string |
 
 function advice(
   Answered: AnsweredClass,
-  { auth, isPolled = false }: CallFacts,
+  { auth, fieldAdvice, isPolled = false }: CallFacts,
   isEnvelope: boolean,
   details: ErrorDetails,
 ): string {
@@ -137,6 +137,7 @@ function advice(
       return 'Check its current state.';
     case ValidationError:
       if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
+      if (fieldAdvice !== undefined) return fieldAdvice;
       return details.param ? `Fix ${details.param} and try again.` : 'Fix the request and try again.';
     case RateLimitError:
       return wait ?? 'Try again later.';

@@ -1,50 +1,33 @@
-/**
- * Assumptions: names and values that the document does not show, each seen at a live service with the same contract and
- * kept in this one place. A profile can override them by the names used here. Anything that the document shows is not
- * an assumption. What the newest generation has moved is declared with its endpoint.
- */
+/** The names a service uses where the document is silent, the checks of those that a profile sets, and advice about them. */
+import { defaultAssumptions, switchAssumptions } from '../contract/assumptions.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import type { Generation } from '../contract/generation.ts';
-import { own } from '../text/own.ts';
+import { isRecord, own } from '../text/own.ts';
 import { RequestError } from './errors.ts';
 
-export const defaultAssumptions = {
-  // List benchmarks, list datasets and the lists beyond the document take the parameters of list runtimes.
-  'query.cursor': 'cursor',
-  'query.limit': 'limit',
-  'query.sort': 'sort',
-  'query.order': 'order',
-  'query.search': 'search',
-  // Requests the steps of a trajectory with its detail.
-  'query.include_steps': 'include_steps',
-  // Names of the model, the checkpoint and the options when starting an evaluation, in the document's generation.
-  'startEval.model_slug': 'model_slug',
-  'startEval.checkpoint_id': 'checkpoint_id',
-  'startEval.options': 'eval_options',
-  // Names of the model and the checkpoint when starting a training run.
-  'startTraining.base_model_slug': 'base_model_slug',
-  'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',
-  // The header that makes repeating a start harmless.
-  idempotencyHeader: 'Idempotency-Key',
-  // `yes` or `no`: whether the service honours that header, so that a start whose answer was lost may be sent again.
-  // Learned where an answer says that it was replayed.
-  honoursIdempotencyKey: 'no',
-  // `yes` or `no`: whether a chat asks for a stream. Not asked of a model again once the service refuses to stream it.
-  streamChat: 'yes',
-  // `yes` or `no`: whether a stream is asked for token counts with `stream_options`. Left out once a service refuses
-  // it.
-  streamUsage: 'yes',
-  // `yes` or `no`: whether rewards are logged with the organization's key if no trajectory token is given.
-  rewardsWithApiKey: 'yes',
-  // Paths that the document mentions without showing them. Any other operation's path may be given in the same way,
-  // e.g. `path.deleteEvalRun` as `/api/v1/eval/{eval_run_id}`.
-  'path.ingestBenchmark': endpoints.ingestBenchmark.path,
-  'path.listBenchmarkImages': endpoints.listBenchmarkImages.path,
-} as const;
+type Switch = (typeof switchAssumptions)[number];
 
-const switches = ['streamChat', 'streamUsage', 'rewardsWithApiKey', 'honoursIdempotencyKey'] as const;
-type Switch = (typeof switches)[number];
+/** What a service says about a field that it refuses. */
+export interface RefusedField {
+  readonly param: string | undefined;
+  readonly message: string | undefined;
+}
+
+const fieldWord = '(?:inputs?|fields?|param(?:eter)?s?|arguments?|keys?|propert(?:y|ies))';
+/** The service does not know a field, as FastAPI, zod, class-validator and others say it. */
+const unknownWords = new RegExp(
+  `\\b(?:extra|unknown|unexpected|unrecogni[sz]ed|unsupported|additional)\\b.{0,20}\\b${fieldWord}\\b|\\b${fieldWord}\\b.{0,80}\\b(?:not|n't) (?:permitted|allowed|supported|recogni[sz]ed|known)\\b|\\bshould not exist\\b`,
+  'i',
+);
+const missingWords = /\b(?:required|missing)\b/i;
+
+/** The words of a field's name. `id` says nothing: most fields have it. */
+const wordsOf = (name: string): string[] =>
+  name
+    .split(/[^a-zA-Z0-9]+|(?=[A-Z])/)
+    .map(word => word.toLowerCase())
+    .filter(word => word !== '' && word !== 'id');
 
 /** The names a service is assumed to use: from its profile, else its generation, else the defaults. */
 export class Assumptions {
@@ -88,7 +71,7 @@ export class Assumptions {
   /** Path of an operation, with its placeholders. */
   path(endpoint: Endpoint): string {
     const { operation, path, newest } = endpoint;
-    const set = this.#overrides.get(`path.${operation}`) ?? own(defaultAssumptions, `path.${operation}`);
+    const set = this.#overrides.get(`path.${operation}`);
     return set ?? (newest && this.generationOf(endpoint) === 'newest' ? newest.path : path);
   }
 
@@ -107,61 +90,107 @@ export class Assumptions {
     const moved = Object.entries(params).filter(
       ([name]) => endpoint.path.includes(`{${name}}`) && !pattern.includes(`{${name}}`),
     );
-    const names = this.generationOf(endpoint) === 'newest' ? endpoint.newest?.names : undefined;
-    return { ...Object.fromEntries(moved), ...this.#rename(endpoint.operation, fields, names) };
+    return { ...Object.fromEntries(moved), ...this.#rename(endpoint.operation, fields, this.#namesOf(endpoint)) };
+  }
+
+  /**
+   * How to give a field the name that this service has for it, if that may be why a request was refused: the service
+   * does not know a field that was sent, or asks for one whose name is like that of a field that was sent.
+   *
+   * @param query of the request, with the names that were sent
+   * @param body the input of the call, with the document's names
+   */
+  adviceOn(
+    endpoint: Endpoint,
+    { query, body }: { readonly query: URLSearchParams; readonly body: unknown },
+    { param, message = '' }: RefusedField,
+  ): string | undefined {
+    const names = this.#namesOf(endpoint);
+    const section = (prefix: string, isSent: (name: string, wire: string) => boolean) =>
+      Object.keys(defaultAssumptions).flatMap(setting => {
+        const name = setting.slice(prefix.length + 1);
+        const wire = this.#nameOf(prefix, name, names);
+        return setting.startsWith(`${prefix}.`) && isSent(name, wire) ? [{ setting, wire }] : [];
+      });
+    const fields = isRecord(body) ? body : {};
+    const sent = [
+      ...(endpoint.operation === 'listBenchmarkRuntimes' ? [] : section('query', (_, wire) => query.has(wire))),
+      ...section(endpoint.operation, name => (own(fields, name) ?? undefined) !== undefined),
+    ];
+    const field = param?.split('.').at(-1);
+    const known = sent.find(({ wire }) => (field === undefined ? quotes(message, wire) : wire === field));
+    if (known && unknownWords.test(message))
+      return `${setsName(known.setting, 'NAME')} sends ${known.wire} under the NAME that this service has for it.`;
+    if (known || field === undefined || !/^[\w-]{1,64}$/.test(field) || !missingWords.test(message)) return undefined;
+    const words = wordsOf(field);
+    const likeness = ({ wire }: { readonly wire: string }): number =>
+      wordsOf(wire).filter(word => words.includes(word)).length;
+    const [like] = sent.toSorted((one, other) => likeness(other) - likeness(one));
+    if (!like || likeness(like) === 0) return undefined;
+    return `${setsName(like.setting, field)} sends ${like.wire} under this name.`;
+  }
+
+  #namesOf(endpoint: Endpoint): Readonly<Record<string, string>> | undefined {
+    return this.generationOf(endpoint) === 'newest' ? endpoint.newest?.names : undefined;
+  }
+
+  #nameOf(section: string, name: string, names: Readonly<Record<string, string>> = {}): string {
+    const setting = `${section}.${name}`;
+    return this.#overrides.get(setting) ?? own(names, name) ?? own(defaultAssumptions, setting) ?? name;
   }
 
   #rename<Value>(
     section: string,
     fields: Readonly<Record<string, Value>>,
-    names: Readonly<Record<string, string>> = {},
+    names?: Readonly<Record<string, string>>,
   ): Record<string, Value> {
-    const nameOf = (name: string): string => {
-      const setting = `${section}.${name}`;
-      return this.#overrides.get(setting) ?? own(names, name) ?? own(defaultAssumptions, setting) ?? name;
-    };
-    return Object.fromEntries(Object.entries(fields).map(([name, value]) => [nameOf(name), value]));
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [this.#nameOf(section, name, names), value]),
+    );
   }
 }
 
+const setsName = (setting: string, name: string): string =>
+  `benchtop config set profiles.PROFILE.assumptions.${setting} ${name}`;
+
+/** Whether a message has a name as a word of its own. */
+const quotes = (message: string, name: string): boolean => message.split(/[^\w-]+/).includes(name);
+
+/** @throws RequestError naming the setting */
 function check(name: string, value: string): void {
-  if (name.startsWith('path.')) {
-    checkPath(name, value);
-    return;
-  }
-  if (!Object.hasOwn(defaultAssumptions, name)) {
-    throw refusal(name, `is not known; known are ${Object.keys(defaultAssumptions).join(', ')} and path.<operation>`);
-  }
-  if (!/^[\w.-]{1,64}$/.test(value)) {
-    throw refusal(name, 'must be a plain name');
-  }
-  if (isSwitch(name) && value !== 'yes' && value !== 'no') throw refusal(name, 'must be yes or no');
+  const problem = assumptionProblem(name, value);
+  if (problem === undefined) return;
+  throw new RequestError(`The setting assumptions.${name} of the profile ${problem}.`, {
+    code: 'assumptions_invalid',
+    param: `assumptions.${name}`,
+  });
+}
+
+/** What is wrong with an assumption, as the end of a sentence without a full stop; undefined if nothing is. */
+export function assumptionProblem(name: string, value: string): string | undefined {
+  if (name.startsWith('path.')) return pathProblem(name.slice('path.'.length), value);
+  if (!Object.hasOwn(defaultAssumptions, name))
+    return `is not known; known are ${Object.keys(defaultAssumptions).join(', ')} and path.OPERATION`;
+  if (!/^[\w.-]{1,64}$/.test(value)) return 'must be a plain name';
+  return isSwitch(name) && value !== 'yes' && value !== 'no' ? 'must be yes or no' : undefined;
 }
 
 function isSwitch(name: string): name is Switch {
-  return switches.some(each => each === name);
+  return switchAssumptions.some(each => each === name);
 }
 
-function checkPath(name: string, value: string): void {
-  const operation = name.slice('path.'.length);
-  if (!Object.hasOwn(endpoints, operation)) throw refusal(name, 'names no known operation');
-  if (!/^(\/([\w.-]+|\{\w+\}))+$/.test(value)) throw refusal(name, 'must be a path such as /api/v1/eval/{eval_run_id}');
+function pathProblem(operation: string, value: string): string | undefined {
+  if (!Object.hasOwn(endpoints, operation)) return 'names no known operation';
+  if (!/^(\/([\w.-]+|\{\w+\}))+$/.test(value)) return 'must be a path such as /api/v1/eval/{eval_run_id}';
   const endpoint: Endpoint = endpoints[operation as Operation];
   const known = placeholders(endpoint.path);
   const stray = placeholders(value).find(placeholder => !known.includes(placeholder));
-  if (stray) throw refusal(name, `has ${stray}, which is not known there; it may hold ${known.join(', ') || 'none'}`);
+  if (stray) return `has ${stray}, which is not known there; it may hold ${known.join(', ') || 'none'}`;
   const needed = endpoint.newest ? placeholders(endpoint.newest.path) : known;
   const missing = needed.find(placeholder => !value.includes(placeholder));
-  if (missing) throw refusal(name, `leaves out ${missing}, and nothing else in the request says it`);
+  return missing && `leaves out ${missing}, and nothing else in the request says it`;
 }
 
 function placeholders(path: string): string[] {
   return path.match(/\{\w*\}/g) ?? [];
-}
-
-function refusal(name: string, what: string): RequestError {
-  return new RequestError(`The setting assumptions.${name} of the profile ${what}.`, {
-    code: 'assumptions_invalid',
-    param: `assumptions.${name}`,
-  });
 }

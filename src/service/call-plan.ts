@@ -327,7 +327,8 @@ export class CallPlan<Value> {
     const { capabilities, assumptions, connection } = this.#context;
     const { pattern: path, namesResource } = request;
     const envelope = readEnvelope(answer.body, facts.redact);
-    const field = validationDetail(answer.body) ?? { param: envelope?.param };
+    const detail = validationDetail(answer.body);
+    const field = detail ?? { param: envelope?.param };
     const refused: RefusedAnswer = {
       path,
       namesResource,
@@ -345,7 +346,13 @@ export class CallPlan<Value> {
     // If the profile sets the path, the setting is wrong, not the service.
     const isSet = assumptions.settingOf(endpoint) !== undefined;
     const missing = isSet && noSuchPath ? undefined : capabilities.learn(endpoint, refused, details);
-    const error = missing ?? errorOfAnswer(answer, { ...facts, details }, this.#context.clock.now(), envelope);
+    const fieldAdvice = assumptions.adviceOn(
+      endpoint,
+      { query: url.searchParams, body: this.#call.body },
+      { param: envelope?.param ?? detail?.param, message: envelope?.message ?? detail?.words },
+    );
+    const refusedFacts = { ...facts, details, fieldAdvice };
+    const error = missing ?? errorOfAnswer(answer, refusedFacts, this.#context.clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(
       `${facts.host} requires a key, and none was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token.`,

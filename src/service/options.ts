@@ -54,7 +54,7 @@ export interface ServiceOptions {
   readonly caFile?: string | undefined;
   /** Allows http over a network. By default http is only for this machine. */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** Overrides of `defaultAssumptions`. */
+  /** Overrides of `defaultAssumptions`, and paths. */
   readonly assumptions?: Readonly<Record<string, string>> | undefined;
   /** The generation of the service; detected if missing. */
   readonly generation?: Generation | undefined;

@@ -3,13 +3,14 @@
 import type * as z from 'zod/mini';
 import { addressProblem, isLoopback } from '../config/address.ts';
 import { hidden } from '../config/redaction.ts';
+import { assumedPaths } from '../contract/assumptions.ts';
 import { type Endpoint, isWrite, listQuery, type Method } from '../contract/common.ts';
 import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
-import { type Assumptions, defaultAssumptions } from './assumptions.ts';
+import type { Assumptions } from './assumptions.ts';
 import { ApiError, CapabilityMissingError, RequestError, type ServiceError } from './errors.ts';
 import { parseJson } from './http.ts';
 
@@ -248,7 +249,7 @@ function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assu
   const { operation, method } = endpoint;
   const name = `path.${operation}`;
   const setting = assumptions.settingOf(endpoint);
-  if (!isWrite(endpoint) || (!setting && !Object.hasOwn(defaultAssumptions, name))) return error;
+  if (!isWrite(endpoint) || (!setting && !assumedPaths.includes(operation))) return error;
   const tried = `${method} ${assumptions.path(endpoint)}`;
   const where = setting
     ? `${setting} of the profile says ${tried}: correct that setting if the service has it elsewhere.`

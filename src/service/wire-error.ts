@@ -193,6 +193,8 @@ export interface CallFacts {
   readonly redact: Redact;
   /** An earlier attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
+  /** What to do about a field that was refused, if its name in this service may be another. */
+  readonly fieldAdvice?: string | undefined;
   /** The caller tries again by itself, and says when. */
   readonly isPolled?: boolean;
   /** Common fields of every error of this attempt. */

@@ -176,6 +176,31 @@ describe('profile and config', () => {
     expect((await cli('config set', ['__proto__.x', '1'])).code).toBe(exitCodes.usage);
   });
 
+  it('set an assumption, whose name has dots, and refuse one that is none (C4)', async () => {
+    const cli = cliIn(testFolder());
+    const set = (name: string, value: string) => cli('config set', [`profiles.lab.assumptions.${name}`, value]);
+    expect((await set('query.limit', 'page_size')).code).toBe(exitCodes.done);
+    expect((await set('path.deleteEvalRun', '/api/v2/eval/{eval_run_id}')).code).toBe(exitCodes.done);
+    expect((await cli('config get', ['profiles.lab.assumptions.query.limit'])).out).toBe('page_size\n');
+    expect(await set('query.limits', 'page_size')).toMatchObject({
+      code: exitCodes.usage,
+      notes: expect.stringContaining('profiles.lab.assumptions.query.limits is not known; known are query.cursor, '),
+    });
+    expect(await set('streamChat', 'maybe')).toMatchObject({ code: exitCodes.usage });
+    expect((await set('streamChat', 'no')).code).toBe(exitCodes.done);
+    expect((await cli('__complete', ['config', 'set', 'profiles.lab.assumptions.query.l'])).out).toContain(
+      'profiles.lab.assumptions.query.limit',
+    );
+    expect((await cli('__complete', ['config', 'set', 'profiles.lab.assumptions.streamChat', 'n'])).out).toMatch(
+      /^no\b/,
+    );
+    expect(JSON.parse((await cli('config get', ['profiles.lab.assumptions'])).out)).toEqual({
+      'query.limit': 'page_size',
+      'path.deleteEvalRun': '/api/v2/eval/{eval_run_id}',
+      streamChat: 'no',
+    });
+  });
+
   it('do not set what would stop every later command', async () => {
     const cli = cliIn(testFolder());
     expect((await cli('config set', ['profiles.lab.apiKeyEnv', 'LAB_KEY'])).code).toBe(exitCodes.done);

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { settingsSchema } from '../../src/config/json-schema.ts';
-import { variables } from '../../src/config/reference.ts';
+import { assumptionReference, variables } from '../../src/config/reference.ts';
 import { settings } from '../../src/config/schema.ts';
 
 describe('the reference of variables', () => {
@@ -66,6 +66,31 @@ describe('the JSON Schema of the settings', () => {
         false,
       ]);
     }
+  });
+
+  it('lists the assumptions with what they mean (C4)', () => {
+    const schema = z.fromJSONSchema(settingsSchema());
+    const fits = (assumptions: object): boolean => schema.safeParse({ profiles: { lab: { assumptions } } }).success;
+    expect(settingsSchema()).toMatchObject({
+      properties: {
+        profiles: {
+          additionalProperties: {
+            properties: {
+              assumptions: {
+                propertyNames: { enum: expect.arrayContaining(['query.limit', 'path.deleteEvalRun']) },
+                properties: { 'query.limit': { default: 'limit', description: assumptionReference['query.limit'] } },
+              },
+            },
+          },
+        },
+      },
+    });
+    expect(fits({ 'query.limit': 'page_size', 'path.getEvalRun': '/x', streamChat: 'no' })).toBe(true);
+    expect([fits({ 'query.limits': 'x' }), fits({ 'query.limit': 5 }), fits({ streamChat: 'maybe' })]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('allows its own name and refuses what is no setting', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../src/contract/common.ts';
+import { endpoints } from '../../src/contract/endpoints.ts';
 import { Assumptions } from '../../src/service/assumptions.ts';
 import { RequestError } from '../../src/service/errors.ts';
 import { hostileServer, json, serviceAt } from './hostile-server.ts';
@@ -21,6 +23,76 @@ describe('overrides', () => {
       expect(make).toThrow(expect.objectContaining({ code: 'assumptions_invalid', param }));
       expect(make).toThrow(param);
     }
+  });
+});
+
+describe('advice on a refused field (C4)', () => {
+  const start = endpoints.startEval;
+  const sent = (query: string, body?: object) => ({ query: new URLSearchParams(query), body });
+  const advice = (
+    request: ReturnType<typeof sent>,
+    param: string | undefined,
+    message: string,
+    { endpoint = start, set = {} }: { readonly endpoint?: Endpoint; readonly set?: Record<string, string> } = {},
+  ) => new Assumptions(set).adviceOn(endpoint, request, { param, message });
+  const model = sent('', { display_name: 'd', model_slug: 'm', checkpoint_id: undefined });
+
+  it('names the assumption of a field that the service has under another name', () => {
+    expect(advice(model, 'model', 'model: Field required')).toBe(
+      'benchtop config set profiles.PROFILE.assumptions.startEval.model_slug model sends model_slug under this name.',
+    );
+    const both = sent('', { model_slug: 'm', checkpoint_id: 'c', options: {} });
+    expect(advice(both, 'body.checkpoint', 'checkpoint is missing')).toContain('startEval.checkpoint_id checkpoint ');
+    expect(advice(both, 'options', 'Field required')).toContain('startEval.options options ');
+    expect(advice(model, 'model', 'Field required', { set: { 'startEval.model_slug': 'base_model' } })).toContain(
+      'sends base_model under this name',
+    );
+  });
+
+  it.each([
+    ['limit', 'Extra inputs are not permitted: limit'],
+    [undefined, 'Extra inputs are not permitted: limit'],
+    ['limit', 'Unknown query parameter'],
+    ['limit', "Unrecognized key(s) in object: 'limit'"],
+    ['query.limit', 'property limit should not exist'],
+  ])('names the assumption of a field that the service does not know, with param %s and %s', (param, message) => {
+    expect(advice(sent('limit=100'), param, message, { endpoint: endpoints.listBenchmarks })).toBe(
+      'benchtop config set profiles.PROFILE.assumptions.query.limit NAME sends limit under the NAME that this service has for it.',
+    );
+  });
+
+  it.each<[string, ReturnType<typeof sent>, string | undefined, string, Endpoint]>([
+    ['of a wrong value', sent('limit=100'), 'limit', 'must be at most 50', endpoints.listBenchmarks],
+    [
+      'of a field that the document shows',
+      sent('limit=5'),
+      'limit',
+      'Unknown parameter',
+      endpoints.listBenchmarkRuntimes,
+    ],
+    ['of a field that was not sent', sent(''), 'limit', 'Unknown parameter', endpoints.listBenchmarks],
+    ['of a field that was left out', sent('', { checkpoint_id: 'c' }), 'model', 'Field required', start],
+    ['of a field like none', model, 'bench_id', 'Field required', start],
+    ['of a name that is none', model, 'model; rm', 'Field required', start],
+    ['of a model that does not exist', model, 'model_slug', 'unknown model m', start],
+  ])('gives none %s', (_, request, param, message, endpoint) => {
+    expect(advice(request, param, message, { endpoint })).toBeUndefined();
+  });
+
+  it('is in the error, of a framework or with an envelope', async () => {
+    const missing = { detail: [{ loc: ['body', 'model'], msg: 'Field required', type: 'missing' }] };
+    const extra = {
+      error: { message: 'Extra inputs are not permitted: limit', code: 'validation_error', param: 'limit' },
+    };
+    const server = await hostileServer(json(missing, 422), json(extra, 400));
+    const { service } = serviceAt(server.url);
+    const body = { display_name: 'd', model_slug: 'm' };
+    await expect(service.call('startEval', { params: { bench_id: 'b' }, body })).rejects.toThrow(
+      'model: Field required. benchtop config set profiles.PROFILE.assumptions.startEval.model_slug model sends',
+    );
+    await expect(service.call('listBenchmarks', { query: { limit: 5 } })).rejects.toThrow(
+      'not permitted: limit. benchtop config set profiles.PROFILE.assumptions.query.limit NAME sends limit',
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 /** Commands for the settings and the shell. */
+import { defaultAssumptions } from '../../contract/assumptions.ts';
 import { exclusiveRecordFlags, jsonFlag, recordFlags, yesFlag } from './flags.ts';
 import { type CommandSpec, spec } from './spec.ts';
 
@@ -45,12 +46,19 @@ export const setup = {
   }),
   'config set': spec({
     summary: 'change a setting; the value is JSON or a text',
+    about: `What a service names in its own way is profiles.PROFILE.assumptions.NAME, where NAME is one of ${Object.keys(
+      defaultAssumptions,
+    ).join(', ')}, or path.OPERATION.`,
     args: [
       { name: 'KEY', of: 'setting' },
       { name: 'VALUE', of: 'setting value' },
     ],
     flags: jsonFlag,
-    examples: ['benchtop config set theme dark', 'benchtop config set poll.focusedSeconds 5'],
+    examples: [
+      'benchtop config set theme dark',
+      'benchtop config set poll.focusedSeconds 5',
+      'benchtop config set profiles.prod.assumptions.query.limit page_size',
+    ],
   }),
   completion: spec({
     summary: 'print a script that completes commands in your shell',

@@ -1,0 +1,40 @@
+/**
+ * Assumptions: names and values that the document does not show, each seen at a live service with the same contract and
+ * kept in this one place. A profile can override them by the names used here, and the path of any operation as
+ * `path.OPERATION`. Anything that the document shows is not an assumption. What the newest generation has moved is
+ * declared with its endpoint. Imports nothing, so that help prints fast; config/reference.ts describes each.
+ */
+export const defaultAssumptions = {
+  'query.cursor': 'cursor',
+  'query.limit': 'limit',
+  'query.sort': 'sort',
+  'query.order': 'order',
+  'query.search': 'search',
+  'query.include_steps': 'include_steps',
+  'startEval.model_slug': 'model_slug',
+  'startEval.checkpoint_id': 'checkpoint_id',
+  'startEval.options': 'eval_options',
+  'startTraining.base_model_slug': 'base_model_slug',
+  'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',
+  idempotencyHeader: 'Idempotency-Key',
+  // Learned where an answer says that it was replayed.
+  honoursIdempotencyKey: 'no',
+  // Not asked of a model again once the service refuses to stream it.
+  streamChat: 'yes',
+  // Left out once a service refuses it.
+  streamUsage: 'yes',
+  rewardsWithApiKey: 'yes',
+} as const;
+
+/** The operations whose path the document mentions without showing it; `path.OPERATION` sets it. */
+export const assumedPaths: readonly string[] = ['ingestBenchmark', 'listBenchmarkImages'];
+
+export type AssumptionName = keyof typeof defaultAssumptions;
+
+/** The assumptions that are `yes` or `no`. */
+export const switchAssumptions = [
+  'streamChat',
+  'streamUsage',
+  'rewardsWithApiKey',
+  'honoursIdempotencyKey',
+] as const satisfies readonly AssumptionName[];
