@@ -134,6 +134,13 @@ describe('a signed address', () => {
 });
 
 describe('allocation', () => {
+  it.each(['a\ud800b', '\udc00'])('refuses %j, which no address can carry, in words (X13)', async path => {
+    const { status, body } = await allocate([file(path)]);
+    expect([status, body.error?.code]).toEqual([422, 'validation_error']);
+    expect(body.error.message).toContain('holds half of a surrogate pair');
+    expect(body.urls).toBeUndefined();
+  });
+
   it.each(['/etc/passwd', '../up', 'a/../b', 'a//b', './a', 'C:/x', 'a\\b', 'a\u0000b', 'e\u0301'])(
     'refuses the path %j',
     async path => {

@@ -153,6 +153,8 @@ function pathProblem(path: string): string | undefined {
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';
   if (path.includes('\\')) return 'must have / between its parts';
   if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'holds a control character';
+  // The signed address could not carry it: it would become U+FFFD on the way.
+  if (!path.isWellFormed()) return 'is not Unicode text: it holds half of a surrogate pair';
   if (path.normalize('NFC') !== path) return 'is not in Unicode normal form C';
   if (path.split('/').some(part => part === '' || part === '.' || part === '..')) {
     return 'holds an empty part, “.” or “..”';
