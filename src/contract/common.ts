@@ -6,6 +6,7 @@
 
 import * as z from 'zod/mini';
 import { isRecord, own } from '../text/own.ts';
+import { parseWhole } from './proto-field.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
 /** An open enum: known values are typed, others pass unchanged. */
@@ -165,7 +166,7 @@ export const rowSchemaOf = (schema: z.ZodMiniType): z.ZodMiniType | undefined =>
  * shown as text, and digits count as a number.
  */
 export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
-  const read = schema.safeParse(value);
+  const read = parseWhole(schema, value);
   if (read.success || typeof value !== 'object' || value === null) return read;
   let converted: object = value;
   for (const issue of schema.safeParse(value, { reportInput: true }).error?.issues ?? []) {
@@ -173,7 +174,7 @@ export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: un
     if (instead === undefined) return read;
     converted = withValue(converted, issue.path, instead);
   }
-  return schema.safeParse(converted);
+  return parseWhole(schema, converted);
 }
 
 /** The value in the expected type; undefined if it cannot be converted. */

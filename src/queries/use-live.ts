@@ -1,8 +1,9 @@
 /** A query kept current by polling, with its age and its last error. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { hashKey, type Query, useQuery } from '@tanstack/react-query';
+import { hashKey, type Query, replaceEqualDeep, useQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
+import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, fractionOf, pollDelay } from './polling.ts';
@@ -69,13 +70,18 @@ function jitterFor({ queryHash, state }: Query): number {
   return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
+/** react-query builds the shared objects by assignment: a field called `__proto__` would become their prototype. */
+function shareEqualParts(previous: unknown, answer: unknown): unknown {
+  return hasProtoField(answer) ? answer : replaceEqualDeep(previous, answer);
+}
+
 /** Options for react-query, the same for every caller, so that identical requests in flight are one. */
 export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>) {
   return {
     queryKey: query.key,
     structuralSharing: query.share
       ? (previous: unknown, answer: unknown) => query.share?.(previous as Data | undefined, answer as Data)
-      : true,
+      : shareEqualParts,
     meta: query.reports ?? { observes: query.observes, about: query.about },
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
       const hash = hashKey(queryKey);

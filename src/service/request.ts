@@ -8,6 +8,7 @@ import { type Endpoint, isWrite, listQuery, type Method } from '../contract/comm
 import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
+import { parseWhole } from '../contract/proto-field.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
 import type { Assumptions } from './assumptions.ts';
@@ -123,13 +124,13 @@ function withoutSensitive({ sensitive = [] }: Endpoint, fields: Fields): Fields 
 
 /** The value parsed by its schema, or unchanged if it does not fit yet. */
 function read(schema: z.ZodMiniType | undefined, value: unknown): Fields | undefined {
-  const result = schema?.safeParse(value);
+  const result = schema && parseWhole(schema, value);
   return (result?.success ? result.data : value) as Fields | undefined;
 }
 
 function check(schema: z.ZodMiniType | undefined, value: unknown, operation: string): Fields | undefined {
   if (!schema) return undefined;
-  const read = schema.safeParse(value);
+  const read = parseWhole(schema, value);
   if (read.success) return read.data as Fields;
   const { issues } = read.error;
   throw new RequestError(`Nothing was sent: ${describeIssues(issues, value)}.`, {

@@ -1,14 +1,15 @@
 /** Reading is lenient: documented fields are read, others do no harm. */
 import { describe, expect, it } from 'vitest';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import * as benchmarks from '../../src/contract/benchmarks.ts';
-import { messageContent, page, rows } from '../../src/contract/common.ts';
+import { messageContent, page, readWith, rows } from '../../src/contract/common.ts';
 import { dataset } from '../../src/contract/datasets.ts';
 import { deployment } from '../../src/contract/deployments.ts';
 import { errorEnvelope, failure, inferenceErrorEnvelope } from '../../src/contract/errors.ts';
 import * as evaluations from '../../src/contract/evaluations.ts';
 import { chatChunk, chatCompletion } from '../../src/contract/inference.ts';
 import { supportedModel } from '../../src/contract/models.ts';
+import { hasProtoField } from '../../src/contract/proto-field.ts';
 import { secret } from '../../src/contract/secrets.ts';
 import { hasEnded, type MaybeStatus, withStatus } from '../../src/contract/status.ts';
 import * as training from '../../src/contract/training.ts';
@@ -504,4 +505,33 @@ it('__proto__ in an answer is a field like any other', () => {
   const read = benchmarks.benchmark.parse(JSON.parse('{"bench_id": "b", "__proto__": {"polluted": true}}'));
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   expect((read as unknown as Record<string, unknown>)['polluted']).toBeUndefined();
+});
+
+describe('a field called __proto__ (X11)', () => {
+  const row = '{"bench_id":"b","__proto__":{"status":"forged"},"nested":[{"__proto__":1}]}';
+
+  it.each<[string, z.ZodMiniType, string]>([
+    ['an object', z.looseObject({}), row],
+    ['a record', z.record(z.string(), z.unknown()), row],
+    ['an object with other names', benchmarks.benchmark, row],
+    ['an array of objects', z.array(z.looseObject({})), `[${row},${row}]`],
+    ['a record in an object', z.looseObject({ context: z.record(z.string(), z.unknown()) }), `{"context":${row}}`],
+    ['rows', rows(benchmarks.benchmark), `[${row}]`],
+  ])('stays data in %s', (_, schema, text) => {
+    const read = readWith(schema, JSON.parse(text));
+    expect(read.success && JSON.parse(JSON.stringify(read.data))).toEqual(JSON.parse(text));
+    expect(JSON.stringify(read.data).split('"__proto__"')).toHaveLength(text.split('"__proto__"').length);
+    expect(read.success && Reflect.get(Object(read.data), 'status')).toBeUndefined();
+  });
+
+  it('stays with its row where others are left out', () => {
+    const read = readWith(page(benchmarks.benchmark), JSON.parse(`[{"__proto__":1},{"bench_id":"a"},${row}]`));
+    expect(read.success && read.data.items.map(item => Object.hasOwn(item, '__proto__'))).toEqual([false, true]);
+  });
+
+  it('is found however deep it is', () => {
+    const nested = (inner: string): unknown => JSON.parse(`${'[{"a":'.repeat(50_000)}${inner}${'}]'.repeat(50_000)}`);
+    expect(hasProtoField(nested('{"__proto__":1}'))).toBe(true);
+    expect(hasProtoField(nested('"__proto__"'))).toBe(false);
+  });
 });

@@ -31,6 +31,24 @@ function Refreshable({ of, onRefresh }: { of: LiveQuery<string>; onRefresh: (ref
 }
 
 describe('useLive', () => {
+  it('keeps equal parts of two answers, and never a field as the prototype of one (X11)', async () => {
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    onTestFinished(() => workbench.close());
+    const texts = ['{"a":[1],"b":1}', '{"a":[1],"b":2}', '{"a":[1],"b":3,"__proto__":{"status":"forged"}}'];
+    const answers: unknown[] = texts.map(text => JSON.parse(text));
+    const of: LiveQuery<unknown> = { key: ['equal'], activity: () => 'open', read: async () => answers.shift() };
+    const polled = async () => {
+      await workbench.cache.fetchQuery({ ...queryOptions(workbench, of), staleTime: 0 });
+      return Object(workbench.cache.getQueryData(of.key));
+    };
+    const first = await polled();
+    const second = await polled();
+    expect(second.a).toBe(first.a);
+    const third = await polled();
+    expect(JSON.stringify(third)).toBe(texts[2]);
+    expect(third.status).toBeUndefined();
+  });
+
   it('asks once for what several show', async () => {
     const read = vi.fn(async () => 'tea');
     const workbench = new Workbench({ kinds, service, profile: 'test' });

@@ -589,6 +589,24 @@ describe('an answer that no reader is made for (X11)', () => {
     expect(JSON.stringify(items)).toContain(nested(900));
   });
 
+  it('keeps a field called __proto__ as data', async () => {
+    const row = '{"bench_id":"b","name":"n","__proto__":{"status":"forged"}}';
+    const server = await hostileServer(
+      text(`{"items":[${row}],"has_more":false}`, 200, { 'content-type': 'application/json' }),
+    );
+    const [read] = (await serviceAt(server.url).service.call('listBenchmarks')).items;
+    expect(JSON.stringify(read)).toContain('"__proto__":{"status":"forged"}');
+    expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+  });
+
+  it('sends a field called __proto__ as data', async () => {
+    const server = await hostileServer(json({ uploaded: 1 }));
+    const item = '{"trace_id":"a","__proto__":{"b":1}}';
+    const body = { dataset: 'd', trajectories: [JSON.parse(item)] };
+    await serviceAt(server.url).service.call('uploadTrajectories', { body });
+    expect(server.requests[0]?.body).toContain(item);
+  });
+
   it('that redirects to a file names the kind of address', async () => {
     const server = await hostileServer(text('', 302, { location: 'file:///etc/passwd' }));
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));

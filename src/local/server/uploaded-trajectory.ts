@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 import { pathOf } from '../../contract/issues.ts';
+import { parseWhole } from '../../contract/proto-field.ts';
 import { terminationReasons, trajectoryStatuses } from '../../contract/trajectories.ts';
 import { isRecord, own } from '../../text/own.ts';
 import type { UploadedReward } from '../store/reward-logs.ts';
@@ -78,7 +79,7 @@ export function failureOfItem(message: string, item_index: number, context: Reco
 
 /** Parses one; returns what is wrong if it cannot be stored. */
 export function readUploaded(value: unknown, index: number): UploadedTrajectory | UploadFailure {
-  const read = uploaded.safeParse(value);
+  const read = parseWhole(uploaded, value);
   if (!read.success) {
     const [issue] = read.error.issues;
     const path = pathOf(issue?.path ?? []);
@@ -225,7 +226,7 @@ function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readon
   const counted: UploadedReward[] = [];
   const others: unknown[] = [];
   for (const entry of given) {
-    const read = loggedReward.safeParse(entry);
+    const read = parseWhole(loggedReward, entry);
     if (!read.success || (read.data.reward_id != null && ids.has(read.data.reward_id))) {
       others.push(entry);
       continue;

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
 import { pathOf } from '../../contract/issues.ts';
+import { parseWhole } from '../../contract/proto-field.ts';
 import { own } from '../../text/own.ts';
 import { type ApiError, apiError } from './errors.ts';
 
@@ -39,7 +40,7 @@ export function check<Schema extends z.ZodMiniType>(
   value: unknown,
   toError: (issues: readonly Issue[]) => ApiError = invalid,
 ): z.output<Schema> {
-  const read = schema.safeParse(value);
+  const read = parseWhole(schema, value);
   if (!read.success) throw toError(issuesOf(read.error));
   return read.data;
 }

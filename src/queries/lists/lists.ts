@@ -1,5 +1,6 @@
 /** The lists of a connection: a reader for each, and their row counts. */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
+import { parseWhole } from '../../contract/proto-field.ts';
 import { Listeners } from '../../text/listeners.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
@@ -106,7 +107,7 @@ export class Lists {
     if (!known) return;
     const { page, readAt } = known;
     const items = page.items.flatMap(item => {
-      const row = schema.safeParse(item);
+      const row = parseWhole(schema, item);
       return row.success ? [row.data] : [];
     });
     reader.restore({ ...wholePage(items), ...page, items, has_more: page.next_cursor !== null }, readAt);

@@ -6,6 +6,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { describeIssues } from '../../contract/issues.ts';
 import { type Manifest, manifest as manifestSchema } from '../../contract/manifest.ts';
+import { parseWhole } from '../../contract/proto-field.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
 
 export const manifestName = 'manifest.json';
@@ -109,7 +110,7 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new FolderError(`${manifestName} must hold an object.`);
   }
-  const read = manifestSchema.safeParse(json);
+  const read = parseWhole(manifestSchema, json);
   if (!read.success) {
     const problems = describeIssues(read.error.issues, json, mostProblems);
     throw new FolderError(`${manifestName} cannot be sent: ${problems}. Correct it and choose the folder again.`);

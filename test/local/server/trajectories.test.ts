@@ -72,6 +72,16 @@ describe('an upload', () => {
     expect(datasets.items[0]).toMatchObject({ dataset_name: 'first', display_name: 'first', source: 'upload' });
   });
 
+  it('keeps fields called __proto__ as data, at every level (X11)', async () => {
+    const field = '"__proto__":{"reward":1}';
+    const message = `{"role":"user","content":"hello",${field}}`;
+    const item = `{"task_id":"t",${field},"metadata":{${field}},"steps":[{"messages":[${message}],${field}}]}`;
+    const id = await stored(JSON.parse(item), 'fields');
+    const whole = await get(`/api/v1/trajectories/${id}`);
+    expect(JSON.stringify(whole).split(field)).toHaveLength(5);
+    expect(whole.reward).toBeNull();
+  });
+
   it('skips what is there already, by trace or by content', async () => {
     const items = [conversation('same', { trace_id: 'twice' }), conversation('the same without a trace')];
     const first = await upload(items, 'again');
