@@ -46,12 +46,6 @@ export function placeOfRef({ kind, id, label }: ResourceRef): Place | undefined 
   return resource && recordPlace(resource, id, label);
 }
 
-/** The trail to the record with this id, from its section; undefined if the id matches no resource. */
-export function trailOfId(id: string): readonly Place[] | undefined {
-  const resource = resourceOfId(id);
-  return resource && trailTo(resource, id);
-}
-
 /** The trail to a record from its section; undefined if it cannot be opened. */
 export function trailTo(resource: Resource, id: string, label?: string): readonly Place[] | undefined {
   return resource.get && [listPlace(resource), recordPlace(resource, id, label)];

@@ -3,14 +3,13 @@ import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
 import type { ResourceRef } from '../../queries/remembered/store.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
-import { resourceNamed, resourceOfKind, trailOfId, trailTo } from '../../resources/catalogue.ts';
-import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
 import { keyLabel } from '../keys/key.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
-import { type PaletteEntry, rankEntries } from '../navigation/palette.ts';
+import type { PaletteEntry } from '../navigation/palette.ts';
+import { paletteEntries } from '../navigation/palette-records.ts';
 import { type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -76,39 +75,6 @@ function profileEntries({ profiles, current }: Connection, show: (name: string) 
   }));
 }
 
-/** Resources seen on this service, by name. */
-function namedEntries(seen: readonly ResourceRef[], navigate: Shell['navigate']): PaletteEntry[] {
-  return seen.flatMap(({ kind, id, label }) => {
-    const resource = resourceOfKind(kind);
-    const trail = resource && trailTo(resource, id, label);
-    if (!trail || label === id) return [];
-    const [, one = kind] = resource.names;
-    const run = (): void => navigate({ kind: 'go', trail });
-    return [{ id: `name.${kind}.${id}`, title: sanitiseLine(label), words: [one], note: one, run }];
-  });
-}
-
-/**
- * A typed or pasted id opens its resource: one that was seen, or whose id looks like it. `run evr_1` and `run baseline`
- * name the kind.
- */
-function idEntry(typed: string, seen: readonly ResourceRef[], navigate: Shell['navigate']): PaletteEntry[] {
-  const words = typed.trim().split(/\s+/);
-  const [first = '', said = first] = words;
-  const named = words.length === 2 ? resourceNamed(first) : undefined;
-  if (words.length > 1 && !named) return [];
-  const known = named
-    ? seen.find(({ kind, id, label }) => kind === named.kind && (label === said || id === said))
-    : seen.find(({ id }) => id === said);
-  const id = known?.id ?? said;
-  const resource = named ?? (known && resourceOfKind(known.kind));
-  const trail = resource ? trailTo(resource, id, known?.label) : trailOfId(id);
-  const place = trail?.at(-1);
-  if (!trail || place?.view !== 'record') return [];
-  const [, one = ''] = resourceNamed(place.resource)?.names ?? [];
-  return [{ id: `id.${id}`, title: `open ${id}`, words: [], note: one, run: () => navigate({ kind: 'go', trail }) }];
-}
-
 export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const { layout, navigate } = useShell();
   const showProfile = useShowProfile();
@@ -135,20 +101,12 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0, { limit: mostNames }));
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);
-  const entries = [
-    ...idEntry(typed, seen, navigate),
-    ...rankEntries(
-      typed,
-      [
-        ...sectionEntries(registry, navigate),
-        ...commands,
-        ...profileEntries(connection, showProfile),
-        // Without a query they would only be in the way.
-        ...(typed.trim() === '' ? [] : namedEntries(seen, navigate)),
-      ],
-      recent,
-    ),
-  ];
+  const entries = paletteEntries(typed, {
+    entries: [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)],
+    seen,
+    recent,
+    open: trail => navigate({ kind: 'go', trail }),
+  });
   const room = windowRoom(layout);
   const width = Math.min(room.width, 72);
   const inner = width - windowMargin.columns;

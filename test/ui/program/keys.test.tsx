@@ -80,6 +80,18 @@ describe('an id in the palette', () => {
     await screen.waitFor('Runs › baseline');
   });
 
+  it('opens as any kind if its form shows none (C11)', async () => {
+    const screen = openWorld(world('completed'), { view: 'list', resource: 'benchmarks' });
+    await screen.waitFor('▸ t-words');
+    const id = '7d9f2c1e-0b5a-4c7e-9f43-2f6b1a8c0d11';
+    await screen.type(`:${id}`);
+    await screen.waitFor(`▸ benchmark ${id}`);
+    await screen.press('down');
+    await screen.waitFor(`▸ run ${id}`);
+    await screen.press('enter');
+    await screen.waitFor(`Runs › ${id.slice(0, 8)}`);
+  });
+
   it('opens what was seen under it, whatever it looks like, by its name', async () => {
     const service = world('completed');
     service.answers.listTrajectories = () =>

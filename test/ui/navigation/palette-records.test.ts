@@ -1,0 +1,58 @@
+/** What the command palette offers for names and ids. */
+import { expect, it } from 'vitest';
+import type { ResourceRef } from '../../../src/queries/remembered/store.ts';
+import type { Place } from '../../../src/resources/place.ts';
+import type { PaletteEntry } from '../../../src/ui/navigation/palette.ts';
+import { paletteEntries } from '../../../src/ui/navigation/palette-records.ts';
+
+const uuid = '7d9f2c1e-0b5a-4c7e-9f43-2f6b1a8c0d11';
+const view: PaletteEntry = { id: 'view.runs', title: 'Runs', words: ['runs', 'run'], note: '', run: () => {} };
+
+function paletteOf(seen: readonly ResourceRef[] = []) {
+  const opened: Place[] = [];
+  const open = (trail: readonly Place[]): void => void opened.push(...trail.slice(-1));
+  const entries = (typed: string) => paletteEntries(typed, { entries: [view], seen, recent: [], open });
+  return { opened, titles: (typed: string) => entries(typed).map(({ title }) => title), entries };
+}
+
+it('offers every kind for an id that is not prefixed (C11)', () => {
+  const { entries, titles, opened } = paletteOf();
+  const kinds = ['benchmark', 'run', 'training-run', 'trajectory', 'deployment'];
+  expect(titles(uuid).toSorted()).toEqual(kinds.map(kind => `${kind} ${uuid}`).toSorted());
+  for (const { run } of entries(uuid)) run();
+  expect(opened).toContainEqual(expect.objectContaining({ view: 'record', resource: 'training', id: uuid }));
+  expect(new Set(entries(uuid).map(({ id }) => id)).size).toBe(5);
+});
+
+it('offers no record for a word of letters or for several words (C11)', () => {
+  const { titles } = paletteOf();
+  expect(titles('qwerty')).toEqual([]);
+  expect(titles(`what ${uuid}`)).toEqual([]);
+});
+
+it('offers one kind where the id shows it or where it is named', () => {
+  const { titles, entries, opened } = paletteOf();
+  expect(titles('trn_abc')).toEqual(['open trn_abc']);
+  expect(titles(`deployment ${uuid}`)).toEqual([`open ${uuid}`]);
+  entries(`deployment ${uuid}`)[0]?.run();
+  expect(opened).toEqual([expect.objectContaining({ resource: 'deployments', id: uuid })]);
+});
+
+it('offers known names and ids before an id that was never seen (W33)', () => {
+  const { titles } = paletteOf([
+    { kind: 'training', id: 'trn_0000000QwErT', label: 'first' },
+    { kind: 'run', id: uuid, label: 'baseline' },
+    { kind: 'run', id: '9c', label: 'gsm8k' },
+  ]);
+  expect(titles('trn_0000000')).toEqual(['open trn_0000000QwErT', 'open trn_0000000']);
+  expect(titles('trn_0000000QwErT')).toEqual(['open trn_0000000QwErT']);
+  expect(titles(uuid.slice(0, 8))[0]).toBe(`open ${uuid}`);
+  expect(titles(uuid)).toEqual([`open ${uuid}`]);
+  expect(titles('gsm8k')[0]).toBe('gsm8k');
+});
+
+it('offers a known name before an unknown id of the named kind (W33)', () => {
+  const { titles } = paletteOf([{ kind: 'run', id: 'evr_1', label: 'run that failed' }]);
+  expect(titles('run failed')).toEqual(['run that failed', 'open failed']);
+  expect(titles('run evr_1')[0]).toBe('open evr_1');
+});
