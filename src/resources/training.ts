@@ -50,7 +50,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   {
     id: 'name',
     title: 'TRAINING RUN',
-    width: { min: 12, max: 60, grow: 3 },
+    width: { min: 20, max: 60, grow: 3 },
     value: row => row.display_name ?? row.training_run_id,
   },
   { id: 'status', title: 'STATUS', width: 16, value: row => row.status ?? 'unknown', status: true },
