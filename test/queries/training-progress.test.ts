@@ -1,6 +1,7 @@
 /** The completed steps of each run in a list: requested if the record lacks them, and not again once final. */
 import { expect, it } from 'vitest';
 import type { TrainingRun } from '../../src/contract/training.ts';
+import { cellText } from '../../src/present/column.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { observeTraining, type ProgressedRun, trainingRunsOf, withProgress } from '../../src/queries/training.ts';
 import { trainingColumns } from '../../src/resources/training.ts';
@@ -33,8 +34,9 @@ function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ 
   return { read, asked };
 }
 
-const steps = trainingColumns.find(({ id }) => id === 'steps');
-const shown = (rows: readonly ProgressedRun[]) => rows.map(row => steps?.text?.(row));
+const progress = trainingColumns.filter(({ id }) => id === 'done' || id === 'steps');
+const shown = (rows: readonly ProgressedRun[]) =>
+  rows.map(row => progress.map(column => cellText(column, row)).join(' of '));
 
 it('shows what was done of what was to be done', async () => {
   const runs = [
@@ -44,11 +46,11 @@ it('shows what was done of what was to be done', async () => {
     run('new', 'pending'),
   ];
   const { read, asked } = open(runs, async id => ({ completed_steps: id === 'cancelled' ? 35 : 7 }));
-  expect(shown(await read())).toEqual(['35/600', '7/600', '600', '600']);
+  expect(shown(await read())).toEqual(['35 of 600', '7 of 600', '600 of 600', ' of 600']);
   expect(asked).toEqual(['cancelled', 'running']);
   asked.length = 0;
   // Finished runs are remembered.
-  expect(shown(await read())).toEqual(['35/600', '7/600', '600', '600']);
+  expect(shown(await read())).toEqual(['35 of 600', '7 of 600', '600 of 600', ' of 600']);
   expect(asked).toEqual(['running']);
 });
 
@@ -57,11 +59,11 @@ it('shows the list also where the progress cannot be had, and asks in vain but f
   const { read, asked } = open(runs, async () => {
     throw new Error('no progress today');
   });
-  expect(shown(await read())).toEqual(runs.map(() => '600'));
+  expect(shown(await read())).toEqual(runs.map(() => ' of 600'));
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
 it('shows no budget of steps that a number cannot hold', () => {
   const unbounded = { ...run('odd', 'running'), options: { num_steps: Number.POSITIVE_INFINITY } };
-  expect(shown([{ ...unbounded, completed_steps: 7 }, unbounded])).toEqual(['7', '']);
+  expect(shown([{ ...unbounded, completed_steps: 7 }, unbounded])).toEqual(['7 of ', ' of ']);
 });

@@ -140,7 +140,7 @@ describe('a form', () => {
     const start = action(
       async (_: Service, __: unknown, { idempotencyKey }: CallOptions = {}): Promise<string> => {
         keys.push(idempotencyKey);
-        throw new NetworkError(`Answer ${keys.length} was lost.`, {});
+        throw new NetworkError(`Answer ${keys.length} was lost.`, { outcomeUnknown: true });
       },
       { touches: [], keyed: true },
     );

@@ -474,11 +474,11 @@ describe('an upload that was not finished', () => {
         .text()
         .split('\n')
         .find(each => each.includes('▸')) ?? '';
-    expect(line()).toMatch(new RegExp(`${folder.label} +. sending +upload +33\\.3%`));
+    expect(line()).toMatch(new RegExp(`${folder.label} +. sending +33\\.3%`));
     answer.resolve();
     await screen.waitFor(`The upload of ${folder.label} is done`);
     expect(screen.text()).not.toContain('uploading');
-    await screen.waitFor(() => new RegExp(`${folder.label} +. uploaded +upload +100%`).test(line()));
+    await screen.waitFor(() => new RegExp(`${folder.label} +. uploaded +100%`).test(line()));
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
   });
@@ -500,7 +500,7 @@ describe('an upload that was not finished', () => {
     const other = openBenchmarks(gone.memory());
     await other.waitFor('R resumes it');
     await other.press('R');
-    await other.waitFor('no longer exists');
+    await other.waitFor('cannot be resumed');
     await other.press('esc');
     expect(other.text()).not.toContain(words);
   });
