@@ -120,14 +120,14 @@ export class Assumptions {
     const field = param?.split('.').at(-1);
     const known = sent.find(({ wire }) => (field === undefined ? quotes(message, wire) : wire === field));
     if (known && unknownWords.test(message))
-      return `${setsName(known.setting, 'NAME')} sends ${known.wire} under the NAME that this service has for it.`;
+      return `If this service has another name for ${known.wire}, set it with '${setsName(known.setting, 'NAME')}'.`;
     if (known || field === undefined || !/^[\w-]{1,64}$/.test(field) || !missingWords.test(message)) return undefined;
     const words = wordsOf(field);
     const likeness = ({ wire }: { readonly wire: string }): number =>
       wordsOf(wire).filter(word => words.includes(word)).length;
     const [like] = sent.toSorted((one, other) => likeness(other) - likeness(one));
     if (!like || likeness(like) === 0) return undefined;
-    return `${setsName(like.setting, field)} sends ${like.wire} under this name.`;
+    return `If that is this service's name for ${like.wire}, set it with '${setsName(like.setting, field)}'.`;
   }
 
   #namesOf(endpoint: Endpoint): Readonly<Record<string, string>> | undefined {

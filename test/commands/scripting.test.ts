@@ -304,3 +304,22 @@ it('wrong files and settings end with 2', async () => {
   const environment = { BENCHTOP_CONFIG_DIR: folder };
   expect((await cli('list', ['runs'], { environment })).code).toBe(exitCodes.usage);
 });
+
+it('takes the command of an error about a field of another name (C4)', async () => {
+  const bench = { bench_id: 'b_1', name: 'words', model_slug: 'acme/small' };
+  const missing = json({ detail: [{ loc: ['body', 'model'], msg: 'Field required' }] }, 422);
+  const started = json({ eval_run_id: 'e_1' });
+  const server = await hostileServer((response, request) => {
+    if (request.method === 'GET') return json({ ...bench, items: [bench] })(response, request);
+    return ('model' in JSON.parse(request.body) ? started : missing)(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key-0123456789', home: testFolder() });
+  const { code, notes } = await cli('evaluate', ['b_1', '--model', 'acme/small']);
+  expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining("If that is this service's name for")]);
+  const [, name = '', value = ''] = /config set (\S+) ([^']+)'/.exec(notes) ?? [];
+  expect((await cli('config set', [name.replace('PROFILE', 'local'), value])).code).toBe(exitCodes.done);
+  expect(await cli('evaluate', ['b_1', '--model', 'acme/small', '--field', 'eval_run_id'])).toMatchObject({
+    code: exitCodes.done,
+    out: 'e_1\n',
+  });
+});

@@ -39,13 +39,13 @@ describe('advice on a refused field (C4)', () => {
 
   it('names the assumption of a field that the service has under another name', () => {
     expect(advice(model, 'model', 'model: Field required')).toBe(
-      'benchtop config set profiles.PROFILE.assumptions.startEval.model_slug model sends model_slug under this name.',
+      "If that is this service's name for model_slug, set it with 'benchtop config set profiles.PROFILE.assumptions.startEval.model_slug model'.",
     );
     const both = sent('', { model_slug: 'm', checkpoint_id: 'c', options: {} });
-    expect(advice(both, 'body.checkpoint', 'checkpoint is missing')).toContain('startEval.checkpoint_id checkpoint ');
-    expect(advice(both, 'options', 'Field required')).toContain('startEval.options options ');
+    expect(advice(both, 'body.checkpoint', 'checkpoint is missing')).toContain('startEval.checkpoint_id checkpoint');
+    expect(advice(both, 'options', 'Field required')).toContain('startEval.options options');
     expect(advice(model, 'model', 'Field required', { set: { 'startEval.model_slug': 'base_model' } })).toContain(
-      'sends base_model under this name',
+      'name for base_model, set it with',
     );
   });
 
@@ -57,7 +57,7 @@ describe('advice on a refused field (C4)', () => {
     ['query.limit', 'property limit should not exist'],
   ])('names the assumption of a field that the service does not know, with param %s and %s', (param, message) => {
     expect(advice(sent('limit=100'), param, message, { endpoint: endpoints.listBenchmarks })).toBe(
-      'benchtop config set profiles.PROFILE.assumptions.query.limit NAME sends limit under the NAME that this service has for it.',
+      "If this service has another name for limit, set it with 'benchtop config set profiles.PROFILE.assumptions.query.limit NAME'.",
     );
   });
 
@@ -88,10 +88,10 @@ describe('advice on a refused field (C4)', () => {
     const { service } = serviceAt(server.url);
     const body = { display_name: 'd', model_slug: 'm' };
     await expect(service.call('startEval', { params: { bench_id: 'b' }, body })).rejects.toThrow(
-      'model: Field required. benchtop config set profiles.PROFILE.assumptions.startEval.model_slug model sends',
+      "model: Field required. If that is this service's name for model_slug, set it with 'benchtop config set profiles.PROFILE.assumptions.startEval.model_slug model'.",
     );
     await expect(service.call('listBenchmarks', { query: { limit: 5 } })).rejects.toThrow(
-      'not permitted: limit. benchtop config set profiles.PROFILE.assumptions.query.limit NAME sends limit',
+      "not permitted: limit. If this service has another name for limit, set it with 'benchtop config set profiles.PROFILE.assumptions.query.limit NAME'.",
     );
   });
 });
