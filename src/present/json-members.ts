@@ -1,4 +1,5 @@
 /** Takes JSON text apart without parsing the values, so that numbers and repeated keys stay as they were written. Pure. */
+import { isNestedDeeper } from '../text/json-depth.ts';
 
 /** A field of an object or, with an empty name, an element of an array. */
 export interface JsonMember {
@@ -7,10 +8,10 @@ export interface JsonMember {
   readonly json: string;
 }
 
+/** Whether a text is JSON that can be laid out: what is nested too deep counts as text. */
 export function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
-    return true;
+    return !isNestedDeeper(JSON.parse(text));
   } catch {
     return false;
   }

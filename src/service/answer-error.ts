@@ -6,6 +6,7 @@ import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
+import { deepestJson } from '../text/json-depth.ts';
 import { isRecord, own } from '../text/own.ts';
 import {
   ApiError,
@@ -19,7 +20,7 @@ import {
   ServerError,
   ValidationError,
 } from './errors.ts';
-import { deepestJson, isTooDeep } from './http.ts';
+import { isTooDeep } from './http.ts';
 import { retryAfter } from './retry.ts';
 import { type CallFacts, inSeconds, outcomeAdvice, sentence } from './wire-error.ts';
 

@@ -8,6 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import type { NamedProxy } from '../config/proxy.ts';
 import type { Method } from '../contract/common.ts';
 import { errorCode } from '../text/errors.ts';
+import { isNestedDeeper } from '../text/json-depth.ts';
 import { type Agent, isTrustedProxy } from './agents.ts';
 import { isCertificateError } from './errors.ts';
 
@@ -333,9 +334,6 @@ export async function readErrorBody(answer: WireAnswer): Promise<string> {
   }
 }
 
-/** Levels of arrays and objects in an answer. Records have some ten; what reads and prints them is recursive. */
-export const deepestJson = 1_000;
-
 /** Parses JSON however deep it is nested: nothing recursive may touch it. Undefined if it is none. */
 export function parseDeepJson(text: string): unknown {
   try {
@@ -345,19 +343,11 @@ export function parseDeepJson(text: string): unknown {
   }
 }
 
-/** Parses JSON. Undefined if it is none, or is nested deeper than {@link deepestJson}. */
+/** Parses JSON. Undefined if it is none, or is nested deeper than `deepestJson`. */
 export function parseJson(text: string): unknown {
   const value = parseDeepJson(text);
-  return isNestedDeeper(value, deepestJson) ? undefined : value;
+  return isNestedDeeper(value) ? undefined : value;
 }
 
 /** Whether a text is JSON that is nested too deep. */
-export const isTooDeep = (text: string): boolean => isNestedDeeper(parseDeepJson(text), deepestJson);
-
-/** Goes no deeper than `levels`, so that the stack suffices for any value. */
-function isNestedDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return inner.some(each => isNestedDeeper(each, levels - 1));
-}
+export const isTooDeep = (text: string): boolean => isNestedDeeper(parseDeepJson(text));

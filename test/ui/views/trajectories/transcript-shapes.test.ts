@@ -56,6 +56,26 @@ describe('a folded tool call', () => {
     expect(text).toMatch(/^ {2}bash {2}x+… \(Z opens\)$/);
   });
 
+  describe.each([
+    ['arrays', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['an argument', `{"command":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['parts', `[{"type":"x","a":${'['.repeat(100_000)}${']'.repeat(100_000)}}]`],
+  ])('shows JSON in a text as it is where it is 100,000 levels deep: %s (X11)', (_, deep) => {
+    it.each<[string, object]>([
+      ['arguments', { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'bash', arguments: deep } }] }],
+      ['calls', { role: 'assistant', tool_calls: deep }],
+      ['calls within', { role: 'assistant', tool_calls: `[{"name":"bash","arguments":${deep}}]` }],
+      ['a response', { role: 'tool', tool_response: deep }],
+      ['a response within', { role: 'tool', tool_response: `[{"tool_call_id":"c","content":${deep}}]` }],
+      ['content', { role: 'tool', content: deep }],
+      ['reasoning', { role: 'assistant', reasoning: deep }],
+    ])('%s', (_where, message) => {
+      for (const open of [[], ['tools'], ['reasoning']] satisfies FoldKind[][])
+        expect(shown([message], open).length).toBeGreaterThan(1);
+    });
+  });
+
   it('shows what it is if it is no call or no JSON (R2)', () => {
     expect(shown([{ role: 'assistant', tool_calls: 'bash(ls)\nmore' }])).toEqual([
       'assistant',
