@@ -283,7 +283,11 @@ export class CallPlan<Value> {
       const { status, headers } = answer;
       head = { status, requestId: requestIdOf(headers, facts.redact) };
       if (endpoint.idempotencyKey && isReplayed(headers)) this.#context.replays.seen = true;
-      this.#call.onAnswer?.({ status, headers: shownHeaders(headers, facts.redact) });
+      this.#call.onAnswer?.({
+        status,
+        headers: shownHeaders(headers, facts.redact),
+        receivedMs: this.#context.clock.monotonic(),
+      });
       if (status >= 200 && status < 300) return { ...head, ok: true, value: await this.#read(answer, facts) };
       const outcome: Outcome = { kind: 'answer', status };
       if (status < 400) {

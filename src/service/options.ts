@@ -104,6 +104,8 @@ export interface AnswerHead {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** When it arrived: monotonic milliseconds of the service's clock. */
+  readonly receivedMs: number;
 }
 
 const defaultTimeouts: Timeouts = { connectMs: 5_000, silenceMs: 30_000, deadlineMs: 120_000 };

@@ -12,7 +12,7 @@ import type { Sender } from './call-plan.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
 import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
-import { type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
+import { type AnswerHead, type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
 import { lookupAll, noLookup, tooFarInside } from './reach.ts';
 import { requireTls } from './request.ts';
 import type { Outcome } from './retry.ts';
@@ -23,10 +23,23 @@ import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, s
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
 
 export interface UploadOptions extends CallOptions {
-  /** When the address expires, as the service wrote it (`expires_at`). */
-  readonly expiresAt?: string | null | undefined;
+  /** When the address expires, as `uploadDeadline` has it. If it is missing, the storage decides. */
+  readonly untilMs?: number | undefined;
   /** Called with the bytes sent so far and in total. Starts again at 0 if an attempt is repeated. */
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
+}
+
+/** The longest time that S3 and Google Cloud Storage sign an address for. */
+const longestLifetimeMs = 7 * 24 * 60 * 60 * 1_000;
+
+/**
+ * When addresses expire: monotonic milliseconds of the service's clock. Both `expires_at` and `Date` were written by the
+ * service, so a wrong clock of this machine does not matter. Undefined if they do not tell.
+ */
+export function uploadDeadline(expiresAt: string | null | undefined, head: AnswerHead | undefined): number | undefined {
+  if (!head) return undefined;
+  const lifetimeMs = Date.parse(expiresAt ?? '') - Date.parse(head.headers['date'] ?? '');
+  return lifetimeMs > 0 && lifetimeMs <= longestLifetimeMs ? head.receivedMs + lifetimeMs : undefined;
 }
 
 /**
@@ -84,7 +97,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
     const run = async (attempt: number): Promise<AttemptResult<void>> => {
       made = attempt;
       const facts = factsOf(url, attempt);
-      if (hasExpired(options.expiresAt, clock.now())) {
+      if (clock.monotonic() >= (options.untilMs ?? Number.POSITIVE_INFINITY)) {
         return failed(
           urlError('upload_url_expired', `The upload address of ${target.path} has expired.`, facts.details),
         );
@@ -210,11 +223,6 @@ function factsOf(url: URL, attempt: number): CallFacts {
     redact: redactor([url.search.slice(1)]),
     details: { operation, attempts: attempt },
   };
-}
-
-function hasExpired(expiresAt: string | null | undefined, now: number): boolean {
-  const time = Date.parse(expiresAt ?? '');
-  return !Number.isNaN(time) && time <= now;
 }
 
 /** Takes only the code from a storage's answer: the rest repeats the signature. */

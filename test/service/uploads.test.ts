@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UploadUrlError } from '../../src/service/errors.ts';
+import { uploadDeadline } from '../../src/service/uploads.ts';
 import {
   type Behaviour,
   errorOf,
@@ -14,6 +15,7 @@ import {
   silent,
   text,
 } from './hostile-server.ts';
+import { manualClock } from './manual-clock.ts';
 
 const signature = 'X-Goog-Signature=0123456789abcdef&X-Goog-Expires=900';
 const stored: Behaviour = response => void response.writeHead(200).end();
@@ -125,15 +127,28 @@ describe('the address', () => {
 
   it('is not used once it has expired', async () => {
     const server = await hostileServer(stored);
-    const { service } = serviceAt(server.url);
-    const expiresAt = new Date(Date.now() - 1_000).toISOString();
-    const error = await errorOf(service.putUpload(target(server), new Uint8Array(3), { expiresAt }));
+    const clock = manualClock();
+    const { service } = serviceAt(server.url, { clock });
+    await service.putUpload(target(server), new Uint8Array(3), { untilMs: 1_000 });
+    await clock.advance(1_000);
+    const error = await errorOf(service.putUpload(target(server), new Uint8Array(3), { untilMs: 1_000 }));
     expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_expired' });
-    expect(server.requests).toEqual([]);
-    const later = new Date(Date.now() + 60_000).toISOString();
-    await service.putUpload(target(server), new Uint8Array(3), { expiresAt: later });
-    await service.putUpload(target(server), new Uint8Array(3), { expiresAt: 'some day' });
+    expect(server.requests).toHaveLength(1);
+    await service.putUpload(target(server), new Uint8Array(3));
     expect(server.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['2026-03-04T05:21:07Z', 'Wed, 04 Mar 2026 05:06:07 GMT', 900_050],
+    ['2026-03-04T05:06:06Z', 'Wed, 04 Mar 2026 05:06:07 GMT', undefined],
+    ['2027-03-04T05:06:07Z', 'Wed, 04 Mar 2026 05:06:07 GMT', undefined],
+    ['2026-03-04T05:21:07Z', undefined, undefined],
+    ['2026-03-04T05:21:07Z', 'today', undefined],
+    ['some day', 'Wed, 04 Mar 2026 05:06:07 GMT', undefined],
+    [null, 'Wed, 04 Mar 2026 05:06:07 GMT', undefined],
+  ])('that expires at %s in an answer of %s has the deadline %s (V6)', (expiresAt, date, deadline) => {
+    const headers: Record<string, string> = date === undefined ? {} : { date };
+    expect(uploadDeadline(expiresAt, { status: 200, headers, receivedMs: 50 })).toBe(deadline);
   });
 
   it.each([

@@ -3,13 +3,16 @@ import { open } from 'node:fs/promises';
 import type { UploadUrl } from '../../contract/benchmarks.ts';
 import { ServiceError, UploadUrlError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
+import type { AnswerHead } from '../../service/options.ts';
+import { uploadDeadline } from '../../service/uploads.ts';
 import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
 /** Addresses from one request, which expire together. */
 export interface Allocation {
   readonly benchId: string;
   readonly targets: ReadonlyMap<string, UploadUrl>;
-  readonly expiresAt: string | null | undefined;
+  /** When they expire, as `uploadDeadline` has it. */
+  readonly untilMs: number | undefined;
 }
 
 const addressTries = 3;
@@ -31,9 +34,13 @@ export async function allocate(
     size_bytes: size,
   }));
   const body = { files: declared, ...(benchId === undefined ? {} : { bench_id: benchId }) };
-  const answer = await service.call('createBenchmarkUpload', { body }, { signal });
+  let head: AnswerHead | undefined;
+  const onAnswer = (received: AnswerHead): void => {
+    head = received;
+  };
+  const answer = await service.call('createBenchmarkUpload', { body }, { signal, onAnswer });
   const targets = new Map(answer.urls.map(url => [url.path, url]));
-  return { benchId: answer.bench_id, targets, expiresAt: answer.expires_at };
+  return { benchId: answer.bench_id, targets, untilMs: uploadDeadline(answer.expires_at, head) };
 }
 
 /** Whether a new address may help: this one has expired, or no longer answers. */
@@ -88,11 +95,11 @@ export class FileBatch {
   ): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const used = this.#allocation;
-      const { targets, expiresAt } = await used;
+      const { targets, untilMs } = await used;
       const target = targets.get(file.path);
       if (!target) throw new Error(`The service gave no address for ${file.path}.`);
       try {
-        await this.#service.putUpload(target, source, { expiresAt, onProgress, signal: this.#signal });
+        await this.#service.putUpload(target, source, { untilMs, onProgress, signal: this.#signal });
         return;
       } catch (error) {
         if (attempt >= addressTries || this.#signal.aborted || !isAddressError(error)) throw error;
