@@ -2,8 +2,7 @@
  * `npm run mutants`: changes the code in small ways, one at a time, and runs the tests that reach the change. What
  * survives shows what no test would notice. See `usage`.
  *
- * Stryker 9 does not run vitest 5. This does without transforming anything again: all mutants of the sample are in one
- * copy of the code, and a number switches one on.
+ * Nothing is transformed again for a mutant: all of the sample are in one copy of the code, and a number switches one on.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,6 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createPrng } from '../src/local/model/prng.ts';
+import { endIn } from '../test/setup/left.ts';
 import { equivalents } from './mutants/equivalent.ts';
 import { type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
 
@@ -65,17 +65,22 @@ interface Answer {
   readonly times: readonly (readonly [test: string, ms: number])[];
 }
 
-/** A process that runs tests in the copy; ended with all its children where it takes too long. */
+/**
+ * A process that runs tests in the copy, with a home of its own; ended where it takes too long, with all its children and
+ * the services that tests started from there.
+ */
 class Runner {
   #child: ChildProcess | undefined;
   readonly #activeFile: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #folder: string;
+  readonly #home = mkdtempSync(join(tmpdir(), 'bt-'));
 
   constructor(folder: string, name: string, env: NodeJS.ProcessEnv = {}) {
     this.#folder = folder;
     this.#activeFile = join(folder, `active-${name}`);
-    this.#env = { ...process.env, ...env, BENCHTOP_MUTANT_FILE: this.#activeFile };
+    const homes = { HOME: this.#home, TMPDIR: this.#home };
+    this.#env = { ...process.env, ...homes, ...env, BENCHTOP_MUTANT_FILE: this.#activeFile };
   }
 
   async #start(atOnce: number): Promise<ChildProcess> {
@@ -115,6 +120,14 @@ class Runner {
     } catch {
       // It has ended.
     }
+    // Services are detached, in process groups of their own.
+    endIn(this.#home);
+  }
+
+  /** Ends it for good. */
+  close(): void {
+    this.end();
+    rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -131,12 +144,14 @@ const sample = sampled(all, values.smoke ? 8 : Number(values.count), Number(valu
 process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-mutants-'));
+const reachedFile = join(folder, 'reached');
+const scout = new Runner(folder, 'scout', { BENCHTOP_REACHED_FILE: reachedFile });
 const runners = Array.from({ length: workers }, (_, index) => new Runner(folder, String(index)));
 process.on('exit', () => {
-  for (const runner of runners) runner.end();
+  for (const runner of [scout, ...runners]) runner.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 const copied = [
   'src',
@@ -169,9 +184,7 @@ for (const file of files) {
 }
 
 // First with no mutant active: which test files reach which mutants, how long they take, and whether they pass at all.
-const reachedFile = join(folder, 'reached');
 writeFileSync(reachedFile, '');
-const scout = new Runner(folder, 'scout', { BENCHTOP_REACHED_FILE: reachedFile });
 const tests = testFolders.flatMap(each => globSync(`test/${each}/**/*.test.{ts,tsx}`, { cwd: folder }));
 const wanted = [...new Set(tests)].filter(path => !/^test\/+(e2e|torture|add-resource|lock-file|patches)/.test(path));
 const first = await scout.run(

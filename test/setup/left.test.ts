@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { leftIn, processesIn } from './left.ts';
+import { endIn, leftIn, processesIn } from './left.ts';
 
 it.skipIf(process.platform !== 'linux').each(['HOME', 'argument', 'cwd'] as const)(
   'finds a process that names the folder in its %s',
@@ -26,3 +26,20 @@ it.skipIf(process.platform !== 'linux').each(['HOME', 'argument', 'cwd'] as cons
     expect(processesIn(folder)).toEqual([]);
   },
 );
+
+it.skipIf(process.platform !== 'linux')('ends detached processes of the folder, and no others', async () => {
+  const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'benchtop-left-')));
+  const [first, second] = folders.map(HOME =>
+    spawn(process.execPath, ['-e', 'process.stdin.resume(); console.log("up")'], { env: { HOME }, detached: true }),
+  );
+  onTestFinished(() => {
+    for (const child of [first, second]) child?.kill('SIGKILL');
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+  if (!first || !second) throw new Error('not started');
+  await Promise.all([first, second].map(child => once(child.stdout, 'data')));
+  const ended = once(first, 'exit');
+  endIn(folders[0] ?? '');
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  expect(second.exitCode ?? second.signalCode).toBeNull();
+});

@@ -39,3 +39,19 @@ export async function leftIn(folder: string, patienceMs = graceMs): Promise<Left
     await wait(50);
   }
 }
+
+/** Ends the processes that name this folder, also those that they start in the meantime. Linux only. */
+export function endIn(folder: string): void {
+  if (process.platform !== 'linux') return;
+  for (let round = 0; round < 20; round += 1) {
+    const left = processesIn(folder);
+    if (left.length === 0) return;
+    for (const { pid } of left) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
+    }
+  }
+}
