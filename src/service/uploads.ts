@@ -169,7 +169,7 @@ async function judge(
   const { status, headers } = answer;
   if (status >= 300 && status < 400) {
     answer.close();
-    return failed(redirected(answer, facts, url, 'Ask for a new address.'));
+    return failed(redirected(answer, facts, url, 'Upload it again: that asks for a new address.'));
   }
   // A successful body is read to its end too, so that the connection can be reused.
   const text = await readErrorBody(answer);
@@ -246,7 +246,7 @@ function refusal(
 }
 
 function urlError(code: string, what: string, details: ErrorDetails): UploadUrlError {
-  return new UploadUrlError(`${what} Nothing was stored. Ask for a new address and send it again.`, {
+  return new UploadUrlError(`${what} Nothing was stored. Upload it again: that asks for a new address.`, {
     ...details,
     code,
   });

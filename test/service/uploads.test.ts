@@ -121,7 +121,7 @@ describe('the address', () => {
     const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), new Uint8Array(3)));
     expect(error).toBeInstanceOf(UploadUrlError);
     expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_refused', attempts: 1 });
-    expect((error as Error).message).toContain('Ask for a new address');
+    expect((error as Error).message).toContain('Upload it again: that asks for a new address');
     expect(inspect(error)).not.toMatch(/Signature|StringToSign/);
   });
 
