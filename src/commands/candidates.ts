@@ -37,7 +37,7 @@ export interface Line {
 
 /** How long a shell waits for a list that was not seen before. */
 const quickMs = 1_500;
-/** And for one of which some rows were seen, which are offered in any case. */
+/** The wait if some rows were seen before: they are offered even if the list does not come in time. */
 const briefMs = 400;
 
 /** Works on what was seen of the service, and with the service where it may be asked. Errors leave nothing to offer. */

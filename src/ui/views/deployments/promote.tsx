@@ -30,17 +30,10 @@ export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowPro
   if (!listed.loaded && !listed.error) return <NoticeWindow title="Promote" onClose={onClose} />;
   const others = demotable(deployment, listed.rows);
   const replaced = replacedWords(labelOf(deployment), listed.rows, listed.complete, deployment.deployment_id);
-  if (others.length === 0) {
-    return (
-      <ConfirmPromote
-        deployment={deployment}
-        demoted={undefined}
-        replaced={replaced}
-        labelOf={labelOf}
-        onClose={onClose}
-      />
-    );
-  }
+  const confirmation = (demoted: Deployment | undefined, close: () => void) => (
+    <ConfirmPromote deployment={deployment} demoted={demoted} replaced={replaced} labelOf={labelOf} onClose={close} />
+  );
+  if (others.length === 0) return confirmation(undefined, onClose);
   const named = others.map(other => ({
     key: other.deployment_id,
     label: `${labelOf(other)}  ${other.deployment_id}`,
@@ -51,20 +44,7 @@ export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowPro
       title="Which deployment should be demoted?"
       choices={[{ key: '', label: 'leave it to the service', value: undefined }, ...named]}
       emptyWords=""
-      onChoose={demoted =>
-        shell.showOverlay({
-          id: 'confirm',
-          render: close => (
-            <ConfirmPromote
-              deployment={deployment}
-              demoted={demoted}
-              replaced={replaced}
-              labelOf={labelOf}
-              onClose={close}
-            />
-          ),
-        })
-      }
+      onChoose={demoted => shell.showOverlay({ id: 'confirm', render: close => confirmation(demoted, close) })}
       onClose={onClose}
     />
   );
