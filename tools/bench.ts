@@ -1,5 +1,5 @@
 /** `npm run bench`: measures the built program. See `usage`. */
-import './build.ts';
+import './built.ts';
 
 const usage = `npm run bench                      the screen, in a pseudo-terminal
 npm run bench -- screen PART…      parts of it: start, help, list, oneCell, slowLine, onePane, chat, gone, stop, huge

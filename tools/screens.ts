@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
 import { openSession } from '../test/e2e/session.ts';
 import { go, goWay, sizes, viewSessions } from '../test/e2e/views.ts';
-import './build.ts';
+import './built.ts';
 
 /** Every view at every size, or these. Returns how many there are. */
 async function everyView(

@@ -4,20 +4,17 @@
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { isStale } from './stale.mjs';
 import { refuseUnready } from './unready.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 refuseUnready();
-if (isStale()) {
-  try {
-    await import('./build.ts');
-  } catch (error) {
-    const [reason] = String(error instanceof Error ? error.message : error).split('\n');
-    process.stderr.write(`benchtop could not be built in ${root}: ${reason}\n`);
-    process.exit(2);
-  }
+try {
+  await import('./built.ts');
+} catch (error) {
+  const [reason] = String(error instanceof Error ? error.message : error).split('\n');
+  process.stderr.write(`benchtop could not be built in ${root}: ${reason}\n`);
+  process.exit(2);
 }
 const { status, signal } = spawnSync(process.execPath, [`${root}dist/main.js`, ...process.argv.slice(2)], {
   stdio: 'inherit',

@@ -93,7 +93,7 @@ async function breadth(purpose: Purpose = 'anything', share = 1): Promise<void> 
 }
 
 async function depth(purpose: Purpose = 'anything', share = 1): Promise<void> {
-  await import('./build.ts');
+  await import('./built.ts');
   const { runDepth } = await import('./torture/depth-run.ts');
   const counts = await runDepth({
     seed: values.seed,
@@ -139,7 +139,7 @@ async function numbers(): Promise<void> {
 }
 
 async function commandLine(): Promise<void> {
-  await import('./build.ts');
+  await import('./built.ts');
   const { commandsSession } = await import('./torture/commands.ts');
   const { makeWorld } = await import('./torture/world.ts');
   const world = await makeWorld();
@@ -154,7 +154,7 @@ async function commandLine(): Promise<void> {
 }
 
 async function longWatch(): Promise<void> {
-  await import('./build.ts');
+  await import('./built.ts');
   const { soak } = await import('./torture/soak.ts');
   const { makeWorld } = await import('./torture/world.ts');
   const world = await makeWorld();

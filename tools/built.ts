@@ -1,0 +1,18 @@
+/**
+ * Builds `dist`, unless the program there is newer than every source file. What runs the built program imports this, so
+ * that tools that run side by side do not build under each other.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { prebuiltFile } from '../src/commands/prebuilt.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const changedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+const sources = ['src', 'tools'].flatMap(folder =>
+  readdirSync(`${root}${folder}`, { recursive: true }).map(path => `${root}${folder}/${path}`),
+);
+const inputs = [...sources, `${root}package.json`, `${root}package-lock.json`];
+// The build writes this file last.
+if (changedAt(`${root}dist/${prebuiltFile}`) < Math.max(...inputs.map(changedAt))) await import('./build.ts');
