@@ -13,7 +13,7 @@ import * as z from 'zod/mini';
 import type { Failure } from './judge.ts';
 import { calm, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
-import { SequenceReader } from './sequences.ts';
+import { meantByCommands, SequenceReader } from './sequences.ts';
 import { apiKey, secretValue, type World } from './world.ts';
 
 const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -74,11 +74,11 @@ const progress = z.looseObject({
 });
 const benchmarkPage = z.looseObject({ items: z.array(z.looseObject({ bench_id: z.string() })) });
 
-/** Compares the mean and the count of each run with those of its trajectories, added up here. */
-async function checkMeans(baseUrl: string, fail: (what: string) => void): Promise<number> {
+/** Compares the mean and the count of each run with those of its trajectories, added up here. Returns these runs. */
+async function checkMeans(baseUrl: string, fail: (what: string) => void): Promise<readonly string[]> {
   const read = async (path: string): Promise<unknown> =>
     (await fetch(`${baseUrl}/api/v1/${path}`, { headers: { 'X-API-Key': apiKey } })).json();
-  let compared = 0;
+  const compared: string[] = [];
   for (const { bench_id } of benchmarkPage.parse(await read('benchmarks?limit=100')).items) {
     for (const { eval_run_id, status } of runList.parse(await read(`eval/${bench_id}/runs`))) {
       if (status !== 'completed') continue;
@@ -91,7 +91,7 @@ async function checkMeans(baseUrl: string, fail: (what: string) => void): Promis
       }
       const { live } = progress.parse(await read(`eval/${eval_run_id}/progress`));
       const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-      compared += 1;
+      compared.push(eval_run_id);
       if (live.scored_rollouts !== rewards.length) {
         fail(`${eval_run_id} counts ${live.scored_rollouts} scored rollouts, and has ${rewards.length} with a reward`);
       }
@@ -116,7 +116,7 @@ export async function commandsSession(options: {
   const failures: Failure[] = [];
   const home = mkdtempSync(join(tmpdir(), 'benchtop-torture-commands-'));
   const running = await world.start();
-  const means = await checkMeans(running.baseUrl, what => failures.push({ seed, what, screen: '' }));
+  const runs = await checkMeans(running.baseUrl, what => failures.push({ seed, what, screen: '' }));
   const before = descriptors();
   const shares = { ...calm, json: 0.3 };
   const proxy = await startProxy({
@@ -134,7 +134,7 @@ export async function commandsSession(options: {
     BENCHTOP_BASE_URL: proxy.baseUrl,
     BENCHTOP_API_KEY: apiKey,
   };
-  const ids = new Set<string>();
+  const ids = new Set(runs);
   for (let index = 0; index < commands; index += 1) {
     const kind = random.pick(kinds);
     const [id] = ids.size > 0 ? [random.pick([...ids])] : [];
@@ -150,12 +150,14 @@ export async function commandsSession(options: {
             ['export', id],
           ]),
     ];
-    const args = random.pick(ways);
+    // First the runs by their names, some of which are hostile; then anything.
+    const named = runs[index];
+    const args = named === undefined ? random.pick(ways) : ['get', named, '--field', 'display_name'];
     const { code, sent } = await runOnTerminal(args, env);
     for (const [found] of sent.matchAll(/\b(?:bench|evr|traj|dep|sec|ds|ckpt)_[A-Za-z0-9]{6,}/g)) ids.add(found);
     const fail = (what: string): void =>
       void failures.push({ seed, what: `${args.join(' ')}: ${what}`, screen: JSON.stringify(sent.slice(-2_000)) });
-    const reader = new SequenceReader(fail);
+    const reader = new SequenceReader(fail, meantByCommands);
     reader.take(sent.replaceAll('\t', ' '));
     if (reader.modes.changed().length > 0) fail(`modes left changed: ${reader.modes.changed().join(' ')}`);
     if (!knownCodes.has(code)) fail(`exit code ${code}`);
@@ -169,5 +171,5 @@ export async function commandsSession(options: {
   if (left > 0) failures.push({ seed, what: `${left} descriptors of the service are still open`, screen: '' });
   await running.end();
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-  return { commands, mutated, means, failures };
+  return { commands, mutated, means: runs.length, failures };
 }

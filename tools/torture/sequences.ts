@@ -32,6 +32,17 @@ const meantStrings: readonly RegExp[] = [
   /^777;notify;benchtop;[^\u0000-\u001f\u007f-\u009f]*$/,
 ];
 
+/** What may be written: CSI sequences, OSC strings, and whether the bell may ring. */
+interface Meant {
+  readonly controls: readonly RegExp[];
+  readonly strings: readonly RegExp[];
+  /** The bell rings for a notice. */
+  readonly bell: boolean;
+}
+const meantByScreen: Meant = { controls: meantControls, strings: meantStrings, bell: true };
+/** The command line colours a status, and writes nothing else that a terminal acts on. */
+export const meantByCommands: Meant = { controls: [/^3[1-39]m$/], strings: [], bell: false };
+
 /** Reorders or hides text in any script. Joiners and variation selectors have legitimate uses. */
 const deceptive =
   /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
@@ -66,11 +77,13 @@ export class SequenceReader {
   /** Saved titles that were not restored. */
   titles = 0;
   readonly #report: (what: string) => void;
+  readonly #meant: Meant;
   #rest = '';
 
   /** `report` is called with everything unintended. */
-  constructor(report: (what: string) => void) {
+  constructor(report: (what: string) => void, meant: Meant = meantByScreen) {
     this.#report = report;
+    this.#meant = meant;
   }
 
   take(data: string): void {
@@ -91,8 +104,7 @@ export class SequenceReader {
   }
 
   #plain(text: string): void {
-    // The bell rings for a notice.
-    const found = deceptive.exec(text.replaceAll('\u0007', ''));
+    const found = deceptive.exec(this.#meant.bell ? text.replaceAll('\u0007', '') : text);
     if (found) this.#report(`character U+${found[0].codePointAt(0)?.toString(16)} in ${excerpt(text, found.index)}`);
   }
 
@@ -100,11 +112,11 @@ export class SequenceReader {
     this.modes.take(sequence);
     if (sequence === '22;2t') this.titles += 1;
     if (sequence === '23;2t') this.titles -= 1;
-    if (!meantControls.some(pattern => pattern.test(sequence))) this.#report(`CSI ${JSON.stringify(sequence)}`);
+    if (!this.#meant.controls.some(pattern => pattern.test(sequence))) this.#report(`CSI ${JSON.stringify(sequence)}`);
   }
 
   #string(opener: string, string: string): void {
-    const meant = opener === ']' && meantStrings.some(pattern => pattern.test(string));
+    const meant = opener === ']' && this.#meant.strings.some(pattern => pattern.test(string));
     if (!meant) this.#report(`string ${JSON.stringify(`${opener}${string.slice(0, 60)}`)}`);
   }
 }
