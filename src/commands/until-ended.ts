@@ -77,6 +77,8 @@ interface Following {
   /** The current state. */
   readonly look: () => Promise<Seen>;
   readonly onChange: (seen: Seen) => Promise<void>;
+  /** Called after each answer by which it has not ended. */
+  readonly onWait?: () => Promise<void>;
   readonly note: (text: string) => void;
   readonly intervals: PollIntervals;
   readonly signal: AbortSignal;
@@ -106,7 +108,7 @@ const mostWithout = 3;
  */
 export async function follow(following: Following): Promise<string> {
   const { label, look, onChange, note, intervals, signal } = following;
-  const { sleep = defaultSleep, now = Date.now, isLast = hasEnded, needsNoStatus = false } = following;
+  const { onWait, sleep = defaultSleep, now = Date.now, isLast = hasEnded, needsNoStatus = false } = following;
   let reported = '';
   let failures = 0;
   let failingSince = 0;
@@ -129,6 +131,7 @@ export async function follow(following: Following): Promise<string> {
         note(`${label}: the service reports no status for it, so its end could not be seen.`);
         return '';
       }
+      await onWait?.();
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
       failures += 1;
@@ -185,23 +188,26 @@ export interface WaitOptions {
 }
 
 /**
- * Reports which parts of a resource failed or are missing, and why. Never rejects: it has ended, and that is the result
- * also where the signal aborts the reading of its parts.
+ * Reports which parts of a resource failed or are missing, and why: each once, until it is no longer among them.
+ *
+ * @param noted reported before, in the same words
  */
-async function noteFailedParts(
-  { kind, id, label }: ResourceRef,
-  { service, memory, signal }: Pick<CommandContext, 'service' | 'memory' | 'signal'>,
-  note: (text: string) => void,
-  noted: readonly string[],
-): Promise<void> {
+function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => void, noted: readonly string[]) {
   const parts = resourceOfKind(kind)?.watch?.failedParts;
-  if (!parts) return;
-  try {
-    const failures = await parts.read(id, { service, memory, signal });
-    for (const words of failures) if (!noted.includes(words)) note(`${label}: ${words}`);
-  } catch (error) {
-    if (!signal.aborted) note(`${label}: its ${parts.words} could not be read. ${errorMessage(error)}`);
-  }
+  let said = new Set(noted);
+  const report = async (context: QueryContext): Promise<void> => {
+    const failures = (await parts?.read(id, context)) ?? [];
+    for (const words of failures) if (!said.has(words)) note(`${label}: ${words}`);
+    said = new Set(failures);
+  };
+  return {
+    report,
+    /** Never rejects: it has ended, and that is the result also where its parts cannot be read. */
+    reportLast: (context: QueryContext): Promise<void> =>
+      report(context).catch((error: unknown) => {
+        if (!context.signal.aborted) note(`${label}: its ${parts?.words} could not be read. ${errorMessage(error)}`);
+      }),
+  };
 }
 
 /** What is known of it at the end of --timeout. */
@@ -252,6 +258,7 @@ export async function untilEnded(
   const note = (text: string, fields?: NoteFields): void => io.note(sanitiseLine(text), fields);
   /** Since when an answer is missing, in milliseconds; undefined after one. */
   let silentSince: number | undefined;
+  const parts = partReporter(ref, note, noted);
   try {
     let isNoted = false;
     const look = async (): Promise<Seen> => {
@@ -272,6 +279,10 @@ export async function untilEnded(
       label: ref.label,
       look,
       onChange,
+      // What is asked again in a moment is not worth a word if it fails.
+      ...(!change && {
+        onWait: () => parts.report({ service: service.background, memory, signal }).catch(() => undefined),
+      }),
       note,
       intervals,
       signal,
@@ -287,7 +298,7 @@ export async function untilEnded(
       if (ref.kind === 'run' && !change) note(untilAdvice, { id: ref.id });
       return exitCodes.endUnseen;
     }
-    await noteFailedParts(ref, { service, memory, signal }, note, noted);
+    await parts.reportLast({ service, memory, signal });
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
@@ -299,7 +310,7 @@ export async function untilEnded(
     const words = isKnown ? lateWords(change?.past, timeout ?? 0) : lostWords(change?.past, service.gate.state());
     note(`${ref.label} ${words}`, { id: ref.id });
     const late = AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]);
-    if (!change && isKnown) await noteFailedParts(ref, { service, memory, signal: late }, note, noted);
+    if (!change && isKnown) await parts.reportLast({ service, memory, signal: late });
     return exitCodes.timeout;
   }
 }

@@ -244,7 +244,30 @@ describe('a service that', () => {
     );
     const built = await cli('build', ['alpha', '--wait', '--timeout', '60']);
     expect([built.code, built.notes]).toEqual([1, expect.stringContaining('the image of b failed: pip exploded')]);
-    expect(built.notes).toMatch(/alpha: not ready\n.*alpha: failed/);
+    expect(built.notes).toMatch(/alpha: not ready\n.*the image of b failed: pip exploded\n.*alpha: failed/);
+  });
+
+  it('is not ready says why while it is waited for, once until that changes (C13)', async () => {
+    const building = { failed: 1, building: 1 };
+    const lacks = { ready: false, missing_secret_names: ['TOKEN'], unready_task_image_counts: building };
+    const has = { ...lacks, missing_secret_names: [] };
+    // Each state is read for the status, and again for its reasons.
+    const states = [lacks, lacks, has, lacks].flatMap(state => [state, state]);
+    const { cli } = await lesser(
+      {
+        'GET /api/v1/benchmarks': benchmarks,
+        'POST /api/v1/benchmarks/b1/images/build': { bench_id: 'b1', images: [] },
+        'GET /api/v1/benchmarks/b1/readiness': () => states.shift() ?? { ready: true },
+      },
+      ['b1'],
+    );
+    const { code, notes } = await cli('watch', ['b1', '--timeout', '60']);
+    expect(code).toBe(0);
+    expect(notes.match(/alpha: .*/g)).toEqual([
+      'alpha: 1 image failed',
+      'alpha: the secret TOKEN is missing',
+      'alpha: the secret TOKEN is missing',
+    ]);
   });
 
   it('ignores the status that is asked for', async () => {
