@@ -8,14 +8,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createPrng } from '../src/local/model/prng.ts';
 import { endIn } from '../test/setup/left.ts';
 import { equivalents } from './mutants/equivalent.ts';
-import { type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
+import { byNumbers, type Mutant, mutantsOf, withMutants } from './mutants/find.ts';
 
 const usage = `npm run mutants -- [--seed N] [--count N] [--tests FOLDER,…] [--workers N] [FOLDER…]
 
@@ -24,6 +24,8 @@ Folders of src to change; by default service, contract, text, queries, local/sto
   --count N     mutants in the sample (1000)
   --tests …     folders of test to run (all but e2e)
   --workers N   tests at the same time (as many as there are cores)
+  --seconds N   of tests for each mutant, the likeliest to fail first; one that is not killed by then survives (30)
+  --only N,…    of the sample only these, by the numbers that an earlier run printed
   --smoke       a few mutants of one file, to see that it works
 Prints those that survive and the score. Those in tools/mutants/equivalent.ts do not count.
 `;
@@ -36,6 +38,8 @@ const { values, positionals } = parseArgs({
     count: { type: 'string', default: '1000' },
     tests: { type: 'string', default: '' },
     workers: { type: 'string', default: String(availableParallelism()) },
+    seconds: { type: 'string', default: '30' },
+    only: { type: 'string', default: '' },
     smoke: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -48,6 +52,8 @@ const layers = ['service', 'contract', 'text', 'queries', 'local/store', 'local/
 const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
 const testFolders = values.smoke ? ['text'] : values.tests.split(',');
 const workers = Number(values.workers);
+const limitMs = 1_000 * Number(values.seconds);
+const only = new Set(values.only.split(',').filter(Boolean).map(Number));
 
 /** As many of them as wanted, in a random order of this seed. */
 function sampled<Item>(items: readonly Item[], count: number, seed: number): Item[] {
@@ -137,10 +143,9 @@ const files = folders
   .filter(isSource)
   .sort();
 const all = files.flatMap(file => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
-const sample = sampled(all, values.smoke ? 8 : Number(values.count), Number(values.seed)).map((mutant, id) => ({
-  id,
-  mutant,
-}));
+const sample = sampled(all, values.smoke ? 8 : Number(values.count), Number(values.seed))
+  .map((mutant, id) => ({ id, mutant }))
+  .filter(({ id }) => only.size === 0 || only.has(id));
 process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-mutants-'));
@@ -195,6 +200,7 @@ const first = await scout.run(
 );
 scout.end();
 if (!first) throw new Error('The tests without a mutant did not end.');
+process.stderr.write(`${wanted.length} test files without a mutant: ${Math.round(process.uptime())} s\n`);
 const times = new Map(first.times);
 const reaching = new Map<number, string[]>();
 for (const line of readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean)) {
@@ -214,33 +220,66 @@ const limitOf = (some: readonly string[]): number =>
 const isEquivalent = ({ file, before, after }: Mutant): boolean =>
   equivalents.some(each => each.file === file && each.before === before && each.after === after);
 
+/** How many mutants of a file each test has killed so far. */
+const kills = new Map<string, Map<string, number>>();
+
+/**
+ * The tests to run for a mutant: first those that killed others of its file, then those beside it, then the quick ones; as
+ * many as the time allows.
+ */
+function testsFor({ file }: Mutant, reached: readonly string[]): string[] {
+  const own = relative('src', file).replace(/\.tsx?$/, '');
+  const nearness = (test: string): number => {
+    const path = relative(join(folder, 'test'), test);
+    return path.startsWith(`${own}.`) ? 2 : dirname(path) === dirname(own) ? 1 : 0;
+  };
+  const rank = (test: string): readonly number[] => [
+    -(kills.get(file)?.get(test) ?? 0),
+    -nearness(test),
+    times.get(test) ?? 0,
+  ];
+  const ranked = reached.map(test => ({ test, rank: rank(test) }));
+  ranked.sort((one, other) => byNumbers(one.rank, other.rank));
+  let rest = limitMs;
+  return ranked
+    .map(({ test }) => test)
+    .filter((test, index) => {
+      rest -= times.get(test) ?? 0;
+      return index === 0 || rest >= 0;
+    });
+}
+
+const brief = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+};
+
 const verdicts = new Map<number, Verdict>();
 const queue = [...sample];
 await Promise.all(
   runners.map(async runner => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { id, mutant } = next;
-      const some = [...(reaching.get(id) ?? [])].sort((one, other) => (times.get(one) ?? 0) - (times.get(other) ?? 0));
+      const some = testsFor(mutant, reaching.get(id) ?? []);
       const answer = some.length === 0 ? undefined : await runner.run(id, some, limitOf(some));
+      const ofFile = kills.get(mutant.file) ?? new Map<string, number>();
+      kills.set(mutant.file, ofFile);
+      for (const test of answer?.failed ?? []) ofFile.set(test, (ofFile.get(test) ?? 0) + 1);
       const lives = isEquivalent(mutant) ? 'equivalent' : some.length === 0 ? 'not reached' : 'survived';
-      verdicts.set(id, some.length > 0 && !answer ? 'timeout' : answer && answer.failed.length > 0 ? 'killed' : lives);
-      if (verdicts.size % 25 === 0) process.stderr.write(`${verdicts.size} of ${sample.length}\n`);
+      const isKilled = answer !== undefined && answer.failed.length > 0;
+      const verdict = some.length > 0 && !answer ? 'timeout' : isKilled ? 'killed' : lives;
+      verdicts.set(id, verdict);
+      if (verdict === 'survived' || verdict === 'not reached') {
+        const { line, operator, before, after } = mutant;
+        const change = `${operator}: ${brief(before)} → ${brief(after) || 'nothing'}`;
+        process.stdout.write(`${String(id).padEnd(5)}${verdict.padEnd(11)}  ${mutant.file}:${line}  ${change}\n`);
+      }
+      if (verdicts.size % 25 === 0)
+        process.stderr.write(`${verdicts.size} of ${sample.length}, ${Math.round(process.uptime())} s\n`);
     }
   }),
 );
 
-const one = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-};
-for (const { id, mutant } of [...sample].sort((left, right) => left.mutant.file.localeCompare(right.mutant.file))) {
-  const verdict = verdicts.get(id);
-  if (verdict !== 'survived' && verdict !== 'not reached') continue;
-  const { file, line, operator, before, after } = mutant;
-  process.stdout.write(
-    `${verdict.padEnd(11)}  ${file}:${line}  ${operator}: ${one(before)} → ${one(after) || 'nothing'}\n`,
-  );
-}
 const count = (verdict: Verdict): number => [...verdicts.values()].filter(each => each === verdict).length;
 const judged = sample.length - count('equivalent');
 const killed = count('killed') + count('timeout');

@@ -156,6 +156,12 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   return found;
 }
 
+/** Sorts by the first number that differs. */
+export function byNumbers(one: readonly number[], other: readonly number[]): number {
+  const differences = one.map((value, index) => value - (other[index] ?? 0));
+  return differences.find(difference => difference !== 0) ?? 0;
+}
+
 /** The call in instrumented code that says whether a mutant is active. */
 const isActive = (id: number): string => `globalThis.__mutant?.(${id})`;
 
@@ -174,10 +180,7 @@ export function withMutants(
       { at: end, order: [0, size, -id], text: close },
     ];
   });
-  insertions.sort((one, other) => {
-    const differences = [one.at - other.at, ...one.order.map((value, index) => value - (other.order[index] ?? 0))];
-    return differences.find(difference => difference !== 0) ?? 0;
-  });
+  insertions.sort((one, other) => byNumbers([one.at, ...one.order], [other.at, ...other.order]));
   let [result, from] = ['', 0];
   for (const { at, text: inserted } of insertions) {
     result += text.slice(from, at) + inserted;

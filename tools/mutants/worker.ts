@@ -3,15 +3,23 @@
  * its parent, and answers with `{ failed }`. Its own process: a mutant may loop for ever.
  */
 import { writeFileSync } from 'node:fs';
-import { createVitest } from 'vitest/node';
+import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
 
 const [activeFile = '', workers = '1'] = process.argv.slice(2);
+
+/** The order that was asked for: by itself vitest begins with the longest. */
+class AsGiven extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files;
+  }
+}
 
 const vitest = await createVitest('test', {
   watch: false,
   config: false,
   bail: Number(workers) > 1 ? 0 : 1,
   reporters: [{}],
+  sequence: { sequencer: AsGiven },
   maxWorkers: Number(workers),
   testTimeout: 30_000,
   hookTimeout: 30_000,
@@ -31,8 +39,8 @@ async function runTests({ active, tests }: { active: number; tests: readonly str
   process.send?.({
     failed: unhandledErrors.length > 0 && failed.length === 0 ? ['unhandled'] : failed,
     times: testModules.map(module => {
-      const { duration, collectDuration } = module.diagnostic();
-      return [module.moduleId, duration + collectDuration];
+      const { duration, collectDuration, prepareDuration, setupDuration } = module.diagnostic();
+      return [module.moduleId, duration + collectDuration + prepareDuration + setupDuration];
     }),
   });
 }
