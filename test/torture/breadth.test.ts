@@ -1,8 +1,13 @@
 /** A share of `npm run torture` with fixed seeds: the whole program on mutated answers, under random keys. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { breadthSession } from '../../tools/torture/breadth.ts';
 import { makeWorld, type World } from '../../tools/torture/world.ts';
 import { breadthSeeds } from './seeds.ts';
+
+// Before React is loaded: its development build says more of what is wrong.
+vi.hoisted(() => {
+  process.env['NODE_ENV'] = 'development';
+});
 
 const keys = 250;
 let world: World;
