@@ -152,7 +152,7 @@ export async function follow(following: Following): Promise<string> {
 /** How long reading what failed may take after the end of --timeout, in milliseconds. */
 const lateMs = 1_000;
 
-/** An answer may take this long, in milliseconds; after that the state is no longer known. */
+/** An answer may take this long after the one before, in milliseconds; after that the state is no longer known. */
 const ordinaryMs = 1_000;
 
 /** Resources read within one interval: with more of them, each is read less often. */
@@ -256,16 +256,20 @@ export async function untilEnded(
   io.stopOnSignals?.();
   // Labels, ids and errors hold text of the service.
   const note = (text: string, fields?: NoteFields): void => io.note(sanitiseLine(text), fields);
-  /** Since when an answer is missing, in milliseconds; undefined after one. */
-  let silentSince: number | undefined;
+  /** Since when an answer is missing, in milliseconds: 0 before the first and after a failure, undefined after one. */
+  let silentSince: number | undefined = 0;
   const parts = partReporter(ref, note, noted);
   try {
     let isNoted = false;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
-      const found = change?.look
-        ? await change.look(service.background, signal)
-        : await lookWithFailure(ref, { service: service.background, memory, signal });
+      const looking = change?.look
+        ? change.look(service.background, signal)
+        : lookWithFailure(ref, { service: service.background, memory, signal });
+      const found = await looking.catch((error: unknown) => {
+        if (!signal.aborted) silentSince = 0;
+        throw error;
+      });
       const rewards = judge && (await readRewards(service.background, ref.id, signal));
       const seen = rewards ? { ...found, graded: rewards.graded, mean: rewards.mean } : found;
       isJudgedOver = rewards !== undefined && judge?.isMet(rewards) === true;

@@ -1,7 +1,7 @@
 /** `--timeout` holds from the start of a command to its end, and what was started is always named. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { missingSecrets } from '../../src/commands/readiness.ts';
 import { NetworkError } from '../../src/service/errors.ts';
@@ -14,14 +14,29 @@ const time = '2026-01-01T00:00:00Z';
 const benchmark = { bench_id: 'bench_1', label: 'words', created_at: time, rollout_ready: true };
 const run = { eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'running', created_at: time };
 
-/** A service that answers by method and path, and is otherwise silent. */
+/** Makes the next `--timeout` end when the result is called. */
+function timeIsUp(): () => void {
+  const limit = new AbortController();
+  const spy = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
+  onTestFinished(() => spy.mockRestore());
+  return () => limit.abort(new DOMException('The time is up.', 'TimeoutError'));
+}
+
+/** A service that answers by method and path, and is otherwise silent: then the time is up. */
 async function cliTo(answers: Readonly<Record<string, unknown>>, otherwise = silent) {
+  let isUp = (): void => {};
   const server = await hostileServer((response, request) => {
     const path = `${request.method} ${request.url.replace(/\?.*/, '')}`;
-    const answer = Object.hasOwn(answers, path) ? json(answers[path]) : otherwise;
+    const isKnown = Object.hasOwn(answers, path);
+    const answer = isKnown ? json(answers[path]) : otherwise;
+    if (answer === silent) isUp();
     return answer(response, request);
   });
-  return { cli: cliOn({ baseUrl: server.url, apiKey: 'key' }), requests: server.requests };
+  const cli: ReturnType<typeof cliOn> = (...command) => {
+    isUp = timeIsUp();
+    return cliOn({ baseUrl: server.url, apiKey: 'key' })(...command);
+  };
+  return { cli, requests: server.requests, isUp: () => isUp() };
 }
 
 const start = ['bench_1', '-m', 'acme/m', '--name', 'first', '--wait'];
@@ -52,16 +67,21 @@ it('names what it has started if the service is gone since, and says that its en
   expect(notes).not.toContain('is still running after');
 });
 
-it('says that the rate is limited where that took the time, not that nothing answered (C20)', async () => {
-  const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'Retry-After': '30' });
-  const { cli } = await cliTo({}, limited);
-  for (const args of [['evr_1'], []]) {
-    const { code, notes } = await cli('watch', [...args, '--timeout', '1']);
+it.each([['evr_1'], []])(
+  'says that the rate is limited where that took the time, not that nothing answered (C20): watch %s',
+  async (...args) => {
+    const server = await hostileServer(refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'Retry-After': '30' }));
+    const isUp = timeIsUp();
+    const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const { code, notes } = await cli('watch', [...args, '--timeout', '1', '--debug'], {
+      // The attempt is over.
+      onNote: text => text.includes('): 429 ') && setImmediate(isUp),
+    });
     expect(code).toBe(exitCodes.timeout);
     expect(notes).toMatch(/The service limits the rate of requests until \d\d:\d\d:\d\d/);
-    expect(notes).not.toMatch(/did not answer|no longer answers/);
-  }
-});
+    expect(notes).not.toMatch(/did not answer|no longer answers|is still running/);
+  },
+);
 
 it('names what it has started if its state is refused later', async () => {
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
@@ -71,8 +91,9 @@ it('names what it has started if its state is refused later', async () => {
 
 it('gives the reason of a refusal, also if the secrets behind it cannot be read in time', async () => {
   const conflict = refusal(409, 'conflict_error', 'not_ready', { message: 'The benchmark is not ready.' });
-  const { cli, requests } = await cliTo(known, (response, request) => {
+  const { cli, requests, isUp } = await cliTo(known, (response, request) => {
     if (request.method === 'POST') return conflict(response, request);
+    isUp();
   });
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '2']);
   expect(requests.at(-1)?.url).toContain('readiness');
