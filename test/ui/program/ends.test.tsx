@@ -154,6 +154,8 @@ describe('Watch', () => {
     run.answers.listEvalRuns = () => [];
     await screen.waitFor(text => /▸ baseline +• deleted/.test(text));
     await screen.waitFor('baseline was deleted from the service');
+    // What was on its way then.
+    await morePolls(run, 4);
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 8);
     expect(run.asked('getEvalProgress') + run.asked('getEvalRun')).toBe(before);
