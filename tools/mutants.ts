@@ -51,7 +51,7 @@ if (values.help) {
 const layers = ['service', 'contract', 'text', 'queries', 'local/store', 'local/model'];
 const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
 const testFolders = values.smoke ? ['text'] : values.tests.split(',');
-const workers = Number(values.workers);
+const workers = values.smoke ? 1 : Number(values.workers);
 const limitMs = 1_000 * Number(values.seconds);
 const only = new Set(values.only.split(',').filter(Boolean).map(Number));
 
@@ -143,7 +143,7 @@ const files = folders
   .filter(isSource)
   .sort();
 const all = files.flatMap(file => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
-const sample = sampled(all, values.smoke ? 8 : Number(values.count), Number(values.seed))
+const sample = sampled(all, values.smoke ? 3 : Number(values.count), Number(values.seed))
   .map((mutant, id) => ({ id, mutant }))
   .filter(({ id }) => only.size === 0 || only.has(id));
 process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
@@ -190,7 +190,8 @@ for (const file of files) {
 
 // First with no mutant active: which test files reach which mutants, how long they take, and whether they pass at all.
 writeFileSync(reachedFile, '');
-const tests = testFolders.flatMap(each => globSync(`test/${each}/**/*.test.{ts,tsx}`, { cwd: folder }));
+const testNames = values.smoke ? 'numbers' : '*';
+const tests = testFolders.flatMap(each => globSync(`test/${each}/**/${testNames}.test.{ts,tsx}`, { cwd: folder }));
 const wanted = [...new Set(tests)].filter(path => !/^test\/+(e2e|torture|add-resource|lock-file|patches)/.test(path));
 const first = await scout.run(
   -1,

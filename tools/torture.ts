@@ -20,8 +20,16 @@ npm run torture -- soak --minutes N
 
 /** What is tried unless a flag says otherwise. */
 const usual = process.argv.includes('--smoke')
-  ? { keys: '200', answers: '20', sessions: '1', views: '3', commands: '8', minutes: '1' }
-  : { keys: '300000', answers: '20000', sessions: '100', views: '300', commands: '300', minutes: '30' };
+  ? { keys: '200', answers: '20', sessions: '1', views: '3', commands: '8', minutes: '1', workers: '1' }
+  : {
+      keys: '300000',
+      answers: '20000',
+      sessions: '100',
+      views: '300',
+      commands: '300',
+      minutes: '30',
+      workers: String(Math.min(2, availableParallelism())),
+    };
 
 /** Ends the program for --help, and for arguments that it does not know. */
 function argumentsOf<Parsed>(parse: () => Parsed): Parsed {
@@ -46,7 +54,7 @@ const { values, positionals } = argumentsOf(() =>
       views: { type: 'string', default: usual.views },
       commands: { type: 'string', default: usual.commands },
       minutes: { type: 'string', default: usual.minutes },
-      workers: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+      workers: { type: 'string', default: usual.workers },
     },
   }),
 );
@@ -54,6 +62,27 @@ if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
+
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  breadth: () => breadth(),
+  depth: () => depth(),
+  'read-only': () => both('read-only'),
+  secrets: () => both('secrets'),
+  numbers,
+  commands: commandLine,
+  soak: longWatch,
+};
+const [named] = positionals;
+const chosen = named === undefined ? Object.values(parts) : Object.hasOwn(parts, named) ? [parts[named]] : [];
+if (chosen.length === 0) {
+  process.stderr.write(`There is no part ${named}; there are ${Object.keys(parts).join(', ')}.\n`);
+  process.exit(2);
+}
+
+// Before the program is loaded, which depends on it.
+Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40' });
+const { makeWorld } = await import('./torture/world.ts');
+const world = await makeWorld();
 
 type Row = readonly [what: string, count: number | string];
 const rows: Row[] = [];
@@ -71,6 +100,7 @@ async function breadth(purpose: Purpose = 'anything', share = 1): Promise<void> 
   const keys = Number(values.keys) * share;
   let reported = 0;
   const counts = await runBreadth({
+    world,
     seed: values.seed,
     purpose,
     keys,
@@ -96,9 +126,11 @@ async function depth(purpose: Purpose = 'anything', share = 1): Promise<void> {
   await import('./built.ts');
   const { runDepth } = await import('./torture/depth-run.ts');
   const counts = await runDepth({
+    world,
     seed: values.seed,
     purpose,
     sessions: Math.ceil(Number(values.sessions) * share),
+    keys: values.smoke ? 60 : 300,
     workers: Number(values.workers),
     onFailure,
     onProgress: words => process.stderr.write(`${words}\n`),
@@ -123,10 +155,7 @@ async function both(purpose: Purpose): Promise<void> {
 }
 
 async function numbers(): Promise<void> {
-  Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40' });
   const { numbersSession } = await import('./torture/numbers.ts');
-  const { makeWorld } = await import('./torture/world.ts');
-  const world = await makeWorld();
   const views = Number(values.views);
   let mutated = 0;
   for (let view = 1; view <= views; view += 1) {
@@ -134,17 +163,13 @@ async function numbers(): Promise<void> {
     mutated += result.mutated;
     for (const failure of result.failures) onFailure(failure);
   }
-  world.remove();
   rows.push(['views compared with what was sent', views], ['mutated answers', mutated]);
 }
 
 async function commandLine(): Promise<void> {
   await import('./built.ts');
   const { commandsSession } = await import('./torture/commands.ts');
-  const { makeWorld } = await import('./torture/world.ts');
-  const world = await makeWorld();
   const result = await commandsSession({ world, seed: values.seed, commands: Number(values.commands) });
-  world.remove();
   for (const failure of result.failures) onFailure(failure);
   rows.push(
     ['commands on a terminal', result.commands],
@@ -156,11 +181,8 @@ async function commandLine(): Promise<void> {
 async function longWatch(): Promise<void> {
   await import('./built.ts');
   const { soak } = await import('./torture/soak.ts');
-  const { makeWorld } = await import('./torture/world.ts');
-  const world = await makeWorld();
   const minutes = Number(values.minutes);
   const result = await soak({ world, minutes, onProgress: words => process.stderr.write(`${words}\n`) });
-  world.remove();
   for (const failure of result.failures) onFailure(failure);
   rows.push(
     ['soak: minutes by the fast clock', minutes],
@@ -170,22 +192,8 @@ async function longWatch(): Promise<void> {
   );
 }
 
-const parts: Readonly<Record<string, () => Promise<void>>> = {
-  breadth: () => breadth(),
-  depth: () => depth(),
-  'read-only': () => both('read-only'),
-  secrets: () => both('secrets'),
-  numbers,
-  commands: commandLine,
-  soak: longWatch,
-};
-const [named] = positionals;
-const chosen = named === undefined ? Object.values(parts) : Object.hasOwn(parts, named) ? [parts[named]] : [];
-if (chosen.length === 0) {
-  process.stderr.write(`There is no part ${named}; there are ${Object.keys(parts).join(', ')}.\n`);
-  process.exit(2);
-}
 for (const part of chosen) await part?.();
+world.remove();
 
 rows.push(['failures', failures.length], ['seed', values.seed]);
 const width = Math.max(...rows.map(([what]) => what.length));

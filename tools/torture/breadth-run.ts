@@ -5,8 +5,10 @@ import type { SessionCounts } from './breadth.ts';
 import type { SessionOrder } from './breadth-worker.ts';
 import type { Failure } from './judge.ts';
 import type { Purpose } from './shares.ts';
+import type { World } from './world.ts';
 
 export interface BreadthGoal {
+  readonly world: World;
   readonly seed: string;
   readonly purpose: Purpose;
   readonly keys: number;
@@ -62,8 +64,8 @@ function hear(worker: ChildProcess): Promise<unknown> {
 /** React in its production and its development build: the one is faster, the other reports more errors. */
 const kinds = ['production', 'development'] as const;
 
-async function start(index: number): Promise<ChildProcess> {
-  const env = { ...process.env, NODE_ENV: kinds[index % kinds.length] };
+async function start(index: number, { data }: World): Promise<ChildProcess> {
+  const env = { ...process.env, NODE_ENV: kinds[index % kinds.length], TORTURE_DATA: data };
   const worker = fork(workerPath, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   await hear(worker);
   return worker;
@@ -84,7 +86,7 @@ export async function runBreadth(goal: BreadthGoal): Promise<BreadthCounts> {
     goal.onProgress(counts);
   };
   const work = async (_: unknown, index: number): Promise<void> => {
-    let worker = await start(index);
+    let worker = await start(index, goal.world);
     while (!isDone()) {
       begun += 1;
       const { purpose } = goal;
@@ -95,7 +97,7 @@ export async function runBreadth(goal: BreadthGoal): Promise<BreadthCounts> {
       } catch (error) {
         const what = error instanceof Error ? error.message : String(error);
         add({ keys: 0, answers: 0, mutated: 0, typed: 0, failures: [{ seed: order.seed, what, screen: '' }] });
-        worker = await start(index);
+        worker = await start(index, goal.world);
       }
     }
     worker.disconnect();

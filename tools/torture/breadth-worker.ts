@@ -28,7 +28,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const world = await makeWorld();
+const world = await makeWorld(process.env['TORTURE_DATA']);
 
 async function session({ seed, keys, purpose }: SessionOrder): Promise<void> {
   const before = heap();

@@ -2,12 +2,15 @@
 import { type DepthResult, depthSession } from './depth.ts';
 import type { Failure } from './judge.ts';
 import type { Purpose } from './shares.ts';
-import { makeWorld } from './world.ts';
+import type { World } from './world.ts';
 
 export interface DepthGoal {
+  readonly world: World;
   readonly seed: string;
   readonly purpose: Purpose;
   readonly sessions: number;
+  /** Of a session. */
+  readonly keys: number;
   /** Sessions in parallel. */
   readonly workers: number;
   readonly onFailure: (failure: Failure) => void;
@@ -27,8 +30,6 @@ export interface DepthCounts {
   readonly memory: number;
 }
 
-const keysOfSession = 300;
-
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
@@ -39,14 +40,13 @@ function sum(results: readonly DepthResult[], of: (result: DepthResult) => numbe
 }
 
 export async function runDepth(goal: DepthGoal): Promise<DepthCounts> {
-  const { seed, purpose, sessions, workers, onFailure, onProgress } = goal;
-  const world = await makeWorld();
+  const { world, seed, purpose, sessions, keys, workers, onFailure, onProgress } = goal;
   const results: DepthResult[] = [];
   let begun = 0;
   const work = async (): Promise<void> => {
     while (begun < sessions) {
       begun += 1;
-      const result = await depthSession({ world, seed: `${seed}-${begun}`, keys: keysOfSession, purpose });
+      const result = await depthSession({ world, seed: `${seed}-${begun}`, keys, purpose });
       results.push(result);
       for (const failure of result.failures) onFailure(failure);
       if (results.length % 10 === 0) {
@@ -55,7 +55,6 @@ export async function runDepth(goal: DepthGoal): Promise<DepthCounts> {
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
-  world.remove();
   const endings = Map.groupBy(results, ({ ending }) => ending);
   const bySignal = results.filter(({ ending }) => ending.startsWith('SIG')).map(({ endMs }) => endMs);
   return {

@@ -17,6 +17,8 @@ export const secretValue = 'torture-secret-c0ffee5ca1ab1e';
 const limitMs = 120_000;
 
 export interface World {
+  /** The folder of the data. */
+  readonly data: string;
   /** Starts a service on a copy of the data. */
   readonly start: () => Promise<RunningService & { readonly folder: string; readonly end: () => Promise<void> }>;
   /** Makes `folder` the data folder of a service that has not been started yet; its key is `apiKey`. */
@@ -43,26 +45,33 @@ const transcripts = [...controls, ...deceivers].map((text, index) => ({
   ],
 }));
 
-export async function makeWorld(): Promise<World> {
-  const root = mkdtempSync(join(tmpdir(), 'benchtop-torture-'));
-  const template = join(root, 'template');
-  const first = await serve({ dataFolder: template, apiKey });
+/** Fills a data folder, which takes a while. */
+async function fill(data: string): Promise<void> {
+  const first = await serve({ dataFolder: data, apiKey });
   await populate(callerOf({ baseUrl: first.baseUrl, apiKey }, limitMs), {
     runs: ['baseline', 'second look', ...[controls[0], deceivers[0]].filter(name => name !== undefined)],
     secretValue,
     trajectories: transcripts,
   });
   await first.stop();
+}
+
+/** @param known the data of another process's world, which is kept; otherwise it is made */
+export async function makeWorld(known?: string): Promise<World> {
+  const root = mkdtempSync(join(tmpdir(), 'benchtop-torture-'));
+  const data = known ?? join(root, 'template');
+  if (known === undefined) await fill(data);
   let made = 0;
   const folderFor = (what: string): string => {
     made += 1;
     return join(root, `${what}-${made}`);
   };
   const copyTo = (folder: string): void => {
-    cpSync(template, folder, { recursive: true });
+    cpSync(data, folder, { recursive: true });
     writeFileSync(join(folder, 'api-key'), apiKey, { mode: 0o600 });
   };
   return {
+    data,
     copyTo,
     start: async () => {
       const folder = folderFor('data');
