@@ -33,7 +33,7 @@ async function train(options: object): Promise<void> {
   const { call, until } = callerOf(service, 30_000);
   const { items } = await until('benchmarks', ({ items: all }) => all?.length > 0);
   const bench_id = items.find(({ label }: { label: string }) => label === 't-words').bench_id;
-  const run = { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'forty steps', options };
+  const run = { bench_id, base_model_slug: 'benchtop/tutor-base', display_name: 'a few steps', options };
   expect((await call('POST', 'train', run)).training_run_id).toMatch(/^trn_/);
 }
 
@@ -61,17 +61,17 @@ describe('a pager', () => {
 
   it('keeps nothing waiting: what runs is followed, and its end rings the bell', async () => {
     const session = await opened({}, { args: ['--notices', 'bell'] });
-    await train({ num_steps: 40 });
+    await train({ num_steps: 15 });
     session.type(':training\r');
-    await session.waitFor('▸ forty steps');
+    await session.waitFor('▸ a few steps');
     session.press('enter');
-    await session.waitFor('of 40');
+    await session.waitFor('of 15');
     session.press('o');
     await session.waitFor('PAGER SHOWS');
     const since = session.sent().length;
     await eventually(() => expect(session.sent().slice(since)).toContain('\u0007'));
     // The screen is not drawn over the pager.
-    expect(session.text()).not.toContain('of 40');
+    expect(session.text()).not.toContain('of 15');
     session.type('\r');
     await session.waitFor('✓ succeeded');
     session.press('q');

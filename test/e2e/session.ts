@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { spawn as spawnInTerminal } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import { version } from '../../src/commands/version.ts';
+import { endHolder, FolderHeld, stopService } from '../../src/local/daemon/client.ts';
 import { bytesOf } from '../screen.ts';
 import { svgOf } from './svg.ts';
 
@@ -21,7 +22,11 @@ export function freshHome(): { home: string; env: Record<string, string>; remove
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
   const remove = async (): Promise<void> => {
-    await run(['serve', '--stop'], env);
+    const dataFolder = join(home, '.local/share/benchtop');
+    await stopService(dataFolder).catch(async (error: unknown) => {
+      if (!(error instanceof FolderHeld) || error.pid === undefined) throw error;
+      await endHolder(dataFolder, error.pid);
+    });
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   };
   return { home, env, remove };

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { lockFolder } from '../../src/local/daemon/files.ts';
 import { freshHome, openSession, type Session } from './session.ts';
 
@@ -13,15 +13,15 @@ const hangsMs = 8_000;
 
 let home: ReturnType<typeof freshHome>;
 let server: Server | undefined;
-beforeEach(() => {
+beforeAll(() => {
   home = freshHome();
 });
-afterEach(async () => {
+afterEach(() => {
   server?.closeAllConnections();
   server?.close();
   server = undefined;
-  await home.remove();
 });
+afterAll(() => home.remove());
 
 async function serviceOf(answer: RequestListener): Promise<Record<string, string>> {
   server = createServer(answer).listen(0, '127.0.0.1');
@@ -61,6 +61,19 @@ async function endsBy(session: Session, signal: 'SIGTERM' | 'SIGHUP' | 'SIGINT',
   expect(session.leftOn()).toEqual([]);
 }
 
+/** A program that starts its local service, which waits until `unlock`. */
+async function starting(): Promise<{ session: Session; unlock: () => void }> {
+  // Of its own: in the end the service does start.
+  const own = freshHome();
+  onTestFinished(own.remove);
+  const folder = join(own.home, '.local/share/benchtop');
+  mkdirSync(folder, { recursive: true });
+  const unlock = lockFolder(folder);
+  const session = openSession(own.env);
+  await session.waitFor('Starting the local service…');
+  return { session, unlock: () => unlock?.() };
+}
+
 describe.each([
   ['SIGTERM', 143],
   ['SIGHUP', 129],
@@ -98,13 +111,9 @@ describe.each([
   });
 
   it('while the local service is being started', async () => {
-    const folder = join(home.home, '.local/share/benchtop');
-    mkdirSync(folder, { recursive: true });
-    const unlock = lockFolder(folder);
-    const session = openSession(home.env);
-    await session.waitFor('Starting the local service…');
+    const { session, unlock } = await starting();
     await endsBy(session, signal, code);
-    unlock?.();
+    unlock();
   });
 
   it('while a new service is being tested', async () => {
@@ -141,13 +150,9 @@ describe('q ends the program', () => {
   });
 
   it('while the local service is being started', async () => {
-    const folder = join(home.home, '.local/share/benchtop');
-    mkdirSync(folder, { recursive: true });
-    const unlock = lockFolder(folder);
-    const session = openSession(home.env);
-    await session.waitFor('Starting the local service…');
+    const { session, unlock } = await starting();
     session.press('q');
     expect((await session.ended).exitCode).toBe(0);
-    unlock?.();
+    unlock();
   });
 });

@@ -13,6 +13,9 @@ import { freshHome, newerProgram, openSession, run, type Session } from './sessi
 /** While this file exists, no service starts. */
 const gate = (): string => join(home.home, 'gate');
 
+/** Once this file exists, files are stored without delay. */
+const swift = (): string => join(home.home, 'swift');
+
 /** Slows the service down: each word of a chat, and each file, takes a while. */
 const slowness = `
 import { existsSync } from 'node:fs';
@@ -23,7 +26,7 @@ const emit = http.Server.prototype.emit;
 http.Server.prototype.emit = function (name, request, response) {
   if (name !== 'request') return emit.apply(this, arguments);
   if (request.url.startsWith('/v1/')) slowDown(response);
-  if (request.method !== 'PUT') return emit.apply(this, arguments);
+  if (request.method !== 'PUT' || existsSync(process.env.HOME + '/swift')) return emit.apply(this, arguments);
   setTimeout(() => emit.call(this, name, request, response), 250);
   return true;
 };
@@ -214,6 +217,7 @@ describe('a session', () => {
   });
 
   it('has lost nothing: all questions and what came of their answers, and the upload as a whole', async () => {
+    writeFileSync(swift(), '');
     session.type(':chat\r');
     await session.waitFor('what is the fourth thing');
     session.press('esc');

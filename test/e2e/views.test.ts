@@ -1,28 +1,32 @@
-/** Every view of the built program, at every size, reached as a user would. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+/** Every view of the built program, reached as a user would, and shown at every size. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PopulatedHome, populatedHome } from './populated.ts';
-import { openSession } from './session.ts';
-import { goWay, sizes, viewSessions } from './views.ts';
+import { openSession, type Session } from './session.ts';
+import { go, goWay, sizes, viewSessions } from './views.ts';
 
 let home: PopulatedHome;
+let session: Session;
 beforeAll(async () => {
   home = await populatedHome();
-}, 60_000);
-afterAll(() => home.remove());
+  const [[columns, rows]] = sizes;
+  session = openSession(home.env, { columns, rows });
+  await session.waitFor('▸ t-words');
+});
+afterAll(async () => {
+  session.press('esc', 'esc', 'ctrl-c');
+  expect((await session.ended).exitCode).toBe(0);
+  expect(session.leftOn()).toEqual([]);
+  await home.remove();
+});
 
-describe.each(sizes)('at %i×%i', (columns, rows) => {
-  it.each(viewSessions)('$name', async ({ way, shows, selected }) => {
-    const session = openSession(home.env, { columns, rows });
-    await session.waitFor('▸ t-words');
-    await goWay(session, way);
+it.each(viewSessions)('$name', async ({ way, shows, selected }) => {
+  // From the composer of a chat, or from help, there is no palette.
+  await goWay(session, ['esc', ...go('benchmarks'), { see: /▸ t-words (.|\n)*opposites/ }, ...way]);
+  for (const [columns, rows] of sizes) {
+    session.resize(columns, rows);
+    // Framed on all sides, at any size.
+    await session.waitFor(new RegExp(`^┌.{${columns - 2}}┐\\n(.*\\n){${rows - 2}}└.{${columns - 2}}┘$`));
     for (const words of shows) await session.waitFor(words);
     if (selected) await session.waitFor(`▸ ${selected}`);
-    const lines = session.text().split('\n');
-    // Framed on all sides, at any size.
-    expect(lines[0]).toMatch(/^┌.*┐$/);
-    expect(lines.at(-1)).toMatch(/^└.*┘$/);
-    session.press('esc', 'esc', 'ctrl-c');
-    expect((await session.ended).exitCode).toBe(0);
-    expect(session.leftOn()).toEqual([]);
-  });
+  }
 });

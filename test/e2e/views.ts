@@ -39,7 +39,15 @@ export interface ViewSession {
 }
 
 /** Through the palette. */
-export const go = (name: string): readonly Step[] => [{ type: ':' }, { type: name }, 'enter'];
+export const go = (name: string): readonly Step[] => [
+  { type: ':' },
+  // What is live may change the screen between two keys.
+  { see: 'Go to, or run' },
+  { type: name },
+  { see: `:${name}` },
+  'enter',
+  { gone: 'Go to, or run' },
+];
 
 export const viewSessions: readonly ViewSession[] = [
   { name: 'watch', way: go('watch'), shows: ['WATCHED', 'Nothing is running or pinned'] },
