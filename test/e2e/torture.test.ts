@@ -1,16 +1,13 @@
-/** A share of `npm run torture` with fixed seeds: the built program in a pseudo-terminal, on mutated answers. */
+/**
+ * Seeds of `npm run torture` that once failed: the built program in a pseudo-terminal, on mutated answers. Sessions mostly
+ * wait, so they run side by side. `npm run smoke` runs sessions of each purpose.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { depthSession } from '../../tools/torture/depth.ts';
 import { makeWorld, type World } from '../../tools/torture/world.ts';
-import { type DepthSeed, depthSeeds } from '../torture/seeds.ts';
+import { depthSeeds } from '../torture/seeds.ts';
 
 const keys = 300;
-const seeds: readonly DepthSeed[] = [
-  ...depthSeeds,
-  { seed: 'one', was: 'nothing yet' },
-  { seed: 'two', was: 'nothing yet' },
-  { seed: 'reader', was: 'nothing yet', purpose: 'read-only' },
-];
 let world: World;
 beforeAll(async () => {
   world = await makeWorld();
@@ -18,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.remove());
 
 describe('random keys and signals in a pseudo-terminal', () => {
-  it.each(seeds)('$seed: $was', async ({ seed, purpose }) => {
+  it.concurrent.each(depthSeeds)('$seed: $was', async ({ seed, purpose }) => {
     const session = await depthSession({ world, seed, keys, purpose });
     expect(session.failures.map(({ what }) => what)).toEqual([]);
     expect(session.typed > 0).toBe(purpose === 'secrets');
