@@ -45,7 +45,7 @@ describe('kill -9 during evaluations', () => {
       expect((await first.service.call('getBenchmarkReadiness', { params: { bench_id: benchId } })).ready).toBe(true),
     );
     const started = await Promise.all(
-      Array.from({ length: 8 }, (_, index) =>
+      Array.from({ length: 4 }, (_, index) =>
         first.service.call('startEval', {
           params: { bench_id: benchId },
           body: { display_name: `run ${index}`, model_slug: 'benchtop/reader-large' },
