@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import LongFirst from './test/setup/long-first.ts';
 
 /** For what hangs. A busy machine may take ten times as long as an idle one. */
 const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
@@ -13,6 +14,7 @@ export default defineConfig({
     reporters: ['default', './test/setup/totals.ts'],
     // Sessions in a pseudo-terminal mostly wait: one worker more than there are cores.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
