@@ -70,7 +70,7 @@ describe('a Node that is too old, or a clone without its packages', () => {
     );
     const clone = mkdtempSync(join(tmpdir(), 'benchtop-clone-'));
     onTestFinished(() => rmSync(clone, { recursive: true }));
-    for (const name of ['start', 'stale', 'unready']) {
+    for (const name of ['start', 'unready']) {
       cpSync(join('tools', `${name}.mjs`), join(clone, 'tools', `${name}.mjs`));
     }
     await expect(execute(process.execPath, [start], { cwd: clone })).rejects.toMatchObject(
@@ -89,14 +89,14 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     home.env['PATH'] = pathWith(node);
     folder = await packed.install(home.env);
   });
-  afterAll(async () => {
-    await benchtop(['serve', '--stop']);
-    await home.remove();
-  });
+  afterAll(() => home.remove());
 
   /** Runs the command that the package puts on the path. */
   const benchtop = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
-    execute('npx', ['--no', 'benchtop', ...args], { cwd: folder, env: { ...home.env, ...environment } });
+    execute(join(folder, 'node_modules/.bin/benchtop'), [...args], {
+      cwd: folder,
+      env: { ...home.env, ...environment },
+    });
 
   it('is one package, and the Node that is wanted runs it', async () => {
     expect(readdirSync(join(folder, 'node_modules')).filter(name => !name.startsWith('.'))).toEqual(['benchtop']);
@@ -120,7 +120,8 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     await goWay(session, ['e', { see: 'aesop-small' }, 'right', 'right', { see: 'benchtop/tutor-base' }, 'enter']);
     await session.waitFor('28 of 28 rollouts');
     await session.waitFor('✓ completed');
-    await goWay(session, ['esc', { see: '▸ t-words' }, 't', { see: 'num steps' }, 'right', 'right']);
+    // The benchmark: the tasks of the run are called t-words-… as well.
+    await goWay(session, ['esc', { see: '▸ t-words ' }, 't', { see: 'num steps' }, 'right', 'right']);
     // Fewer steps than by default, which takes a minute.
     await goWay(session, ['tab', 'tab', { type: '6' }, 'tab', { type: '4' }, 'tab', { type: '4' }, 'enter']);
     await session.waitFor('step 6 of 6');
@@ -150,7 +151,8 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     return run;
   };
 
-  it('does the same as a script', async () => {
+  // test/e2e/readme.test.ts runs it on another Node.
+  it.runIf(version === nodeReleases[0])('does the same as a script', async () => {
     const script = examples.find(({ language, text }) => language === 'sh' && text.includes('benchtop train'))?.text;
     const { stdout } = await shell(script ?? 'false');
     const [before, after, deployment, answer] = stdout.split('\n');
@@ -159,7 +161,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     expect(answer).toMatch(/\w/);
   });
 
-  it('is a gate, by the workflow of README', async () => {
+  it.runIf(version === nodeReleases[0])('is a gate, by the workflow of README', async () => {
     const workflow = examples.find(
       ({ language, text }) => language === 'yaml' && text.includes('benchtop compare'),
     )?.text;
