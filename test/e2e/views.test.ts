@@ -19,9 +19,8 @@ afterAll(async () => {
   await home.remove();
 });
 
-it.each(viewSessions)('$name', async ({ way, shows, selected }) => {
-  // From the composer of a chat, or from help, there is no palette.
-  await goWay(session, ['esc', ...go('benchmarks'), { see: /▸ t-words (.|\n)*opposites/ }, ...way]);
+it.each(viewSessions)('$name', async ({ way, shows, selected, back = [] }) => {
+  await goWay(session, [...go('benchmarks'), { see: /▸ t-words (.|\n)*opposites/ }, ...way]);
   for (const [columns, rows] of sizes) {
     session.resize(columns, rows);
     // Framed on all sides, at any size.
@@ -29,4 +28,5 @@ it.each(viewSessions)('$name', async ({ way, shows, selected }) => {
     for (const words of shows) await session.waitFor(words);
     if (selected) await session.waitFor(`▸ ${selected}`);
   }
+  await goWay(session, back);
 });

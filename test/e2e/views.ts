@@ -36,6 +36,8 @@ export interface ViewSession {
   readonly shows: readonly (string | RegExp)[];
   /** The row under the cursor. */
   readonly selected?: string;
+  /** To where the palette opens, if it does not here. */
+  readonly back?: readonly Step[];
 }
 
 /** Through the palette. */
@@ -86,7 +88,7 @@ export const viewSessions: readonly ViewSession[] = [
   { name: 'models', way: go('models'), shows: ['MODEL', 'tutor'], selected: 'benchtop/a' },
   { name: 'runtimes', way: go('runtimes'), shows: ['RUNTIME', 'ready'], selected: 'local/' },
   { name: 'secrets', way: go('secrets'), shows: ['SECRET', 'EXISTING'], selected: 'EXISTING' },
-  { name: 'chat', way: go('chat'), shows: ['Chat', 'benchtop/aesop-small'] },
+  { name: 'chat', way: go('chat'), shows: ['Chat', 'benchtop/aesop-small'], back: ['esc', { see: '<i> write' }] },
   { name: 'help', way: ['?'], shows: ['Help', 'evaluate a model on it'] },
 ];
 
