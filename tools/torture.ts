@@ -1,6 +1,7 @@
 /** `npm run torture`: the program on a service that answers wrongly, under random input. See `usage`. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { breadthSeeds } from '../test/torture/seeds.ts';
 import { runBreadth } from './torture/breadth-run.ts';
 import type { Failure } from './torture/judge.ts';
 import type { Purpose } from './torture/shares.ts';
@@ -9,6 +10,7 @@ const usage = `npm run torture                       everything
 npm run torture -- breadth --keys N --answers N
 npm run torture -- depth --sessions N
 npm run torture -- numbers --views N
+npm run torture -- seeds              sessions that once failed
 npm run torture -- commands --commands N   the command line on a terminal
 npm run torture -- read-only          breadth and depth of a program that may only read, pressed to write
 npm run torture -- secrets            breadth and depth in which secrets are typed: they are found nowhere afterwards
@@ -69,6 +71,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   'read-only': () => both('read-only'),
   secrets: () => both('secrets'),
   numbers,
+  seeds: knownSeeds,
   commands: commandLine,
   soak: longWatch,
 };
@@ -164,6 +167,16 @@ async function numbers(): Promise<void> {
     for (const failure of result.failures) onFailure(failure);
   }
   rows.push(['views compared with what was sent', views], ['mutated answers', mutated]);
+}
+
+async function knownSeeds(): Promise<void> {
+  const { breadthSession } = await import('./torture/breadth.ts');
+  const seeds = values.smoke ? breadthSeeds.slice(0, 1) : breadthSeeds;
+  for (const [seed, , keys] of seeds) {
+    const session = await breadthSession({ world, seed, keys });
+    for (const failure of session.failures) onFailure(failure);
+  }
+  rows.push(['sessions that once failed', seeds.length]);
 }
 
 async function commandLine(): Promise<void> {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.remove());
 
 describe('random keys on mutated answers', () => {
-  it.each(['one', 'three', 'four', 'six', 'seven', 'ten'])('leave the program whole: %s', async seed => {
+  it.each(['one', 'three', 'four'])('leave the program whole: %s', async seed => {
     const session = await breadthSession({ world, seed, keys });
     expect(session.failures.map(({ what }) => what)).toEqual([]);
     expect(session.keys).toBeGreaterThanOrEqual(keys);
@@ -38,9 +38,13 @@ describe('random keys on mutated answers, in a program', () => {
   });
 });
 
+// One of each kind: of pastes, of texts, of numbers. `npm run torture` has them all.
 describe('seeds of failures that were found', () => {
-  it.each(breadthSeeds)('%s: %s', async (seed, _was, keysOfFailure) => {
-    const { failures } = await breadthSession({ world, seed, keys: keysOfFailure });
-    expect(failures.map(({ what }) => what)).toEqual([]);
-  });
+  it.each(breadthSeeds.filter(([seed]) => ['s1', 'A-134', 'calm1-195'].includes(seed)))(
+    '%s: %s',
+    async (seed, _was, keysOfFailure) => {
+      const { failures } = await breadthSession({ world, seed, keys: keysOfFailure });
+      expect(failures.map(({ what }) => what)).toEqual([]);
+    },
+  );
 });

@@ -79,7 +79,7 @@ describe('what the screen says', () => {
   });
   afterAll(() => world.remove());
 
-  it.each([...numberSeeds, ...['n3', 'n4', 'n5', 'n9'].map(seed => [seed, 'nothing yet'] as const)])(
+  it.each([...numberSeeds, ...['n4', 'n9'].map(seed => [seed, 'nothing yet'] as const)])(
     'is what was sent, %s: %s',
     async seed => {
       const { failures } = await numbersSession({ world, seed });
