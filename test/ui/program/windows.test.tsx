@@ -1,4 +1,4 @@
-/** Every window of every view, at every size: inside its border, with the frame and the hints around it, and hints that act. */
+/** Every window of every view, where it fits just or not: in its border, the frame and the hints around it, and hints that act. */
 import {
   afterAll,
   afterEach,
@@ -60,8 +60,6 @@ const offered = (): readonly Offer[] => {
 };
 
 const sizes = [
-  [200, 60],
-  [120, 40],
   [120, 36],
   [80, 24],
   [60, 15],
