@@ -9,7 +9,7 @@ import { Random } from '../../../tools/torture/random.ts';
 
 const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000];
 /** Many tasks take long to draw. */
-const drawsOf = (size: number): number => (size < 100 ? 400 : size < 1_000 ? 200 : 60);
+const drawsOf = (size: number): number => (size < 100 ? 250 : size < 1_000 ? 100 : 30);
 
 it('tries at least 30 shapes of rewards, each with its true mean (V44)', () => {
   expect(shapes.filter(({ unbounded }) => !unbounded).length).toBeGreaterThanOrEqual(30);
@@ -44,7 +44,7 @@ describe.each(shapes)('$name', shape => {
   });
 
   it.skipIf(shape.unbounded)('is covered by the interval of who looks after every task (V44)', () => {
-    const always = lookAlways(shape, 1_000, 150, new Random(`${shape.name} always`), 0);
+    const always = lookAlways(shape, 1_000, 80, new Random(`${shape.name} always`), 0);
     expect(isBroken(always.missed, always.draws, promises.missed)).toBe(false);
     expect(isBroken(always.tooHigh, always.draws, promises.tooHigh)).toBe(false);
   });
