@@ -53,7 +53,7 @@ describe('training', () => {
     const runId = await train();
     let before = 0;
     let furthest = 0;
-    for (const delay of delays(1, 6, 250)) {
+    for (const delay of delays(1, 4, 250)) {
       // A run that records nothing between two kills is set aside.
       const proceeds = ({ status, completed_steps }: { status: string; completed_steps: number }) =>
         completed_steps > furthest || hasEnded({ status });
@@ -81,7 +81,7 @@ describe('training', () => {
 });
 
 describe('an evaluation', () => {
-  it.each(delays(2, 4, 90))('killed after %i ms is resumed, and records each task once', async delay => {
+  it.each(delays(2, 3, 90))('killed after %i ms is resumed, and records each task once', async delay => {
     const started = await service.call('POST', `/api/v1/eval/${benchId}/start`, {
       display_name: `killed after ${delay}`,
       model_slug: 'benchtop/reader-large',
@@ -119,7 +119,7 @@ async function allocate(size_bytes = file.size_bytes) {
 }
 
 describe('an ingest', () => {
-  it.each(delays(3, 5, 120))('killed after %i ms has happened whole, or not at all', async delay => {
+  it.each(delays(3, 3, 120))('killed after %i ms has happened whole, or not at all', async delay => {
     const { bench_id, urls } = await allocate(0);
     const headers = { 'Content-Type': file.content_type };
     expect((await fetch(urls[0]?.url ?? '', { method: 'PUT', headers, body: '' })).status).toBe(200);
@@ -138,7 +138,7 @@ describe('an ingest', () => {
 });
 
 describe('an upload', () => {
-  it.each(delays(4, 4, 60))('killed after %i ms is whole or not there, and can be sent again', async delay => {
+  it.each(delays(4, 3, 60))('killed after %i ms is whole or not there, and can be sent again', async delay => {
     const { bench_id, urls } = await allocate();
     const url = urls[0]?.url ?? '';
     const content = Buffer.alloc(file.size_bytes, 7);
@@ -177,7 +177,7 @@ describe('a deployment', () => {
     service.call('POST', '/api/v1/deploy', { checkpoint_id: checkpointId, model_slug, role: 'production' });
   const arrived = ({ status }: { status: string }) => status === 'DEPLOYED' || status === 'FAILED';
 
-  it.each(delays(5, 5, 150))('killed after %i ms arrives, and answers', async delay => {
+  it.each(delays(5, 3, 150))('killed after %i ms arrives, and answers', async delay => {
     const slug = `killed-${delay}`;
     const id = (await deploy(slug))?.body.deployment_id;
     await service.killAfter(delay);
@@ -187,7 +187,7 @@ describe('a deployment', () => {
     expect(service.files('deployments').filter(name => name.endsWith('.part'))).toEqual([]);
   });
 
-  it.each(delays(6, 5, 8))('taken away and killed after %i ms is gone, or as it was', async delay => {
+  it.each(delays(6, 3, 8))('taken away and killed after %i ms is gone, or as it was', async delay => {
     const slug = `leaving-${delay}`;
     const id = (await deploy(slug))?.body.deployment_id;
     await service.until(`/api/v1/deploy/${id}`, arrived);

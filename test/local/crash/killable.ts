@@ -16,6 +16,8 @@ export interface Reply {
 
 const entry = fileURLToPath(new URL('./entry.ts', import.meta.url));
 const deadlineMs = 100_000;
+/** Compiled code, which the next start does not compile again; removed with the run of the tests. */
+const compiled = join(tmpdir(), 'benchtop-compiled');
 
 export class Killable {
   readonly folder = mkdtempSync(join(tmpdir(), 'benchtop-crash-'));
@@ -35,6 +37,7 @@ export class Killable {
   async start(): Promise<void> {
     const child = spawn(process.execPath, [entry, this.folder, ...(this.#upstream ? [this.#upstream] : [])], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_COMPILE_CACHE: compiled },
     });
     this.#child = child;
     const lines = createInterface({ input: child.stdout });
