@@ -67,6 +67,8 @@ function sampled<Item>(items: readonly Item[], count: number, seed: number): Ite
 interface Answer {
   /** Test files that failed. */
   readonly failed: readonly string[];
+  /** What the first of them says. */
+  readonly error: string | undefined;
   /** Milliseconds of each test file. */
   readonly times: readonly (readonly [test: string, ms: number])[];
 }
@@ -89,21 +91,25 @@ class Runner {
     this.#env = { ...process.env, ...homes, ...env, BENCHTOP_MUTANT_FILE: this.#activeFile };
   }
 
-  async #start(atOnce: number): Promise<ChildProcess> {
+  async #start(atOnce: number | undefined): Promise<ChildProcess> {
     writeFileSync(this.#activeFile, '-1');
-    const child = fork(join(this.#folder, 'tools/mutants/worker.ts'), [this.#activeFile, String(atOnce)], {
-      cwd: this.#folder,
-      env: this.#env,
-      detached: true,
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
+    const child = fork(
+      join(this.#folder, 'tools/mutants/worker.ts'),
+      [this.#activeFile, String(atOnce ?? 1), atOnce ? '0' : '1'],
+      {
+        cwd: this.#folder,
+        env: this.#env,
+        detached: true,
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      },
+    );
     this.#child = child;
     await once(child, 'message');
     return child;
   }
 
-  /** Runs test files with a mutant; undefined after the time limit. */
-  async run(active: number, tests: readonly string[], limitMs: number, atOnce = 1): Promise<Answer | undefined> {
+  /** Runs test files with a mutant until one fails, or all of them, so many at once; undefined after the time limit. */
+  async run(active: number, tests: readonly string[], limitMs: number, atOnce?: number): Promise<Answer | undefined> {
     const child = this.#child ?? (await this.#start(atOnce));
     const over = new AbortController();
     const { signal } = over;
@@ -210,7 +216,7 @@ for (const line of readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean)
   for (const id of reached) reaching.set(id, [...(reaching.get(id) ?? []), test]);
 }
 if (first.failed.length > 0)
-  process.stderr.write(`left out, for they fail without a mutant: ${first.failed.join(' ')}\n`);
+  process.stderr.write(`left out, for they fail without a mutant: ${first.failed.join(' ')}\n${first.error}\n`);
 
 type Verdict = 'killed' | 'timeout' | 'survived' | 'not reached' | 'equivalent';
 

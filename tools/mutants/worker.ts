@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node';
 
-const [activeFile = '', workers = '1'] = process.argv.slice(2);
+const [activeFile = '', workers = '1', bail = '0'] = process.argv.slice(2);
 
 /** The order that was asked for: by itself vitest begins with the longest. */
 class AsGiven extends BaseSequencer {
@@ -17,7 +17,7 @@ class AsGiven extends BaseSequencer {
 const vitest = await createVitest('test', {
   watch: false,
   config: false,
-  bail: Number(workers) > 1 ? 0 : 1,
+  bail: Number(bail),
   reporters: [{}],
   sequence: { sequencer: AsGiven },
   maxWorkers: Number(workers),
@@ -38,6 +38,11 @@ async function runTests({ active, tests }: { active: number; tests: readonly str
   const failed = testModules.filter(module => !module.ok()).map(({ moduleId }) => moduleId);
   process.send?.({
     failed: unhandledErrors.length > 0 && failed.length === 0 ? ['unhandled'] : failed,
+    error: testModules
+      .flatMap(module => [...module.children.allTests('failed')])
+      .at(0)
+      ?.result()
+      .errors?.at(0)?.message,
     times: testModules.map(module => {
       const { duration, collectDuration, prepareDuration, setupDuration } = module.diagnostic();
       return [module.moduleId, duration + collectDuration + prepareDuration + setupDuration];
