@@ -39,3 +39,23 @@ it('are switched on one at a time, also where one is inside another', () => {
     '"yes" → \'\'',
   ]);
 });
+
+it('leave an `else` with its own `if`', () => {
+  const text = 'if (a) log.push("then"); else log.push("else");';
+  const mutants = mutantsOf('x.ts', text).filter(({ operator }) => operator === 'statement');
+  const code = withMutants(
+    text,
+    mutants.map((mutant, id) => ({ id, mutant })),
+  );
+  const outcome = (a: boolean, active?: number): string[] => {
+    const log: string[] = [];
+    new Function('globalThis', 'log', 'a', code)({ __mutant: (id: number) => id === active }, log, a);
+    return log;
+  };
+  expect([outcome(true), outcome(false), outcome(true, 0), outcome(false, 0)]).toEqual([
+    ['then'],
+    ['else'],
+    [],
+    ['else'],
+  ]);
+});

@@ -407,6 +407,10 @@ describe('a run without a status', () => {
     [{ failure: {} }, 'failed'],
     [{ created_at: '2026-01-01T00:00:00Z' }, 'ended'],
     [{ created_at: later }, undefined],
+    // A week old exactly, and a moment more.
+    [{ created_at: '2026-02-25T05:06:07Z' }, undefined],
+    [{ created_at: '2026-02-25T05:06:06Z' }, 'ended'],
+    [{ completed_at: null, failure: null }, undefined],
     [{}, undefined],
     [{ status: 'hibernating', completed_at: later }, 'hibernating'],
   ])('%j', (run, status) => {

@@ -1,10 +1,52 @@
 /** What a status means, for every resource. */
 import { describe, expect, it } from 'vitest';
-import { hasEnded, isRunning, isSameStatus, statusMeaning, statusWords } from '../../src/contract/status.ts';
+import {
+  endedByItself,
+  hasEnded,
+  isOver,
+  isRunning,
+  isSameStatus,
+  statusMeaning,
+  statusWords,
+} from '../../src/contract/status.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 
+/** Every word that services are known to use. */
+const words = {
+  success: ['completed', 'succeeded', 'ready', 'deployed', 'ended', 'uploaded', 'sent'],
+  failure: ['failed', 'error'],
+  running: ['running', 'in_progress', 'building', 'sending', 'merging', 'deploying'],
+  waiting: ['not_started', 'pending', 'queued', 'waiting'],
+  stopping: ['cancel_signaled', 'cancelling', 'canceling'],
+  stopped: ['cancelled', 'canceled', 'skipped'],
+  unknown: ['', 'hibernating', 'not ready'],
+};
+
 describe('a status', () => {
+  it.each(Object.entries(words))('means %s', (meaning, statuses) => {
+    for (const status of statuses) {
+      expect([status, statusMeaning(status), statusMeaning(status.toUpperCase())]).toEqual([status, meaning, meaning]);
+      expect(hasEnded(status)).toBe(['success', 'failure', 'stopped'].includes(meaning));
+      expect(endedByItself(status)).toBe(['success', 'failure'].includes(meaning));
+    }
+  });
+
+  it('that is not known is over once its end time has passed', () => {
+    const now = Date.parse('2026-03-04T05:06:07Z');
+    const at = (time: string | undefined, status: string | undefined = 'hibernating') => isOver(status, time, now);
+    expect([at('2026-03-04T05:06:07Z'), at('2026-03-04T05:06:08Z'), at(undefined), at('soon')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect([at('2026-01-01T00:00:00Z', 'running'), isOver(undefined, '2026-01-01T00:00:00Z', now)]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   it('is the same in other capitals and in both spellings', () => {
     expect(isSameStatus('CANCELED', 'cancelled')).toBe(true);
     expect(isSameStatus('cancelling', 'Canceling')).toBe(true);
@@ -55,6 +97,7 @@ describe('a status', () => {
 
   it('that is missing neither runs nor has ended', () => {
     for (const status of [null, undefined]) expect([hasEnded(status), isRunning(status)]).toEqual([false, false]);
+    expect(endedByItself(undefined)).toBe(false);
   });
 
   it('may be the name of something that every object has', () => {

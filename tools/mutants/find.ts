@@ -172,7 +172,8 @@ export function withMutants(
 ): string {
   const insertions = mutants.flatMap(({ id, mutant: { start, end, after, operator } }) => {
     const [open, close] =
-      operator === 'statement' ? [`if (!${isActive(id)}) `, ''] : [`(${isActive(id)} ? (${after}) : (`, '))'];
+      // In braces: an `else` after it belongs to the `if` before it.
+      operator === 'statement' ? [`{ if (!${isActive(id)}) `, ' }'] : [`(${isActive(id)} ? (${after}) : (`, '))'];
     const size = end - start;
     return [
       // What is around another one opens first and closes last.
