@@ -2,7 +2,17 @@ import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { asError, errorCode, errorMessage, isStorageError, partMissing, sqliteCode } from '../../src/text/errors.ts';
+import {
+  asError,
+  errorCode,
+  errorMessage,
+  errorStack,
+  isDamagedDatabase,
+  isDiskFull,
+  isStorageError,
+  partMissing,
+  sqliteCode,
+} from '../../src/text/errors.ts';
 
 function thrown(act: () => unknown): unknown {
   try {
@@ -44,4 +54,23 @@ it('are of the storage if another attempt may succeed, and not for a mistake in 
 it('of a module that is gone, as after an upgrade, is no path but what to do', () => {
   const missing = Object.assign(new Error('Cannot find module /x/y.js'), { code: 'ERR_MODULE_NOT_FOUND' });
   expect([errorMessage(missing), asError(missing).message]).toEqual([partMissing, partMissing]);
+});
+
+it('is read from anything that was thrown', () => {
+  const error = new RangeError('too far');
+  expect(asError(error)).toBe(error);
+  expect(asError('text')).toEqual(new Error('text'));
+  expect([error, 'text', undefined].map(errorMessage)).toEqual(['too far', 'text', 'undefined']);
+  expect([errorStack(error), errorStack('text')]).toEqual([error.stack, 'text']);
+  expect(errorStack(Object.assign(new Error('no stack'), { stack: '' }))).toBe('no stack');
+  const missing = Object.assign(new Error('x'), { code: 'ERR_MODULE_NOT_FOUND' });
+  expect(asError(missing).cause).toBe(missing);
+});
+
+it('of SQLite or the system says whether the file is damaged, or the disk full', () => {
+  const errors = [11, 26, 267, 13, 5, '11'].map(errcode => ({ errcode }));
+  expect(errors.map(isDamagedDatabase)).toEqual([true, true, true, false, false, false]);
+  expect(errors.map(isDiskFull)).toEqual([false, false, false, true, false, false]);
+  expect(['ENOSPC', 'EDQUOT', 'EIO'].map(code => isDiskFull({ code }))).toEqual([true, true, false]);
+  expect([null, undefined, 'text', {}].map(sqliteCode)).toEqual([undefined, undefined, undefined, undefined]);
 });

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { asReceived, bytes, count, difference, none, parseRange, percent, reward } from '../../src/text/numbers.ts';
+import {
+  asReceived,
+  bytes,
+  count,
+  counted,
+  difference,
+  none,
+  parseRange,
+  percent,
+  reward,
+} from '../../src/text/numbers.ts';
 
 describe('numbers', () => {
   it('never takes a missing number for zero, nor zero for a missing one', () => {
@@ -27,6 +37,39 @@ describe('numbers', () => {
       '1 MiB',
       '12 MiB',
     ]);
+  });
+
+  it('knows every unit, and stays in the last one', () => {
+    const powers = (base: number) => Array.from({ length: 7 }, (_, power) => base ** power);
+    expect(powers(1_000).map(count)).toEqual(['1', '1k', '1M', '1G', '1T', '1P', '1000P']);
+    expect(powers(1_024).map(bytes)).toEqual(['1 B', '1 KiB', '1 MiB', '1 GiB', '1 TiB', '1 PiB', '1024 PiB']);
+    expect([count, bytes].map(format => format(Number.NEGATIVE_INFINITY))).toEqual(['-∞', '-∞']);
+  });
+
+  it('leaves the fraction of a count that should have none', () => {
+    expect([0.5, 12.3456, -999.4, 1_000.5, 1_234.5].map(count)).toEqual(['0.5', '12.3', '-999', '1k', '1.2k']);
+  });
+
+  it('counts with a noun', () => {
+    expect([counted(0, 'file'), counted(1, 'file'), counted(1_200, 'file'), counted(2, 'entry', 'entries')]).toEqual([
+      '0 files',
+      '1 file',
+      '1200 files',
+      '2 entries',
+    ]);
+  });
+
+  it('changes its form exactly where it says', () => {
+    expect([0.001, 0.000_999, 999.5, 999.49, 999_999.4, 999_999.5].map(reward)).toEqual([
+      '0.00100',
+      '9.99e-4',
+      '1000',
+      '999',
+      '999999',
+      '1.00e6',
+    ]);
+    const edges = [0.000_5, 0.000_499, -0.000_5, -0.000_499, 0.999_5, 0.999_49];
+    expect(edges.map(percent)).toEqual(['0.1%', '<0.1%', '-0.1%', '>-0.1%', '>99.9%', '99.9%']);
   });
 
   it('gives rewards three significant digits', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shellWords, UnclosedQuoteError } from '../../src/text/shell-words.ts';
+import { shellWord, shellWords, UnclosedQuoteError } from '../../src/text/shell-words.ts';
 
 describe('the words of a command line', () => {
   it.each([
@@ -21,3 +21,11 @@ describe('the words of a command line', () => {
     expect(() => shellWords(line)).toThrow(UnclosedQuoteError);
   });
 });
+
+it.each(['plain', './a-b_c.d', 'a b', "it's", "''", '', '$HOME', 'a\\b', 'x;y', '~'])(
+  'a word is read back: %j',
+  word => {
+    expect(shellWords(shellWord(word))).toEqual([word]);
+    expect(shellWord(word) === word).toBe(/^[\w./-]+$/.test(word));
+  },
+);

@@ -22,6 +22,7 @@ describe('duration', () => {
       duration,
     );
     expect(texts).toEqual(['0ms', '350ms', '1s', '1.2s', '10s', '42s', '1m', '1m', '1m 20s', '2h 5m', '3d 4h']);
+    expect([2_000, 9_000, 10_000, 10_040].map(duration)).toEqual(['2s', '9s', '10s', '10s']);
     expect(duration(hour - 400)).toBe('1h');
     expect(duration(day - 1_000)).toBe('1d');
     expect(duration(-1_500)).toBe('-1.5s');
