@@ -22,6 +22,7 @@ import { shellWord } from '../text/shell-words.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
+import { assumptionFindings } from './assumption-findings.ts';
 import { ask } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 import { exitCodes } from './exit.ts';
@@ -196,7 +197,7 @@ function capabilityFinding(missing: readonly string[], failed: number): Finding 
 async function* serviceFindings(
   connection: ServiceConnection,
   memory: RememberedStore,
-  model: string | undefined,
+  { model, assumptions }: { readonly model: string | undefined; readonly assumptions: Profile['assumptions'] },
   io: CommandIo,
 ): AsyncGenerator<Finding> {
   const about = 'service';
@@ -229,6 +230,7 @@ async function* serviceFindings(
     }),
   );
   yield* failed;
+  yield* await assumptionFindings(service, assumptions, patience());
   yield { about: 'generation', state: 'note', words: service.generation.describe() };
   yield capabilityFinding(service.capabilities.missing(), failed.length);
   if (model === undefined) return;
@@ -286,7 +288,7 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   const connection = connectTo(config, 'command', { remembered: () => memory });
   try {
     yield memoryFinding(memory);
-    yield* serviceFindings(connection, memory, flags.model, io);
+    yield* serviceFindings(connection, memory, { model: flags.model, assumptions: profile.assumptions }, io);
     if (profile.service.kind === 'local') yield* jobFindings(paths.data);
   } finally {
     memory.close();

@@ -150,7 +150,8 @@ export class Assumptions {
   }
 }
 
-const setsName = (setting: string, name: string): string =>
+/** The command that sets an assumption. */
+export const setsName = (setting: string, name: string): string =>
   `benchtop config set profiles.PROFILE.assumptions.${setting} ${name}`;
 
 /** Whether a message has a name as a word of its own. */

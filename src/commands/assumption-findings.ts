@@ -1,0 +1,135 @@
+/**
+ * What `doctor` knows about each assumption. Reads show some of them; the rest would take a write or a chat, which a
+ * check does not send.
+ */
+import { type AssumptionName, assumedPaths, defaultAssumptions } from '../contract/assumptions.ts';
+import type { ListQuery } from '../contract/common.ts';
+import { setsName } from '../service/assumptions.ts';
+import { ServiceError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import { own } from '../text/own.ts';
+import type { Finding } from './doctor.ts';
+
+type Name = AssumptionName | `path.${string}`;
+
+/** What an answer shows: the service follows the name, ignores or refuses it; undefined if the data cannot show it. */
+type Shown = 'works' | 'ignored' | { readonly refused: string } | undefined;
+
+/** No benchmark holds this text. */
+const nowhere = 'benchtop-doctor-finds-nothing-8d41';
+
+/** A refusal of the name; any other failure shows nothing about it. */
+async function shownBy(probe: () => Promise<Shown>): Promise<Shown> {
+  try {
+    return await probe();
+  } catch (error) {
+    const isRefusal = error instanceof ServiceError && error.kind === 'validation';
+    return isRefusal ? { refused: error.message } : undefined;
+  }
+}
+
+/** Asks lists in ways whose answers show whether the service follows them. */
+async function probeAll(service: Service, signal: AbortSignal): Promise<ReadonlyMap<Name, Shown>> {
+  const list = async (query: ListQuery) => {
+    const { items, next_cursor } = await service.call('listBenchmarks', { query }, { signal });
+    return { ids: items.map(({ bench_id }) => bench_id), next: next_cursor ?? undefined };
+  };
+  const any = await list({}).catch(() => undefined);
+  const [first] = any?.ids ?? [];
+  const hasMany = (any?.ids.length ?? 0) > 1;
+  const probes: readonly (readonly [Name, () => Promise<Shown>])[] = [
+    [
+      'query.limit',
+      async () => {
+        const { ids } = await list({ limit: 1 });
+        return ids.length > 1 ? 'ignored' : hasMany ? 'works' : undefined;
+      },
+    ],
+    [
+      'query.cursor',
+      async () => {
+        const { ids, next } = await list({ limit: 1 });
+        if (next === undefined || ids[0] === undefined) return undefined;
+        return (await list({ limit: 1, cursor: next })).ids[0] === ids[0] ? 'ignored' : 'works';
+      },
+    ],
+    [
+      'query.search',
+      async () => {
+        if (first === undefined) return undefined;
+        return (await list({ search: nowhere })).ids.length === 0 ? 'works' : 'ignored';
+      },
+    ],
+    ...(['query.sort', 'query.order'] as const).map(
+      name =>
+        [
+          name,
+          async (): Promise<Shown> => {
+            const [up, down] = await Promise.all(
+              (['asc', 'desc'] as const).map(order => list({ limit: 1, sort: 'created_at', order })),
+            );
+            return up?.ids[0] !== down?.ids[0] ? 'works' : undefined;
+          },
+        ] as const,
+    ),
+    [
+      'query.include_steps',
+      async () => {
+        const { items } = await service.call('listTrajectories', { query: { limit: 1 } }, { signal });
+        const [{ trajectory_id } = {}] = items;
+        if (trajectory_id === undefined) return undefined;
+        const query = { include_steps: false };
+        const { steps } = await service.call('getTrajectory', { params: { trajectory_id }, query }, { signal });
+        return steps?.length ? 'ignored' : undefined;
+      },
+    ],
+    [
+      'path.listBenchmarkImages',
+      async () => {
+        if (first === undefined) return undefined;
+        await service.call('listBenchmarkImages', { params: { bench_id: first } }, { signal });
+        return 'works';
+      },
+    ],
+  ];
+  return new Map(await Promise.all(probes.map(async ([name, probe]) => [name, await shownBy(probe)] as const)));
+}
+
+/**
+ * What is known about the assumptions, those of which the same is known together.
+ *
+ * @param set by the profile
+ */
+export async function assumptionFindings(
+  service: Service,
+  set: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const about = 'assumptions';
+  const probed = await probeAll(service, signal);
+  const known = [...Object.keys(defaultAssumptions), ...assumedPaths.map(operation => `path.${operation}`)];
+  const names = [...new Set([...known, ...Object.keys(set)])] as Name[];
+  const shown = (name: Name): string => {
+    const value = own(set, name);
+    return value === undefined ? name : `${name} (${value}, by the profile)`;
+  };
+  const finding = (state: Finding['state'], words: string, which: (name: Name) => boolean): Finding[] => {
+    const those = names.filter(which).map(shown);
+    return those.length === 0 ? [] : [{ about, state, words: `${words} ${those.join(', ')}` }];
+  };
+  const wrong = names.flatMap((name): Finding[] => {
+    const answer = probed.get(name);
+    if (answer === 'ignored') {
+      const advice = `If it has another name for it, set it with '${setsName(name, 'NAME')}'.`;
+      return [{ about, state: 'warn', words: `the service ignores ${shown(name)}. ${advice}` }];
+    }
+    if (typeof answer !== 'object') return [];
+    return [{ about, state: 'warn', words: `the service refuses ${shown(name)}: ${answer.refused}` }];
+  });
+  return [
+    ...wrong,
+    ...finding('ok', 'the service follows', name => probed.get(name) === 'works'),
+    ...finding('note', 'not shown by what it lists:', name => probed.has(name) && probed.get(name) === undefined),
+    ...finding('note', 'not tried, as only a write or a chat would show them:', name => !probed.has(name)),
+  ];
+}

@@ -1,0 +1,51 @@
+/** What `doctor` says about the assumptions, on services that follow, ignore and refuse them. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+const items = ['b1', 'b2', 'b3'].map(bench_id => ({ bench_id }));
+const assumptionsOf = async (answer: (query: URLSearchParams) => unknown, set: Record<string, string> = {}) => {
+  const { url } = await hostileServer((response, request) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://service');
+    const answers = pathname === '/api/v1/benchmarks' ? answer(searchParams) : undefined;
+    if (answers instanceof Error)
+      return refusal(422, 'validation_error', 'extra', { message: answers.message })(response, request);
+    return json(answers ?? {}, answers ? 200 : 404)(response, request);
+  });
+  const settings = testFolder();
+  const lab = { baseUrl: url, apiKey, assumptions: set };
+  writeFileSync(join(settings, 'config.json'), JSON.stringify({ profiles: { lab } }), { mode: 0o600 });
+  const environment = { BENCHTOP_CONFIG_DIR: settings };
+  const { out } = await cliOn({ baseUrl: url, apiKey })('doctor', ['--profile', 'lab', '--json'], { environment });
+  const { findings } = JSON.parse(out) as { findings: { about: string; state: string; words: string }[] };
+  return findings.flatMap(({ about, state, words }) => (about === 'assumptions' ? [`${state} ${words}`] : []));
+};
+
+it('says of each assumption what the service does with it, or that only a write would show it (C4)', async () => {
+  const follows = await assumptionsOf(
+    query => {
+      const from = Number(query.get('cursor') ?? 0);
+      const to = from + Number(query.get('page_size') ?? 3);
+      const found = query.has('search') ? [] : query.get('order') === 'asc' ? items.toReversed() : items;
+      return { items: found.slice(from, to), has_more: to < 3, next_cursor: to < 3 ? String(to) : null };
+    },
+    { 'query.limit': 'page_size', 'path.getEvalRun': '/runs/{eval_run_id}' },
+  );
+  expect(follows).toEqual([
+    'ok the service follows query.cursor, query.limit (page_size, by the profile), query.sort, query.order, query.search',
+    'note not shown by what it lists: query.include_steps, path.listBenchmarkImages',
+    expect.stringMatching(/^note not tried, .*: startEval\.model_slug, .*idempotencyHeader.*path\.getEvalRun \(/),
+  ]);
+  const ignores = await assumptionsOf(query =>
+    query.has('search') ? new Error('unknown field search') : { items, has_more: true, next_cursor: 'x' },
+  );
+  expect(ignores).toEqual([
+    expect.stringMatching(/^warn the service ignores query\.cursor\. .*assumptions\.query\.cursor NAME/),
+    expect.stringMatching(/^warn the service ignores query\.limit\. .*assumptions\.query\.limit NAME/),
+    expect.stringMatching(/^warn the service refuses query\.search: unknown field search/),
+    'note not shown by what it lists: query.sort, query.order, query.include_steps, path.listBenchmarkImages',
+    expect.stringMatching(/^note not tried/),
+  ]);
+});
