@@ -1,9 +1,11 @@
 /** Shared by the commands that change something: preview, confirmation, waiting, and printing the outcome. */
+
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
 import type { Action } from '../queries/action.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
+import { certaintyFields } from '../resources/run-mean.ts';
 import type { RequestPreview } from '../service/request.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -142,8 +144,9 @@ export async function printOutcome(
 /** Notes each change of what is waited for. */
 export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
   return async seen => {
-    const { id, status, done, total, mean, graded, failure } = seen;
-    const fields = { id, status: status ?? null, done, total, mean, graded, failure };
+    const { id, status, done, total, mean, graded, failure, certainty } = seen;
+    const certain = certainty && certaintyFields(certainty);
+    const fields = { id, status: status ?? null, done, total, mean, graded, ...certain, failure };
     io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, fields);
   };
 }

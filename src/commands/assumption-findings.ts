@@ -8,7 +8,14 @@ import { setsName } from '../service/assumptions.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { own } from '../text/own.ts';
-import type { Finding } from './doctor.ts';
+
+/** What `doctor` found. */
+export interface Finding {
+  readonly about: string;
+  /** `fail` stops benchtop from working, `warn` limits it, `ok` and `note` are information. */
+  readonly state: 'ok' | 'note' | 'warn' | 'fail';
+  readonly words: string;
+}
 
 type Name = AssumptionName | `path.${string}`;
 

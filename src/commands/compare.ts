@@ -59,11 +59,7 @@ function textOf(facts: readonly Fact[], markdown: boolean, { columns }: CommandI
   return facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('');
 }
 
-/**
- * Notes what the status of a run means for its rewards.
- *
- * @throws CommandError if it still runs
- */
+/** Notes what the status of a run means for its rewards. */
 function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   const { status } = row as EvalRun;
   const isPast = rememberedAt(row) !== undefined;
@@ -72,7 +68,10 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
       note(sanitiseLine(`${id} ended as ${status}: rewards may be missing.`));
   } else if (!status || isPast)
     note(`The service reports no status for ${sanitiseLine(id)}: comparing the rewards that it has now.`);
-  else throw new CommandError(`${id} is ${status}: benchtop watch ${id} waits for it.`, exitCodes.failed);
+  else {
+    const words = `${id} is ${status}: comparing the rewards that it has now, with an interval that holds at every look.`;
+    note(sanitiseLine(`${words} benchtop watch ${id} waits for its end.`));
+  }
 }
 
 /** The fields of one run. */

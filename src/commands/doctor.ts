@@ -22,7 +22,7 @@ import { shellWord } from '../text/shell-words.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
-import { assumptionFindings } from './assumption-findings.ts';
+import { assumptionFindings, type Finding } from './assumption-findings.ts';
 import { ask } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 import { exitCodes } from './exit.ts';
@@ -34,13 +34,6 @@ import { checkKeys, checkTerminal } from './start-checks.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 import { version } from './version.ts';
-
-export interface Finding {
-  readonly about: string;
-  /** `fail` stops benchtop from working, `warn` limits it, `ok` and `note` are information. */
-  readonly state: 'ok' | 'note' | 'warn' | 'fail';
-  readonly words: string;
-}
 
 const littleRoom = 200 * 1024 * 1024;
 const patienceMs = 15_000;

@@ -7,6 +7,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
+import { certaintyWords, type RunMean, readCertainty } from '../resources/run-mean.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
@@ -26,6 +27,8 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
   Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>> & {
     /** Why it failed, if it did and the service says so. */
     readonly failure?: RunFailure | undefined;
+    /** Of the mean of an evaluation, where its rewards can be read. */
+    readonly certainty?: RunMean;
   };
 
 /** Progress, e.g. `3 of 12`; empty if unknown. */
@@ -38,17 +41,24 @@ export function withoutReward({ status, total, graded }: Seen): number {
   return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
 }
 
-/** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
-export function wordsOf(seen: Seen): string {
-  const { kind = '', status, mean, graded, heldOut, failure } = seen;
+/** `mean 0.210 of 3 rewards (95% at any look between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
+function meanWords({ kind = '', mean, graded, certainty }: Seen): string {
+  if (mean === undefined) return '';
   // The last reward of the trainer is no mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
+  const certain = certainty === undefined ? '' : certaintyWords(certainty);
+  return `${label} ${reward(mean)}${of}${certain && ` (${certain})`}`;
+}
+
+/** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
+export function wordsOf(seen: Seen): string {
+  const { status, heldOut, failure } = seen;
   const without = withoutReward(seen);
   const words = [
     status === undefined ? 'no status' : statusWords(status),
     progressWords(seen),
-    mean === undefined ? '' : `${label} ${reward(mean)}${of}`,
+    meanWords(seen),
     without > 0 ? `${without} without a reward` : '',
     heldOut === undefined ? '' : `held-out reward ${heldOut}`,
   ]
@@ -65,6 +75,13 @@ async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Prom
     .catch(() => undefined);
   const read = runFailure.safeParse(isRecord(record) ? own(record, 'failure') : undefined);
   return read.success ? read.data : undefined;
+}
+
+/** With the interval of its mean. Never rejects: the rest is known without it. */
+async function withCertainty(seen: Seen, { kind }: ResourceRef, context: QueryContext): Promise<Seen> {
+  if (kind !== 'run' || seen.mean === undefined) return seen;
+  const certain = await readCertainty(seen, context).catch(() => undefined);
+  return { ...seen, ...certain };
 }
 
 /** Whether an error is temporary; any other will be the same next time. */
@@ -259,13 +276,14 @@ export async function untilEnded(
   /** Since when an answer is missing, in milliseconds: 0 before the first and after a failure, undefined after one. */
   let silentSince: number | undefined = 0;
   const parts = partReporter(ref, note, noted);
+  const readContext = { service: service.background, memory, signal, compare: config.preferences.compare };
   try {
     let isNoted = false;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
       const looking = change?.look
         ? change.look(service.background, signal)
-        : lookWithFailure(ref, { service: service.background, memory, signal });
+        : lookWithFailure(ref, readContext);
       const found = await looking.catch((error: unknown) => {
         if (!signal.aborted) silentSince = 0;
         throw error;
@@ -282,10 +300,10 @@ export async function untilEnded(
     const status = await follow({
       label: ref.label,
       look,
-      onChange,
+      onChange: async seen => onChange(await withCertainty(seen, ref, readContext)),
       // What is asked again in a moment is not worth a word if it fails.
       ...(!change && {
-        onWait: () => parts.report({ service: service.background, memory, signal }).catch(() => undefined),
+        onWait: () => parts.report(readContext).catch(() => undefined),
       }),
       note,
       intervals,

@@ -1,9 +1,10 @@
 /** How certain the mean reward of an evaluation run is: its interval by task, and what missing rewards could change. */
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import { endedByItself } from '../contract/status.ts';
+import { endedByItself, hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
 import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
-import { rewardsByTask } from '../queries/run-rewards.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { meanOfRewards, readRunRewards, rewardsByTask } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { intervalLabel } from './comparison.ts';
 
@@ -41,6 +42,29 @@ export function runMeanOf(rewards: readonly TrajectoryReward[], { status, total,
     interval: interval(),
     outside: reason === 'outside' ? options.range : undefined,
     hasNameless: nameless.listed.length > 0,
+  };
+}
+
+/** A run as far as it was seen: its end, and the mean that the service says. */
+interface SeenRun {
+  readonly id: string;
+  readonly status: string | undefined;
+  readonly mean: number | undefined;
+}
+
+/**
+ * Reads how certain the mean of a run is, with the mean that this is about: while the run goes on, that of the same
+ * rewards; of an ended run, what the service says.
+ *
+ * @throws ServiceError
+ */
+export async function readCertainty({ id, status, mean }: SeenRun, context: QueryContext) {
+  const { rewards, total } = await readRunRewards(id, endedByItself(status), context);
+  const listed = meanOfRewards(rewards);
+  return {
+    mean: (hasEnded(status) ? mean : undefined) ?? listed.mean,
+    graded: listed.rewards,
+    certainty: runMeanOf(rewards, { status, total, range: context.compare?.rewardRange }),
   };
 }
 

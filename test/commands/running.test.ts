@@ -1,0 +1,66 @@
+/** Evaluations that go on: what `compare`, `watch` and `evaluate --wait` say of their rewards so far. */
+import { expect, it } from 'vitest';
+import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+/** Eight tasks of each run; `new` goes on until it was read so often. */
+async function worldOf(reads = Number.POSITIVE_INFINITY) {
+  let left = reads;
+  const rewards = (count: number, reward: number) =>
+    Array.from({ length: count }, (_, task) => ({ trajectory_id: `t${task}`, task_id: `task${task}`, reward }));
+  const runOf = (eval_run_id: string) => {
+    const runs = eval_run_id === 'evr_new' && left > 0;
+    const outcome = {
+      status: runs ? 'running' : 'completed',
+      reward_mean: runs ? null : eval_run_id === 'evr_new' ? 1 : 0,
+    };
+    return { eval_run_id, bench_id: 'b1', display_name: eval_run_id, ...outcome };
+  };
+  const { url } = await hostileServer((response, request) => {
+    const [, id = '', rest] =
+      /^\/api\/v1\/eval\/(evr_\w+)(\/[\w-]+)?$/.exec(new URL(request.url, 'http://s').pathname) ?? [];
+    const run = id && runOf(id);
+    const isNew = id === 'evr_new';
+    if (!run) return json({}, 404)(response, request);
+    if (rest === '/trajectory-rewards') {
+      const trajectory_rewards = rewards(isNew && run.status === 'running' ? 6 : 8, isNew ? 1 : 0);
+      return json({ eval_run_id: id, trajectory_rewards })(response, request);
+    }
+    if (rest === '/progress') {
+      const done = run.status === 'running' ? 6 : 8;
+      if (isNew) left -= 1;
+      const live = { scored_rollouts: done, provisional_reward_mean: 1, final_reward_mean: run.reward_mean };
+      return json({ ...run, terminal_rollouts: done, total_rollouts: 8, live })(response, request);
+    }
+    return rest === undefined ? json(run)(response, request) : json({}, 404)(response, request);
+  });
+  return cliOn({ baseUrl: url, apiKey });
+}
+
+it('compare takes a run that goes on, with the interval that holds at every look', async () => {
+  const cli = await worldOf();
+  const { code, out, notes } = await cli('compare', ['evr_base', 'evr_new']);
+  expect(code).toBe(0);
+  expect(notes).toMatch(
+    /evr_new is running: comparing the rewards that it has now, .*every look\..*benchtop watch evr_new/,
+  );
+  expect(out).toMatch(/^difference\t\+1\.00 of 6 tasks in both$/m);
+  expect(out).toMatch(/^95% at any look between\t/m);
+  const gate = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0.9', '--json']);
+  expect([gate.code, JSON.parse(gate.out)]).toMatchObject([1, { interval: { method: 'always' }, gate: 'undecided' }]);
+  const ended = JSON.parse((await (await worldOf(0))('compare', ['evr_base', 'evr_new', '--json'])).out);
+  expect(ended.interval.method).toBe('once');
+});
+
+it('watch says how certain the mean is, of which rewards, and when that holds', async () => {
+  const { code, out } = await (await worldOf(2))('watch', ['evr_new']);
+  expect(code).toBe(0);
+  expect(out.split('\n').slice(0, 2)).toEqual([
+    expect.stringMatching(
+      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% at any look between 0\.\d+ and 1\.00 by 6 tasks\)$/,
+    ),
+    expect.stringMatching(/completed, 8 of 8, mean 1\.00 of 8 rewards \(95% between 0\.\d+ and 1\.00 by 8 tasks\)$/),
+  ]);
+  const lines = (await (await worldOf(2))('watch', ['evr_new', '--json'])).out.trim().split('\n');
+  expect(lines.map(line => JSON.parse(line).interval.method)).toEqual(['always', 'once']);
+});
