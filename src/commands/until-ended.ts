@@ -281,9 +281,7 @@ export async function untilEnded(
     let isNoted = false;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
-      const looking = change?.look
-        ? change.look(service.background, signal)
-        : lookWithFailure(ref, readContext);
+      const looking = change?.look ? change.look(service.background, signal) : lookWithFailure(ref, readContext);
       const found = await looking.catch((error: unknown) => {
         if (!signal.aborted) silentSince = 0;
         throw error;
