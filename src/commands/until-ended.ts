@@ -140,7 +140,8 @@ export async function follow(following: Following): Promise<string> {
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
       if (isOver(seen.status, seen.endTime)) {
-        note(`${label} has an end time, but its status ${seen.status ?? ''} does not say how it ended.`);
+        const status = seen.status === undefined ? 'no status says' : `its status ${seen.status} does not say`;
+        note(`${label} has an end time, but ${status} how it ended.`);
         return seen.status ?? '';
       }
       without = seen.status === undefined ? without + 1 : 0;
@@ -258,8 +259,8 @@ async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise
 }
 
 /**
- * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service reports
- * no status, 124 on timeout.
+ * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service does not
+ * say how it ended, 124 on timeout.
  */
 export async function untilEnded(
   ref: ResourceRef,
@@ -279,6 +280,7 @@ export async function untilEnded(
   const readContext = { service: service.background, memory, signal, compare: config.preferences.compare };
   try {
     let isNoted = false;
+    let endTime: string | undefined;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
       const looking = change?.look ? change.look(service.background, signal) : lookWithFailure(ref, readContext);
@@ -292,6 +294,7 @@ export async function untilEnded(
       silentSince = undefined;
       if (seen.id !== ref.id && !isNoted) note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;
+      ({ endTime } = found);
       return seen;
     };
     const intervals = sharedBy(among, io.poll ?? config.preferences.poll);
@@ -314,8 +317,8 @@ export async function untilEnded(
       note(`${ref.label} counts as ended by --until ${until.words}.`, { id: ref.id, until: until.words });
       return exitCodes.done;
     }
-    if (status === '') {
-      if (ref.kind === 'run' && !change) note(untilAdvice, { id: ref.id });
+    if (!isLast(status)) {
+      if (ref.kind === 'run' && !change && !isOver(status, endTime)) note(untilAdvice, { id: ref.id });
       return exitCodes.endUnseen;
     }
     await parts.reportLast({ service, memory, signal });

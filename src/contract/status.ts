@@ -79,35 +79,20 @@ export function isRunning(status: string | null | undefined): boolean {
 }
 
 /**
- * Whether a status that is not known comes with an end time that has passed. It is no end by its name, but will hardly
- * change.
+ * Whether a status that is missing or not known comes with an end time that has passed. It is no end by its name, but
+ * will hardly change.
  */
 export function isOver(status: string | undefined, endTime: string | undefined, now = Date.now()): boolean {
-  return status !== undefined && statusMeaning(status) === 'unknown' && Date.parse(endTime ?? '') <= now;
+  return statusMeaning(status ?? '') === 'unknown' && Date.parse(endTime ?? '') <= now;
 }
 
 /** A record that may lack a status, because it is older than the service's statuses. */
 export interface MaybeStatus {
   readonly status?: string | null | undefined;
-  readonly created_at?: string | null | undefined;
-  readonly completed_at?: string | null | undefined;
   readonly failure?: object | null | undefined;
 }
 
-/** A run this old without a status has ended; in milliseconds. */
-const oldMs = 7 * 24 * 60 * 60_000;
-
-/** What `withStatus` gives besides what a service says. */
-export const endedStatus = 'ended';
-
-/**
- * Adds a missing status to the record of a run: `failed` or `ended` if it has a failure, an end time, or is old.
- * Otherwise it stays without.
- */
-export function withStatus<Row extends MaybeStatus>(row: Row, now = Date.now()): Row {
-  const { status, created_at, completed_at, failure } = row;
-  if (status != null) return row;
-  if (failure != null) return { ...row, status: 'failed' };
-  const isOver = completed_at != null || now - Date.parse(created_at ?? '') > oldMs;
-  return isOver ? { ...row, status: endedStatus } : row;
+/** Adds a missing status to the record of a run whose service says why it failed. Otherwise it stays without. */
+export function withStatus<Row extends MaybeStatus>(row: Row): Row {
+  return row.status == null && row.failure != null ? { ...row, status: 'failed' } : row;
 }

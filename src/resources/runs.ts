@@ -1,6 +1,6 @@
 /** Evaluation runs. */
 import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
-import { endedByItself, endedStatus, hasEnded } from '../contract/status.ts';
+import { endedByItself, hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
@@ -189,7 +189,7 @@ export const runs = defineResource<EvalRun>({
   idPattern: /^evr[_-]/,
   kind: 'run',
   scopes: ['benchmark'],
-  statuses: [...evalRunStatuses, endedStatus],
+  statuses: evalRunStatuses,
   list: ({ benchmark }) => (benchmark === undefined ? everyRun : runsOfBenchmark(benchmark)),
   get: evalRunQuery,
   columns: runColumns,

@@ -1,5 +1,5 @@
 /** Training runs and their checkpoints. */
-import { endedStatus, statusMeaning } from '../contract/status.ts';
+import { statusMeaning } from '../contract/status.ts';
 import {
   type Checkpoint,
   type HeldOutReward,
@@ -204,7 +204,7 @@ export const training = defineResource<TrainingRun>({
   idPattern: /^(trn|tr|train)[_-]/,
   kind: 'training',
   scopes: ['benchmark'],
-  statuses: [...trainingStatuses, endedStatus],
+  statuses: trainingStatuses,
   list: ({ benchmark }) => withProgress(benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
   get: trainingRunQuery,
   columns: trainingColumns,

@@ -11,6 +11,7 @@ import {
   inferenceEndpoints,
   type Usage,
 } from '../contract/inference.ts';
+import { parseWhole } from '../contract/proto-field.ts';
 import { errorOfAnswer, tooLarge, unusableAnswer } from './answer-error.ts';
 import type { OpenAnswer, Sender } from './call-plan.ts';
 import { ApiError, NetworkError, ResponseError } from './errors.ts';
@@ -168,7 +169,7 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     if (text === '[DONE]') return;
     const body = parseJson(text);
     if (event === 'error' || hasError(body)) throw streamedError(open, facts(), event, body, text, now());
-    const chunk = chatChunk.safeParse(body);
+    const chunk = parseWhole(chatChunk, body);
     if (!chunk.success) {
       // A partial event means that the stream was cut; a complete event of another form is an error of the service.
       if (body === undefined) throw cutOff(open, facts());
@@ -221,7 +222,7 @@ async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number):
   });
   const body = parseJson(text);
   if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
-  const read = chatCompletion.safeParse(body);
+  const read = parseWhole(chatCompletion, body);
   if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts(), read.error.issues);
   const { id, model, choices, usage } = read.data;
   yield { kind: 'start', id: id ?? undefined, model: model ?? undefined };

@@ -56,7 +56,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const { cli, ids } = await worldOf(generation);
     const run = await cli('watch', ['run', ids.oldRun]);
     expect([run.code, run.out]).toEqual(
-      isNewest ? [0, expect.stringContaining('ended')] : [1, expect.stringContaining('failed')],
+      isNewest ? [6, expect.stringContaining('no status')] : [1, expect.stringContaining('failed')],
     );
     const deployment = await cli('watch', ['deployment', ids.gone]);
     expect(deployment.code).toBe(1);

@@ -91,7 +91,7 @@ describe('a service that answers a little differently', () => {
   it.each([
     ['benchmark', '7', 'words'],
     ['run', '21', 'paused'],
-    ['run', '22', 'ended'],
+    ['run', '22', 'not reported'],
     ['training', '31', 'none yet'],
     ['trajectory', '41', '41'],
     ['deployment', '51', 'SLEEPING'],
@@ -112,9 +112,13 @@ describe('a service that answers a little differently', () => {
     expect(compared.notes).toContain('could not be read');
   });
 
-  it('watches a run without a status to its end, and one with an unknown status on', async () => {
+  it('watches a run without a status to its end time, which does not say how it ended, and one with an unknown status on', async () => {
     const run = await cli();
-    expect(await run('watch', ['run', '22'])).toMatchObject({ code: 0, out: expect.stringContaining('ended') });
+    expect(await run('watch', ['run', '22'])).toMatchObject({
+      code: 6,
+      out: expect.stringContaining('no status'),
+      notes: 'old has an end time, but no status says how it ended.',
+    });
     expect(await run('watch', ['run', '21', '--timeout', '0.2'])).toMatchObject({ code: 124 });
   });
 });

@@ -440,3 +440,12 @@ it('gives one answer, from the address of inference', async () => {
   });
   expect(base.requests).toEqual([]);
 });
+
+it('keeps a field called __proto__ as data, streamed and whole (X11)', async () => {
+  const usage = '{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2,"__proto__":{"cached":1}}';
+  const streamed = `data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}],"usage":${usage}}\n\ndata: [DONE]\n\n`;
+  const whole = JSON.parse(`{"choices":[{"message":{"role":"assistant","content":"a"}}],"usage":${usage}}`);
+  for (const { events } of [await answer(stream([streamed])), await answer(json(whole))]) {
+    expect(events.map(event => (event.kind === 'usage' ? JSON.stringify(event.usage) : '')).join('')).toBe(usage);
+  }
+});

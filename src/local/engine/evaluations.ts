@@ -150,8 +150,7 @@ function upstreamRollouts(
     orders.map(async order => {
       const begun = performance.now();
       try {
-        const { seed: _, ...sampling } = order.sampling;
-        const answer = await answerUpstream(upstream, name, order.turns, sampling, signal);
+        const answer = await answerUpstream(upstream, name, order.turns, order.sampling, signal);
         const latencyMs = performance.now() - begun;
         if (order.grader.kind !== 'regex') return gradeAnswer(order, answer, latencyMs);
         return await graders.grade(order, answer, latencyMs, signal);

@@ -44,7 +44,13 @@ export interface TrainingOrder {
   readonly heldOutSplit: HeldOut['split'];
   readonly options: TrainingOptions;
   /** The committed checkpoint to resume from. */
-  readonly from: { readonly step: number; readonly weights: WeightFile; readonly state: WeightFile } | null;
+  readonly from: {
+    readonly step: number;
+    readonly weights: WeightFile;
+    readonly state: WeightFile;
+    /** How many of the steps up to it, counted back from it, could not be graded. */
+    readonly ungraded: number;
+  } | null;
 }
 
 export type ToWorker =

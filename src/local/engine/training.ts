@@ -130,7 +130,7 @@ export class TrainingRunner implements JobSource, JobRecords {
       const files = this.#filesOf(checkpoint);
       try {
         for (const file of [files.weights, files.state]) readVerified(file);
-        return files;
+        return { ...files, ungraded: training.ungradedUpTo(run.training_run_id, checkpoint.step_index) };
       } catch (error) {
         if (!(error instanceof WeightFileError)) throw error;
       }

@@ -1,6 +1,7 @@
 /** Another server that answers instead of the local models: any that speaks OpenAI's chat completions. */
 import * as z from 'zod/mini';
 import { chatCompletion } from '../../contract/inference.ts';
+import { parseWhole } from '../../contract/proto-field.ts';
 import { errorMessage } from '../../text/errors.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 import { ask } from './upstream-wire.ts';
@@ -178,17 +179,28 @@ function reasonOf(text: string): Reason {
   }
 }
 
-/** A complete answer of the other server. @throws UpstreamError */
+/** Whether the other server does not take a seed, which not all that speak this protocol know. */
+function refusesSeed(error: unknown): boolean {
+  if (!(error instanceof UpstreamError) || (error.status !== 400 && error.status !== 422)) return false;
+  return /\bseed\b/.test(`${error.said.param} ${error.message}`);
+}
+
+/** A complete answer of the other server: by the seed, where it takes one. @throws UpstreamError */
 export async function answerUpstream(
   upstream: Upstream,
   model: string,
   messages: readonly ChatTurn[],
-  sampling: Omit<SamplingOptions, 'seed'>,
+  sampling: SamplingOptions,
   signal: AbortSignal,
 ): Promise<Generated> {
-  const content = JSON.stringify({ model, messages, ...sampling, stream: false });
-  const answer = await sendUpstream(upstream, { content }, signal);
-  const read = chatCompletion.safeParse(await answer.json().catch(() => undefined));
+  const send = (options: Partial<SamplingOptions>): Promise<Response> =>
+    sendUpstream(upstream, { content: JSON.stringify({ model, messages, ...options, stream: false }) }, signal);
+  const answer = await send(sampling).catch((error: unknown) => {
+    if (!refusesSeed(error)) throw error;
+    const { seed: _, ...others } = sampling;
+    return send(others);
+  });
+  const read = parseWhole(chatCompletion, await answer.json().catch(() => undefined));
   const choice = read.data?.choices[0];
   if (!read.success || !choice) {
     throw new UpstreamError('The answer of the upstream server is not a chat completion.', answer.status);
@@ -209,7 +221,7 @@ export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeo
       headers: credentialsOf(upstream),
       signal: AbortSignal.timeout(listMs),
     });
-    return answer.ok ? modelList.parse(await answer.json()).data : [];
+    return answer.ok ? (parseWhole(modelList, await answer.json()).data?.data ?? []) : [];
   } catch {
     return [];
   }

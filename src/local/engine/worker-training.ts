@@ -45,7 +45,7 @@ export async function train(
   if (!from) evaluate(0);
   const batchAt = batchesOf(order.train, options.train_batch_size, options.seed);
   let saved = from?.step ?? 0;
-  let ungraded = 0;
+  let ungraded = from?.ungraded ?? 0;
   for (let step = saved + 1; step <= options.num_steps; step += 1) {
     if (await shallStop()) {
       emit({ kind: 'stopping' });
@@ -63,7 +63,7 @@ export async function train(
     });
     emit({ kind: 'step', step, reward, diagnostics, rollouts });
     ungraded = reward === null ? ungraded + 1 : 0;
-    if (ungraded === mostUngraded) {
+    if (ungraded >= mostUngraded) {
       throw new NothingGraded(
         `None of the answers of ${mostUngraded} steps in a row could be graded, up to step ${step}.`,
       );

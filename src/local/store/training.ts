@@ -120,6 +120,17 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     );
   }
 
+  /** How many steps in a row could not be graded, counted back from this one. */
+  ungradedUpTo(runId: string, step: number): number {
+    const row = this.database.get<{ readonly count: number }>(
+      `select count(*) as count from training_steps where training_run_id = ?1 and step <= ?2 and step > coalesce(
+       (select max(step) from training_steps where training_run_id = ?1 and step <= ?2 and trainer_reward is not null), 0)`,
+      runId,
+      step,
+    );
+    return row?.count ?? 0;
+  }
+
   /** Discards everything after a step, which will be repeated. */
   rewind(runId: string, step: number): void {
     this.database.transaction(() => {

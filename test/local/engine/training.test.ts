@@ -7,6 +7,7 @@ import type { TrainingNews, TrainingOrder, TrainingTask } from '../../../src/loc
 import { trainingSplits } from '../../../src/local/engine/validation.ts';
 import { NothingGraded, train } from '../../../src/local/engine/worker-training.ts';
 import { sampleManifests } from '../../../src/local/samples/benchmarks.ts';
+import { WeightFolder } from '../../../src/local/store/weight-folder.ts';
 
 const taskOf = (task_id: string, grader: TrainingTask['grader']): TrainingTask => ({
   task_id,
@@ -112,6 +113,25 @@ describe('a step', () => {
     expect(mixed.error).toBeUndefined();
     expect(mixed.news.filter(each => each.kind === 'step' && each.reward === null)).toHaveLength(10);
   });
+});
+
+it('counts the steps that could not be graded on after a resume (V47)', async () => {
+  const train = [taskOf('one', unusable)];
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-training-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const before = await trained({ dataFolder: folder, train }, { num_steps: 3, held_out_every: 3 });
+  const saved = before.news.find(each => each.kind === 'checkpoint');
+  if (saved?.kind !== 'checkpoint') throw new Error('no checkpoint');
+  const paths = new WeightFolder(folder);
+  const from = {
+    step: 3,
+    weights: { path: paths.checkpoint('trn_1', 3), hash: saved.weights_hash },
+    state: { path: paths.trainerState('trn_1', 3), hash: saved.state_hash },
+    ungraded: 3,
+  };
+  const { news, error } = await trained({ dataFolder: folder, train, from }, { num_steps: 20, held_out_every: 20 });
+  expect(error).toBeInstanceOf(NothingGraded);
+  expect(news.filter(({ kind }) => kind === 'step')).toHaveLength(2);
 });
 
 describe('held-out tasks (V42)', () => {

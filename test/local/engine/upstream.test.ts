@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sendUpstream } from '../../../src/local/engine/upstream.ts';
+import { answerUpstream, modelsUpstream, sendUpstream } from '../../../src/local/engine/upstream.ts';
 import * as wire from '../../../src/local/engine/upstream-wire.ts';
 import { hostileServer, json } from '../../service/hostile-server.ts';
 
@@ -117,5 +117,41 @@ describe('the way to another server', () => {
       'answered 307',
     );
     expect(other.requests).toEqual([]);
+  });
+});
+
+describe('what another server is asked for an evaluation', () => {
+  const sampling = { temperature: 1, top_p: 1, max_tokens: 4, seed: 7 };
+  const completion = { choices: [{ message: { role: 'assistant', content: 'yes' } }] };
+  const asked = async (answer: ReturnType<typeof json>) => {
+    const server = await hostileServer(answer);
+    const turns = [{ role: 'user', content: 'say yes' }] as const;
+    const { text } = await answerUpstream(
+      { url: server.url, key: undefined },
+      'm',
+      turns,
+      sampling,
+      new AbortController().signal,
+    );
+    return { text, seeds: server.requests.map(({ body }) => (JSON.parse(body) as { seed?: number }).seed) };
+  };
+
+  it('holds the seed, so that the same run draws the same (V43)', async () => {
+    expect(await asked(json(completion))).toEqual({ text: 'yes', seeds: [7] });
+  });
+
+  it('leaves the seed out where it is refused', async () => {
+    const refuses = await asked((response, request) => {
+      const isSeeded = request.body.includes('"seed"');
+      const error = { error: { message: 'Extra inputs are not permitted', param: 'seed' } };
+      return json(isSeeded ? error : completion, isSeeded ? 422 : 200)(response, request);
+    });
+    expect(refuses).toEqual({ text: 'yes', seeds: [7, undefined] });
+  });
+
+  it('keeps a field called __proto__ of what it says about its models (X11)', async () => {
+    const row = '{"id":"m","__proto__":{"owned_by":"x"}}';
+    const { url } = await hostileServer(json(JSON.parse(`{"data":[${row}]}`)));
+    expect(JSON.stringify(await modelsUpstream({ url, key: undefined }))).toBe(`[${row}]`);
   });
 });

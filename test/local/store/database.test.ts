@@ -169,6 +169,14 @@ describe('the data of an earlier version', () => {
     expect(training.heldOutRewards('trn_1')).toMatchObject([{ step: 1, split: 'test', held_out_reward: 0.5 }]);
     expect(training.trainerRewards('trn_1')).toEqual([{ step: 1, trainer_reward: 0.5 }]);
     expect(training.diagnostics('trn_1')).toBeNull();
+    for (const [step, trainer_reward] of [
+      [2, null],
+      [3, 1],
+      [4, null],
+      [5, null],
+    ] as const)
+      database.insert('training_steps', { training_run_id: 'trn_1', step, trainer_reward, created_at: '2026-01-01' });
+    expect([1, 2, 3, 4, 5].map(step => training.ungradedUpTo('trn_1', step))).toEqual([0, 1, 0, 1, 2]);
     database.close();
   });
 });
