@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { describeFailure } from '../../src/commands/failure.ts';
 import type { CommandIo } from '../../src/commands/io.ts';
 import { runCommandLine } from '../../src/commands/run.ts';
@@ -36,6 +36,14 @@ export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-cli-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Makes the next `--timeout` end when the result is called. */
+export function timeIsUp(): () => void {
+  const limit = new AbortController();
+  const spy = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
+  onTestFinished(() => spy.mockRestore());
+  return () => limit.abort(new DOMException('The time is up.', 'TimeoutError'));
 }
 
 interface Place {

@@ -10,7 +10,7 @@ import { resources } from '../../src/resources/catalogue.ts';
 import { NetworkError, RateLimitError } from '../../src/service/errors.ts';
 import { startService, type TestService } from '../local/server/running.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
-import { cliOn, testFolder } from './cli.ts';
+import { cliOn, testFolder, timeIsUp } from './cli.ts';
 
 let service: TestService;
 let cli: ReturnType<typeof cliOn>;
@@ -189,7 +189,7 @@ describe('watch', () => {
 
   it('ends with 1 if it ends badly, with 124 if it does not end in time', async () => {
     const id = await train(2_000);
-    const late = await cli('watch', [id, '--timeout', '2']);
+    const late = await cli('watch', [id, '--timeout', '2'], { onPrint: timeIsUp() });
     expect(late.code).toBe(exitCodes.timeout);
     expect(late.notes).toContain('is still running after 2 seconds');
     await cli('api', ['cancelTraining', `training_run_id=${id}`]);

@@ -1,26 +1,18 @@
 /** `--timeout` holds from the start of a command to its end, and what was started is always named. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { missingSecrets } from '../../src/commands/readiness.ts';
 import { NetworkError } from '../../src/service/errors.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { type Behaviour, hostileServer, json, refusal } from '../service/hostile-server.ts';
-import { cliOn, testFolder } from './cli.ts';
+import { cliOn, testFolder, timeIsUp } from './cli.ts';
 
 const silent: Behaviour = () => {};
 const time = '2026-01-01T00:00:00Z';
 const benchmark = { bench_id: 'bench_1', label: 'words', created_at: time, rollout_ready: true };
 const run = { eval_run_id: 'evr_1', bench_id: 'bench_1', status: 'running', created_at: time };
-
-/** Makes the next `--timeout` end when the result is called. */
-function timeIsUp(): () => void {
-  const limit = new AbortController();
-  const spy = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
-  onTestFinished(() => spy.mockRestore());
-  return () => limit.abort(new DOMException('The time is up.', 'TimeoutError'));
-}
 
 /** A service that answers by method and path, and is otherwise silent: then the time is up. */
 async function cliTo(answers: Readonly<Record<string, unknown>>, otherwise = silent) {
