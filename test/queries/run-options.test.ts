@@ -1,0 +1,37 @@
+/** The options of a run that a service describes: for all models at once, or for each. */
+import { expect, it } from 'vitest';
+import { optionNames } from '../../src/queries/run-options.ts';
+
+const [steps, rate] = [{ num_steps: { default: 4 } }, { rate: { default: 1 } }];
+
+it.each<[answer: Parameters<typeof optionNames>[0], model: string | undefined, names: string[]]>([
+  [{}, undefined, []],
+  [{ options: { ...steps, note: 'text' } }, undefined, ['num_steps']],
+  [{ ...steps, version: 2 }, 'm', ['num_steps']],
+  [
+    {
+      models: [
+        { base_model_slug: 'm', options: steps },
+        { base_model_slug: 'n', options: rate },
+      ],
+    },
+    'm',
+    ['num_steps'],
+  ],
+  [
+    {
+      models: [
+        { model_slug: 'm', options: steps },
+        { model_slug: 'n', options: rate },
+      ],
+    },
+    'n',
+    ['rate'],
+  ],
+  // A model that is not listed may have any of them, each named once.
+  [{ models: [{ model_slug: 'm', options: steps }, { options: { ...rate, ...steps } }] }, 'x', ['num_steps', 'rate']],
+  // What a service says of a model besides its options is none.
+  [{ models: [{ model_slug: 'm', pricing: { input: 1 } }, 'x', null] }, 'm', []],
+])('%j for %s', (answer, model, names) => {
+  expect(optionNames(answer, model)).toEqual(names);
+});
