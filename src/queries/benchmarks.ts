@@ -1,12 +1,11 @@
 /** Queries and actions for benchmarks. */
-import {
-  type Benchmark,
-  type BenchmarkImage,
-  type BenchmarkImages,
-  type BenchmarkRuntime,
-  benchmark,
-  type Readiness,
-  type TaskCount,
+import type {
+  Benchmark,
+  BenchmarkImage,
+  BenchmarkImages,
+  BenchmarkRuntime,
+  Readiness,
+  TaskCount,
 } from '../contract/benchmarks.ts';
 import type { Page } from '../contract/common.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -38,7 +37,6 @@ export const buildImages = action(
 export const benchmarkList: ListSource<Benchmark> = {
   key: benchmarkKeys.list,
   id: row => row.bench_id,
-  schema: benchmark,
   sorts: true,
   readPage: ({ service, query, signal }) => service.call('listBenchmarks', { query }, { signal }),
 };

@@ -109,6 +109,7 @@ export function comparison(
   return {
     key: [...evaluationKeys.all, 'compared', baseRun, newRun, final.base, final.new],
     id: row => row.task_id,
+    derived: true,
     activity: () => (final.base && final.new ? 'settled' : 'open'),
     readPage: async context => {
       const [base, fresh] = await Promise.all([

@@ -17,8 +17,6 @@ export interface PagedList<Row> {
   readonly dropped: number;
   /** Rows left out because of a duplicate id. */
   readonly repeated: number;
-  /** Rows may be missing after this many. */
-  readonly gapAfter: number | undefined;
   /** Why the list may be incomplete. */
   readonly notes: readonly string[];
   /** Why the last page could not be read, if so. */
@@ -190,7 +188,6 @@ export function usePagedList<Row>(
     hasMore,
     dropped: data?.dropped ?? 0,
     repeated: data?.repeated ?? 0,
-    gapAfter: data?.gapAfter,
     notes: data?.notes ?? noRows,
     sortedAs: plain && !data ? 'asked' : hasMore ? sorted : 'all',
     pageError: error,

@@ -307,6 +307,7 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
   return {
     key: watchKeys.list,
     id: keyOf,
+    derived: true,
     readPage: async context => {
       workbench.recall();
       await discover(workbench, context);

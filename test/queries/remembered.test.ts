@@ -308,18 +308,34 @@ describe('what an older version kept under a name alone', () => {
   });
 });
 
-it('keeps the first page of a list, and a longer one than is worth reading not at all', () => {
+it('keeps the first rows of a list, and longer ones than are worth reading not at all', () => {
   const store = RememberedStore.open(path, 'prod');
-  const page = { items: [{ id: 'a' }], next_cursor: null, dropped: 0 };
-  store.keepPage('rows', page, 1_000);
+  const facts = { complete: true, dropped: 1, repeated: 0, notes: ['why'], remembered_at: undefined, version: 3 };
+  const { version: _, remembered_at: __, ...kept } = facts;
+  store.keepList('rows', { ...facts, rows: [{ id: 'a' }] }, 1_000);
   store.flush();
-  expect(store.page('rows')).toEqual({ page, readAt: 1_000 });
-  expect(store.pageCounts()).toEqual(new Map([['rows', { rows: 1, complete: true, readAt: 1_000 }]]));
+  expect(store.listed('rows')).toEqual({ list: { format: 1, ...kept, rows: [{ id: 'a' }] }, readAt: 1_000 });
+  expect(store.listCounts()).toEqual(new Map([['rows', { rows: 1, complete: true, readAt: 1_000 }]]));
   // Read in the future: the clock was set back.
-  expect(store.page('rows', 999)).toBeUndefined();
-  store.keepPage('rows', { ...page, items: ['x'.repeat(2_000_000)] }, 2_000);
+  expect(store.listed('rows', 999)).toBeUndefined();
+  store.keepList('rows', { ...facts, rows: Array.from({ length: 201 }, (_, id) => ({ id })) }, 2_000);
   store.flush();
-  expect(store.page('rows')).toBeUndefined();
+  expect(store.listed('rows')?.list).toMatchObject({ complete: false, rows: { length: 200 } });
+  store.keepList('rows', { ...facts, rows: [{ id: 'x'.repeat(2_000_000) }] }, 3_000);
+  store.flush();
+  expect(store.listed('rows')).toBeUndefined();
+  store.close();
+});
+
+it('writes a list again only if it has changed, or a minute later', () => {
+  const store = RememberedStore.open(path, 'prod');
+  const data = { rows: [], complete: true, dropped: 0, repeated: 0, notes: [], remembered_at: undefined, version: 1 };
+  const readAt = (at: number) => {
+    store.keepList('same', data, at);
+    store.flush();
+    return store.listed('same')?.readAt;
+  };
+  expect([1_000, 60_000, 61_000].map(readAt)).toEqual([1_000, 1_000, 61_000]);
   store.close();
 });
 

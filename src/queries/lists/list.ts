@@ -1,5 +1,4 @@
 /** The source of a list, and its data. */
-import type * as z from 'zod/mini';
 import { cursorAfter, type ListQuery, type Page, unreadableIn } from '../../contract/common.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
@@ -63,8 +62,8 @@ export interface ListSource<Row> {
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
   /** What is shown if the service does not list them. */
   readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
-  /** Schema of a row. If set, the first page is remembered for the next start. */
-  readonly schema?: z.ZodMiniType<Row>;
+  /** The program makes the rows of other answers: they are not remembered for the next start. */
+  readonly derived?: boolean;
   /** The resource that the rows belong to, e.g. a run. Once it is gone, the rows stay as they were last read. */
   readonly partOf?: Subject & { readonly read: (context: QueryContext) => Promise<unknown> };
   /** Key of the list that has the same rows in another order. */
@@ -90,8 +89,6 @@ export interface ListData<Row> {
   readonly dropped: number;
   /** Rows left out because another row of their page has the same id. */
   readonly repeated: number;
-  /** Rows may be missing after this many: they arrived faster than they were read. */
-  readonly gapAfter: number | undefined;
   /** Why the list may be incomplete. */
   readonly notes: readonly string[];
   /**

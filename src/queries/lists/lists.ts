@@ -1,10 +1,9 @@
 /** The lists of a connection: a reader for each, and their row counts. */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
-import { parseWhole } from '../../contract/proto-field.ts';
 import { Listeners } from '../../text/listeners.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
-import { type ListSource, wholePage } from './list.ts';
+import type { ListData, ListSource } from './list.ts';
 import { ListReader } from './reader.ts';
 
 /** How many rows have been read. */
@@ -50,8 +49,9 @@ export class Lists {
       const reader = this.#readers.get(queryHash)?.reader;
       if (type !== 'updated' || !reader || query.state.data === undefined) return;
       this.#count(queryHash, reader, query.state.dataUpdatedAt);
-      this.#keep(queryHash, reader);
-      if (event.action.type === 'success' || event.action.type === 'setState') this.#listeners.notify();
+      if (event.action.type !== 'success' && event.action.type !== 'setState') return;
+      if (!reader.source.derived) this.#memory()?.keepList(queryHash, reader.data, query.state.dataUpdatedAt);
+      this.#listeners.notify();
     });
   }
 
@@ -63,21 +63,19 @@ export class Lists {
     const hash = hashKey(source.key);
     const known = this.#readers.get(hash);
     if (known) return known.reader as unknown as ListReader<Row>;
-    const reader = new ListReader<Row>(source, {
-      context: this.#context,
-      publish: data => {
-        const query = this.#cache.getQueryCache().get(hash);
-        // The age is that of the first page, and so is its failure: only a poll makes the list newer.
-        if (query?.state.status === 'error') query.setState({ data });
-        else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
-      },
-    });
+    const publish = (data: ListData<Row>): void => {
+      const query = this.#cache.getQueryCache().get(hash);
+      // The age is that of the first page, and so is its failure: only a poll makes the list newer.
+      if (query?.state.status === 'error') query.setState({ data });
+      else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
+    };
+    const seed = this.#recall(hash, source);
+    const reader = new ListReader<Row>(source, { context: this.#context, publish }, seed);
     this.#readers.set(hash, {
       key: source.key,
       reader: reader as unknown as ListReader<never>,
       sameRowsAs: source.sameRowsAs && hashKey(source.sameRowsAs),
     });
-    this.#restore(hash, source, reader);
     reader.subscribe(() => this.#count(hash, reader, this.#counts.get(hash)?.readAt ?? Date.now()));
     return reader;
   }
@@ -95,32 +93,19 @@ export class Lists {
 
   /** Restores the row counts of an earlier start. */
   recallCounts(): void {
-    for (const [hash, count] of this.#memory()?.pageCounts() ?? []) this.#counts.set(hash, count);
+    for (const [hash, count] of this.#memory()?.listCounts() ?? []) this.#counts.set(hash, count);
   }
 
-  /**
-   * Shows a list as an earlier start read it, until it is read again. Rows that do not match the schema are left out.
-   */
-  #restore<Row>(hash: string, { key, schema }: ListSource<Row>, reader: ListReader<Row>): void {
-    if (!schema || this.#cache.getQueryData(key) !== undefined) return;
-    const known = this.#memory()?.page(hash);
-    if (!known) return;
-    const { page, readAt } = known;
-    const items = page.items.flatMap(item => {
-      const row = parseWhole(schema, item);
-      return row.success ? [row.data] : [];
-    });
-    reader.restore({ ...wholePage(items), ...page, items, has_more: page.next_cursor !== null }, readAt);
-    const restored = { queryKey: key, initialData: reader.data, initialDataUpdatedAt: readAt };
-    this.#cache.getQueryCache().build(this.#cache, restored);
-  }
-
-  /** Remembers the first page of a list for the next start. */
-  #keep(hash: string, { source, firstPage, data }: ListReader<never>): void {
-    if (!source.schema || !firstPage) return;
-    const { rows, next, dropped, note, rest, readAt } = firstPage;
-    const { remembered_at } = data;
-    this.#memory()?.keepPage(hash, { items: rows, next_cursor: next, dropped, note, rest, remembered_at }, readAt);
+  /** A list as an earlier start read it, until it is read again. */
+  #recall<Row>(hash: string, { key, derived }: ListSource<Row>): ListData<Row> | undefined {
+    if (derived || this.#cache.getQueryData(key) !== undefined) return undefined;
+    const known = this.#memory()?.listed(hash);
+    if (!known) return undefined;
+    const { list, readAt } = known;
+    const data = { ...list, rows: list.rows as readonly unknown[] as readonly Row[], remembered_at: list.remembered_at, version: 0 };
+    this.#counts.set(hash, { rows: data.rows.length, complete: list.complete, readAt });
+    this.#cache.getQueryCache().build(this.#cache, { queryKey: key, initialData: data, initialDataUpdatedAt: readAt });
+    return data;
   }
 
   /** Calls `listener` when a count changes; returns a function that unsubscribes. */
@@ -131,14 +116,7 @@ export class Lists {
     const hash = hashKey(key);
     this.#shownCounts.add(hash);
     const orders = [...this.#readers].filter(([, { sameRowsAs }]) => sameRowsAs === hash);
-    return orders.map(([order]) => this.#counts.get(order)).reduce(better, this.#latestCount(hash));
-  }
-
-  /** Before the first answer: of the rows that an earlier start has left, those that can be shown. */
-  #latestCount(hash: string): ListCount | undefined {
-    const { restoredAt: readAt, data } = this.#readers.get(hash)?.reader ?? {};
-    if (readAt === undefined || !data) return this.#counts.get(hash);
-    return { rows: data.rows.length, complete: data.complete, readAt };
+    return orders.map(([order]) => this.#counts.get(order)).reduce(better, this.#counts.get(hash));
   }
 
   /** Whether the service has refused to sort a list by a field. */

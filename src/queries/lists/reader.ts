@@ -1,17 +1,17 @@
 /**
  * Reads one list: polls its first page and the pages in view, reads on as the cursor nears the end, and reads the rest
- * on request. These may run at the same time, because `ListPages` drops answers that newer ones have overtaken.
+ * on request. These take turns, so that an answer always meets the pages for which it was read.
  */
 
 import { isNotOffered, ServiceError } from '../../service/errors.ts';
+import { nextCursor } from '../../service/pagination.ts';
 import { asError } from '../../text/errors.ts';
 import { Listeners } from '../../text/listeners.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
-import { type AnnotatedPage, type ListData, type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
-import { cursorOf, type ListPage, type Place } from './page.ts';
-import { ListPages } from './pages.ts';
-import { type Background, type RestOutcome, RestReader } from './rest.ts';
+import { type ListData, type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
+import { type ListPage, ListPages } from './pages.ts';
+import { type Background, type RestOutcome, RestReader, type RestStep } from './rest.ts';
 
 /** The reader's interface to the workbench. */
 export interface ReaderPorts<Row> {
@@ -39,7 +39,7 @@ export interface RowsAge {
   readonly to: number;
 }
 
-/** Maximum number of pages in a poll: the first, those in view, and those that close a gap. */
+/** Maximum number of pages in a poll: from the first to what is known, and those in view. */
 export const pagesPerPoll = 12;
 /** The same of a list that nothing shows, which is read for its count and for what runs in it. */
 export const pagesPerHiddenPoll = 3;
@@ -52,35 +52,44 @@ function isRefused(error: unknown): boolean {
 
 /** Time limit for a page in milliseconds. */
 const pageTimeoutMs = 60_000;
-/** Answers for one page that may come too late to be taken. */
-const attempts = 5;
+
+/** What one reading may still do. */
+interface Reading {
+  readonly context: QueryContext;
+  /** The poll that it belongs to. */
+  readonly round: number;
+  /** Requests. */
+  left: number;
+}
 
 export class ListReader<Row> {
   /** Of several sources with the same key, the one that was shown or read last. */
   source: ListSource<Row>;
-  readonly #pages: ListPages<Row>;
+  readonly #pages = new ListPages<Row>();
+  /** What an earlier start read, until it is read again. */
+  #seed: ListData<Row> | undefined;
   readonly #ports: ReaderPorts<Row>;
   readonly #windows = new Map<object, readonly Row[]>();
   /** Viewers whose cursor is near the last known row. */
   readonly #nearEnd = new Set<object>();
   readonly #listeners = new Listeners();
   #round = 0;
-  #asked = 0;
   #polledAt = 0;
   #state: ReaderState = { reading: undefined, stoppable: false, error: undefined };
   #readingOn = false;
-  readonly #rest: RestReader<Row>;
+  readonly #rest: RestReader;
   #viewStop = new AbortController();
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(source: ListSource<Row>, ports: ReaderPorts<Row>) {
+  constructor(source: ListSource<Row>, ports: ReaderPorts<Row>, seed?: ListData<Row>) {
     this.source = source;
     this.#ports = ports;
-    this.#pages = new ListPages(row => this.source.id(row));
+    this.#seed = seed;
     this.#rest = new RestReader({
       context: ports.context,
       size: () => this.#pages.size,
-      following: notBefore => this.#following(notBefore),
-      read: (place, context) => this.#read(place, context, this.#round),
+      isRead: notBefore => this.#following(notBefore) === undefined,
+      step: (notBefore, context) => this.#inTurn(() => this.#step(notBefore, context)),
       mostFruitless: () => maxPagesWithoutNewRows(this.source),
       publish: () => this.#publish(),
       onProgress: reading => this.#say({ ...this.#state, reading }),
@@ -89,22 +98,7 @@ export class ListReader<Row> {
   }
 
   get data(): ListData<Row> {
-    return this.#pages.data;
-  }
-
-  /** The first page as it was last read; undefined before. */
-  get firstPage(): ListPage<Row> | undefined {
-    return this.#pages.isRestored ? undefined : this.#pages.pages[0];
-  }
-
-  /** When an earlier start read the rows, until they are read again; epoch milliseconds. */
-  get restoredAt(): number | undefined {
-    return this.#pages.isRestored ? this.#pages.pages[0]?.readAt : undefined;
-  }
-
-  /** Shows the first page of an earlier start, read at `at` in epoch milliseconds, until it is read again. */
-  restore(page: AnnotatedPage<Row>, readAt: number): void {
-    this.#pages.restore(page, readAt);
+    return this.#seed ?? this.#pages.data;
   }
 
   readonly state = (): ReaderState => this.#state;
@@ -113,7 +107,7 @@ export class ListReader<Row> {
 
   /** Rows read in the last poll; the others may be outdated. */
   live(): Row[] {
-    return this.#pages.pages.filter(page => page.round === this.#round).flatMap(page => page.rows);
+    return this.#pages.pages.filter(page => page.round === this.#round).flatMap(({ rows }) => [...rows.values()]);
   }
 
   /** What the live rows are doing. */
@@ -145,9 +139,9 @@ export class ListReader<Row> {
     let before = 0;
     for (const page of this.#pages.pages) {
       if (page === oldest) break;
-      before += page.rows.length;
+      before += page.rows.size;
     }
-    return { readAt: oldest.readAt, from: before + 1, to: before + oldest.rows.length };
+    return { readAt: oldest.readAt, from: before + 1, to: before + oldest.rows.size };
   }
 
   /**
@@ -167,9 +161,10 @@ export class ListReader<Row> {
     this.#round += 1;
     const round = this.#round;
     const began = Date.now();
+    const reading = { context, round, left: mostPages };
     try {
-      await this.#read({ kind: 'first' }, context, round);
-      await this.#readDue(context, round, mostPages - 1);
+      await this.#inTurn(() => this.#read(0, reading));
+      while (reading.left > 0 && round === this.#round && (await this.#inTurn(() => this.#readInView(reading))));
     } catch (error) {
       // Shows the pages that did arrive, with their age.
       if (!context.signal.aborted && this.#pages.size > 0) this.#publish();
@@ -189,14 +184,12 @@ export class ListReader<Row> {
 
   /** Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll. */
   async refreshView(since: number): Promise<void> {
-    // Pages of an earlier start are replaced by the poll in progress.
-    const due = this.#inView().filter(page => page.readAt < since && page.asked > 0);
-    if (due.length === 0) return;
+    const isDue = (page: ListPage<Row>): boolean => page.readAt < since;
+    if (!this.#inView().some(isDue)) return;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
-      for (const page of due.slice(0, pagesPerPoll)) {
-        if (page.cursor !== undefined) await this.#read({ kind: 'again', page }, context, this.#round);
-      }
+      const reading = { context, round: this.#round, left: pagesPerPoll };
+      while (reading.left > 0 && (await this.#inTurn(() => this.#readInView(reading, isDue))));
       this.#publish();
     } catch {
       // The pages keep their age, which is shown.
@@ -205,14 +198,14 @@ export class ListReader<Row> {
 
   /** Reads the next page, unless one is being read. */
   readonly readOn = async (): Promise<void> => {
-    if (this.#readingOn || this.#rest.isReading || this.#pages.size === 0 || this.data.complete) return;
+    if (this.#readingOn || this.#rest.isReading || this.data.complete) return;
+    if (this.#pages.size === 0 && !this.#seed) return;
     this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
-      // A poll may have moved the end: ask again with the new cursor.
-      for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const place = this.#following();
-        if (!place || (await this.#read(place, context, this.#round))) break;
+      // A refused cursor is read again, from the first page.
+      for (let isRefused = true; isRefused; ) {
+        isRefused = (await this.#inTurn(() => this.#step(0, context))) === 'refused';
       }
       this.#say({ ...this.#state, error: undefined });
     } catch (error) {
@@ -245,38 +238,41 @@ export class ListReader<Row> {
 
   /** Removes rows that are known to be gone. */
   remove(ids: readonly string[]): void {
-    if (this.#pages.remove(ids)) this.#publish();
+    const isGone = (row: Row): boolean => ids.includes(this.source.id(row));
+    if (!this.data.rows.some(isGone)) return;
+    this.#pages.remove(ids);
+    if (this.#seed) this.#seed = { ...this.#seed, rows: this.#seed.rows.filter(row => !isGone(row)) };
+    this.#publish();
   }
 
-  /** What to read next on the way to the end; undefined if everything has been read. */
-  #following(notBefore = 0): Place<Row> | undefined {
-    if (this.#pages.isRestored) return { kind: 'first' };
-    const gap = this.#pages.gap;
-    if (gap) return this.#closing(gap);
-    const last = this.#pages.pages.at(-1);
-    if (!last) return { kind: 'first' };
-    if (last.next !== null) return { kind: 'after', page: last };
-    const page = this.#pages.pages.find(({ readAt, cursor }) => readAt < notBefore && cursor !== undefined);
-    return page && { kind: 'again', page };
+  /** Each waits for those before it. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => {});
+    return done;
   }
 
-  /** A gap follows the known part of a page, which may itself be old. */
-  #closing(page: ListPage<Row>): Place<Row> {
-    const again = page.round !== this.#round && page.cursor !== undefined;
-    return again ? { kind: 'again', page } : { kind: 'after', page };
+  /** The number of the page to read next on the way to the end; undefined if everything has been read. */
+  #following(notBefore = 0): number | undefined {
+    const { pages } = this.#pages;
+    if (pages.at(-1)?.next !== null) return pages.length;
+    const old = pages.findIndex(({ readAt }) => readAt < notBefore);
+    return old === -1 ? undefined : old;
   }
 
-  async #readDue(context: QueryContext, round: number, most: number): Promise<void> {
-    let gap: ListPage<Row> | undefined;
-    for (let left = most; left > 0 && round === this.#round; left -= 1) {
-      gap = this.#pages.gap;
-      const stale = this.#inView().find(page => page.round !== round && page.cursor !== undefined);
-      const place: Place<Row> | undefined = gap ? this.#closing(gap) : stale && { kind: 'again', page: stale };
-      if (!place) return;
-      await this.#read(place, context, round);
-    }
-    // More rows arrived than one poll can read: what follows is read on demand.
-    if (gap && this.#pages.gap) this.#pages.cutAfter(this.#pages.gap);
+  async #step(notBefore: number, context: QueryContext): Promise<RestStep | undefined> {
+    const at = this.#following(notBefore);
+    if (at === undefined) return undefined;
+    const isNew = at === this.#pages.pages.length;
+    const isTaken = await this.#read(at, { context, round: this.#round, left: pagesPerPoll });
+    return isTaken ? (isNew ? 'new' : 'again') : 'refused';
+  }
+
+  /** Reads the oldest page in view. Returns whether there was one to read. */
+  async #readInView(reading: Reading, isDue = ({ round }: ListPage<Row>) => round !== reading.round): Promise<boolean> {
+    const page = this.#inView().find(isDue);
+    if (page) await this.#read(this.#pages.pages.indexOf(page), reading);
+    return page !== undefined;
   }
 
   /** The pages in view and their neighbours, oldest first. */
@@ -303,41 +299,77 @@ export class ListReader<Row> {
   }
 
   /**
-   * Reads a place and takes the answer. Returns whether it was taken. If an old cursor is rejected, what it led to is
-   * dropped and read again from the first page.
+   * Reads the page with this number, and on from there until it meets what is known. If an old cursor is refused, what
+   * it led to is dropped, to be read again from the first page: then it returns false.
    */
-  async #read(place: Place<Row>, context: QueryContext, round: number): Promise<boolean> {
-    const cursor = cursorOf(place);
-    if (cursor === undefined) return false;
-    this.#asked += 1;
-    const asked = this.#asked;
-    const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
-    const { readPage, instead } = this.source;
-    let page: AnnotatedPage<Row>;
-    try {
-      page = await readPage({ ...context, query });
-    } catch (error) {
-      if (!instead || !isNotOffered(error)) return this.#refused(place, error);
-      page = await instead(context);
-    }
-    context.progressed?.();
-    // Rows that have all vanished went with what they belong to: if that is not there either, they stay as they are.
-    const vanished = place.kind === 'first' && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;
-    if (vanished) await this.source.partOf?.read(context);
-    return this.#pages.take(place, { page, cursor, asked, round, at: Date.now() }) !== undefined;
+  async #read(at: number, reading: Reading): Promise<boolean> {
+    const { pages } = this.#pages;
+    const [page, before] = [pages[at], pages[at - 1]];
+    const answers: ListPage<Row>[] = [];
+    let cursor = page ? page.cursor : (before?.next ?? null);
+    do {
+      try {
+        answers.push(await this.#ask(cursor, [...pages.slice(0, at), ...answers], page, reading));
+      } catch (error) {
+        const isFresh = answers.length > 0 || at === 0 || (at === 1 && !page);
+        if (isFresh || !isRefused(error)) throw error;
+        this.#pages.cut();
+        return false;
+      }
+      const [first = ''] = page?.rows.keys() ?? [];
+      // If cursors are offsets, rows that vanished from the head have moved to the page before.
+      const isShifted = page && before && before.round !== reading.round && !answers[0]?.rows.has(first);
+      if (isShifted && answers.length === 1 && reading.left > 0) return this.#read(at - 1, reading);
+      cursor = answers.at(-1)?.next ?? null;
+    } while (!this.#pages.meets(at, answers) && cursor !== null && reading.left > 0);
+    this.#pages.splice(at, answers);
+    this.#seed = undefined;
+    return true;
   }
 
-  /** Forgets what a refused cursor led to. @throws what reading has thrown if that is not why */
-  #refused(place: Place<Row>, error: unknown): false {
-    const [first] = this.#pages.pages;
-    if (!first || place.kind === 'first' || place.page === first || !isRefused(error)) throw error;
-    this.#pages.cutAfter(first);
-    return false;
+  /** One request. @throws ServiceError */
+  async #ask(
+    cursor: string | null,
+    before: readonly ListPage<Row>[],
+    old: ListPage<Row> | undefined,
+    reading: Reading,
+  ): Promise<ListPage<Row>> {
+    reading.left -= 1;
+    const { context, round } = reading;
+    const { readPage, instead, partOf, id } = this.source;
+    const page = await readPage({
+      ...context,
+      query: { limit: pageSize, ...(cursor === null ? {} : { cursor }) },
+    }).catch(error => {
+      if (!instead || !isNotOffered(error)) throw error;
+      return instead(context);
+    });
+    context.progressed?.();
+    // Rows that have all vanished went with what they belong to: if that is not there either, they stay as they are.
+    const vanished = cursor === null && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;
+    if (vanished) await partOf?.read(context);
+    const rows = new Map<string, Row>();
+    for (const row of page.items) if (!rows.has(id(row))) rows.set(id(row), row);
+    const repeated = page.items.length - rows.size;
+    // Rows outside the request stay as they were.
+    for (const [known, row] of old?.rows ?? []) if (!rows.has(known) && page.isUnread?.(row)) rows.set(known, row);
+    const isFollowed = (next: string): boolean => next === cursor || before.some(each => each.cursor === next);
+    return {
+      cursor,
+      next: nextCursor(page, isFollowed) ?? null,
+      rows,
+      dropped: page.dropped,
+      repeated,
+      note: page.note,
+      rest: page.rest,
+      rememberedAt: page.remembered_at,
+      readAt: Date.now(),
+      round,
+    };
   }
 
   #publish(): void {
-    if (this.#pages.pages.length === 0) return;
-    this.#ports.publish(this.data);
+    if (this.#pages.pages.length > 0 || this.#seed) this.#ports.publish(this.data);
   }
 
   #say(state: ReaderState): void {

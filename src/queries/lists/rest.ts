@@ -4,7 +4,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { unlessAborted } from '../../text/abort.ts';
 import { asError } from '../../text/errors.ts';
 import type { QueryContext } from '../query-context.ts';
-import type { Place } from './page.ts';
 
 /** How reading the rest ended. */
 export type RestOutcome = 'complete' | 'stopped' | 'failed';
@@ -17,15 +16,18 @@ export interface Background {
   readonly onProgress: (rows: number) => void;
 }
 
+/** What one step did: it read a new page, read one again, or was refused because its cursor has expired. */
+export type RestStep = 'new' | 'again' | 'refused';
+
 /** What reading the rest needs of the reader of the list. */
-export interface RestPorts<Row> {
+export interface RestPorts {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** Number of rows read so far. */
   readonly size: () => number;
-  /** What to read next; undefined if everything has been read since `notBefore`, in epoch milliseconds. */
-  readonly following: (notBefore: number) => Place<Row> | undefined;
-  /** Reads a place. Returns whether its answer was taken. @throws ServiceError */
-  readonly read: (place: Place<Row>, context: QueryContext) => Promise<boolean>;
+  /** Whether everything has been read since `notBefore`, in epoch milliseconds. */
+  readonly isRead: (notBefore: number) => boolean;
+  /** Reads the next page; undefined if there is none. @throws ServiceError */
+  readonly step: (notBefore: number, context: QueryContext) => Promise<RestStep | undefined>;
   /** After how many pages in a row without a new row reading fails. */
   readonly mostFruitless: () => number;
   readonly publish: () => void;
@@ -37,17 +39,17 @@ export interface RestPorts<Row> {
 
 /** Interval between progress reports in milliseconds. */
 const progressMs = 100;
-/** Answers that may come too late to be taken. */
-const mostMissed = 50;
+/** How often the way to the end may begin anew. */
+const mostRefused = 5;
 
-export class RestReader<Row> {
-  readonly #ports: RestPorts<Row>;
+export class RestReader {
+  readonly #ports: RestPorts;
   /** The reading under way. */
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
   /** Everyone who waits for the rest; it is read until the last one of them gives up. */
   readonly #waiting = new Set<Background>();
 
-  constructor(ports: RestPorts<Row>) {
+  constructor(ports: RestPorts) {
     this.#ports = ports;
   }
 
@@ -73,7 +75,7 @@ export class RestReader<Row> {
     try {
       for (;;) {
         if (signal.aborted) return 'stopped';
-        if (!this.#rest && !this.#ports.following(notBefore)) return 'complete';
+        if (!this.#rest && this.#ports.isRead(notBefore)) return 'complete';
         this.#report();
         const begun = this.#rest === undefined;
         this.#rest ??= this.#begin(notBefore);
@@ -107,18 +109,18 @@ export class RestReader<Row> {
   }
 
   async #readAll(signal: AbortSignal, notBefore: number): Promise<RestOutcome> {
-    const { mostFruitless, context: contextFor, size, following, read, onError } = this.#ports;
+    const { mostFruitless, context: contextFor, size, step, onError } = this.#ports;
     let fruitless = 0;
-    let missed = 0;
+    let refused = 0;
     const progress = setInterval(() => this.#report(), progressMs);
     try {
       const context = await contextFor(signal);
-      for (let place = following(notBefore); place; place = following(notBefore)) {
-        const before = size();
-        if (!(await read(place, context))) missed += 1;
-        if (missed > mostMissed) throw new Error('The list changes faster than it can be read.');
-        fruitless = size() > before || place.kind === 'again' ? 0 : fruitless + 1;
+      for (let before = size(), did = await step(notBefore, context); did; did = await step(notBefore, context)) {
+        if (did === 'refused') refused += 1;
+        if (refused > mostRefused) throw new Error('The list changes faster than it can be read.');
+        fruitless = size() > before || did === 'again' ? 0 : fruitless + 1;
         if (fruitless >= mostFruitless()) throw new Error(`The last ${fruitless} pages brought no new row.`);
+        before = size();
         // Lets keys be handled between two pages, even if the service answers immediately.
         await turn();
         signal.throwIfAborted();

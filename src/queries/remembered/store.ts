@@ -4,7 +4,8 @@
  * One SQLite file, scoped by service; several programs may use it at the same time. Losing it loses nothing on any
  * service. SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
  */
-import { type RememberedCount, type RememberedPage, RememberedPages } from './pages.ts';
+import type { ListData } from '../lists/list.ts';
+import { type RememberedCount, type RememberedList, RememberedLists } from './lists.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
 import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources } from './seen.ts';
 import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
@@ -44,7 +45,7 @@ export class RememberedStore {
   /** Uploads of benchmarks that can be resumed. */
   readonly uploads: UploadRecords;
   readonly trajectoryUploads: TrajectoryRecords;
-  readonly #pages: RememberedPages;
+  readonly #lists: RememberedLists;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(tables: Tables) {
@@ -54,7 +55,7 @@ export class RememberedStore {
     this.#progress = new ProgressPoints(tables);
     this.uploads = new UploadRecords(tables);
     this.trajectoryUploads = new TrajectoryRecords(tables);
-    this.#pages = new RememberedPages(tables);
+    this.#lists = new RememberedLists(tables);
   }
 
   /**
@@ -106,23 +107,23 @@ export class RememberedStore {
     this.#timer = undefined;
     this.#seen.flush();
     this.#progress.flush();
-    this.#pages.flush();
+    this.#lists.flush();
   }
 
-  /** Saves the first page of a list, replacing the previous one. Written a little later. */
-  keepPage(list: string, page: RememberedPage, readAt: number): void {
-    this.#pages.keep(list, page, readAt);
+  /** Saves the first rows of a list in place of the previous ones. Written a little later. */
+  keepList(list: string, data: ListData<unknown>, readAt: number): void {
+    this.#lists.keep(list, data, readAt);
     this.#writeSoon();
   }
 
-  /** The last first page of a list; undefined if there is none, or it is unusable. */
-  page(list: string, now = Date.now()): { readonly page: RememberedPage; readonly readAt: number } | undefined {
-    return this.#pages.find(list, now);
+  /** The first rows of a list as they were last read; undefined if there are none, or they are unusable. */
+  listed(list: string, now = Date.now()): { readonly list: RememberedList; readonly readAt: number } | undefined {
+    return this.#lists.find(list, now);
   }
 
-  /** Row counts of the saved pages, by list. */
-  pageCounts(): Map<string, RememberedCount> {
-    return this.#pages.counts();
+  /** How many rows of each list are saved. */
+  listCounts(): Map<string, RememberedCount> {
+    return this.#lists.counts();
   }
 
   /** Resources of a kind, last seen first; of one parent if given. */
@@ -245,7 +246,7 @@ export class RememberedStore {
     this.flush();
     this.#seen.prune(now - keptMs);
     this.#progress.prune(now - keptMs);
-    this.#pages.prune(now - keptMs);
+    this.#lists.prune(now - keptMs);
   }
 
   /** Writes what is pending; waits at most `busyMs` for other writers, if it is given. */

@@ -4,7 +4,6 @@ import { hashKey } from '@tanstack/react-query';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, describe, expect, it } from 'vitest';
-import * as z from 'zod/mini';
 import type { ListSource } from '../../../src/queries/lists/list.ts';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { listQuery, useList, usePagedList } from '../../../src/queries/use-list.ts';
@@ -18,22 +17,21 @@ import { ListServer, type Row } from './list-server.ts';
 
 const key = ['rows', 'list'];
 
-const schema = z.object({ id: z.string(), value: z.number() });
-
 function world(count: number, memory = RememberedStore.inMemory('test')) {
   const server = new ListServer(10, 'place');
   server.insertMany(count);
   const remembered = () => memory;
   const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
   const readPage: ListSource<Row>['readPage'] = async ({ query }) => server.answer(query);
-  const source: ListSource<Row> = { key, id: ({ id }) => id, schema, readPage };
+  const source: ListSource<Row> = { key, id: ({ id }) => id, readPage };
   return { server, workbench, source };
 }
 
 /** What an earlier start has left, at `readAt` in epoch milliseconds. */
-function memoryOf(items: readonly unknown[], next_cursor: string | null, readAt: number): RememberedStore {
+function memoryOf(rows: readonly Row[], readAt: number): RememberedStore {
   const memory = RememberedStore.inMemory('test');
-  memory.keepPage(hashKey(key), { items, next_cursor, dropped: 0 }, readAt);
+  const facts = { complete: false, dropped: 0, repeated: 0, notes: [], remembered_at: undefined, version: 7 };
+  memory.keepList(hashKey(key), { ...facts, rows }, readAt);
   memory.flush();
   return memory;
 }
@@ -82,14 +80,17 @@ function show({ workbench, source }: Pick<ReturnType<typeof world>, 'workbench' 
 describe('the reader of a list', () => {
   it('has what an earlier start read, and changes nothing that others see', () => {
     const readAt = Date.now();
-    const items = [{ id: 'r1', value: 1 }, { value: 2 }, { id: 'r3', value: 3 }];
-    const { workbench, source } = world(0, memoryOf(items, 'r3', readAt));
+    const rows = [
+      { id: 'r1', value: 1 },
+      { id: 'r3', value: 3 },
+    ];
+    const { workbench, source } = world(0, memoryOf(rows, readAt));
     close = () => workbench.close();
     const events: string[] = [];
     workbench.lists.subscribe(() => events.push('count'));
     workbench.cache.getQueryCache().subscribe(({ type }) => events.push(type));
     const { data } = workbench.lists.of(source);
-    expect(data.rows.map(({ id }) => id)).toEqual(['r1', 'r3']);
+    expect(data.rows).toEqual(rows);
     expect(workbench.cache.getQueryData(key)).toBe(data);
     expect(workbench.cache.getQueryState(key)?.dataUpdatedAt).toBe(readAt);
     expect(workbench.lists.countOf(key)).toEqual({ rows: 2, complete: false, readAt });
@@ -97,7 +98,7 @@ describe('the reader of a list', () => {
   });
 
   it('is asked for at once although an earlier start has just read the list', async () => {
-    const { workbench, source } = world(2, memoryOf([], null, Date.now() - 100));
+    const { workbench, source } = world(2, memoryOf([], Date.now() - 100));
     const { frame } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('r2 r1'));
   });

@@ -15,21 +15,25 @@ const names = ({ rows }: ListData<Row>): string => rows.map(({ id }) => id).join
 const range = (from: number, to: number): string =>
   Array.from({ length: from - to + 1 }, (_, index) => `r${from - index}`).join(' ');
 
-function readerOf(readPage: (query: ListQuery) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) {
+function readerOf(
+  readPage: (query: ListQuery) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>,
+  seed?: ListData<Row>,
+) {
   const published = vi.fn<(data: ListData<Row>) => void>();
   const source = {
     key: ['rows'],
     id: ({ id }: Row) => id,
     readPage: async ({ query }: { query: ListQuery }) => readPage(query),
   };
-  return { reader: new ListReader<Row>(source, { context: async () => context, publish: published }), published };
+  const ports = { context: async () => context, publish: published };
+  return { reader: new ListReader<Row>(source, ports, seed), published };
 }
 
 /** A list of `count` rows on the service, ten per page. */
-function listOf(count: number) {
+function listOf(count: number, seed?: ListData<Row>) {
   const server = new ListServer(10, 'place');
   server.insertMany(count);
-  return { server, ...readerOf(query => server.answer(query)) };
+  return { server, ...readerOf(query => server.answer(query), seed) };
 }
 
 /** Returns pages in sequence, whatever is requested. */
@@ -37,35 +41,29 @@ function scripted(...pages: Partial<AnnotatedPage<Row>>[]) {
   return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
 }
 
-describe('a page that an earlier start read', () => {
-  const restored = { items: [row('r9'), row('gone')], has_more: true, next_cursor: 'old', dropped: 0 };
+describe('what an earlier start read', () => {
+  const seed = { rows: [row('r9'), row('gone')], complete: false, dropped: 0, repeated: 0, notes: [], version: 0 };
+  const remembered = { ...seed, remembered_at: undefined };
 
   it('is shown, and is nothing that is known of now', () => {
-    const { reader } = listOf(12);
-    reader.restore(restored, 5_000);
+    const { reader } = listOf(12, remembered);
     expect(names(reader.data)).toBe('r9 gone');
-    expect(reader.data.complete).toBe(false);
     expect(reader.live()).toEqual([]);
-    expect(reader.firstPage).toBeUndefined();
-    expect(reader.oldest(reader.data.rows)?.readAt).toBe(5_000);
+    expect(reader.oldest(reader.data.rows)).toBeUndefined();
   });
 
-  it.each(['poll', 'readOn', 'readRest'] as const)(
-    'is replaced whole by %s, and its cursor is not followed',
-    async way => {
-      const { server, reader } = listOf(12);
-      reader.restore(restored, 5_000);
-      await (way === 'poll' ? reader.poll(context) : reader[way]());
-      expect(names(reader.data)).toBe(way === 'readRest' ? range(12, 1) : range(12, 3));
-      expect(server.asked).toBe(way === 'readRest' ? 2 : 1);
-    },
-  );
+  it.each(['poll', 'readOn', 'readRest'] as const)('is replaced whole by %s', async way => {
+    const { server, reader } = listOf(12, remembered);
+    await (way === 'poll' ? reader.poll(context) : reader[way]());
+    expect(names(reader.data)).toBe(way === 'readRest' ? range(12, 1) : range(12, 3));
+    expect(server.asked).toBe(way === 'readRest' ? 2 : 1);
+  });
 
-  it('is left out if the list has been read', async () => {
-    const { reader } = listOf(3);
-    await reader.poll(context);
-    reader.restore(restored, 5_000);
-    expect(names(reader.data)).toBe(range(3, 1));
+  it('loses what the program deletes, and stays if the service does not answer', async () => {
+    const { reader } = readerOf(() => Promise.reject(new Error('refused')), remembered);
+    reader.remove(['gone']);
+    await expect(reader.poll(context)).rejects.toThrow('refused');
+    expect(names(reader.data)).toBe('r9');
   });
 });
 
@@ -192,7 +190,7 @@ describe('a poll', () => {
     server.insertMany(56);
     await reader.poll(context);
     expect(names(reader.data)).toBe(range(86, 1));
-    expect(reader.data).toMatchObject({ complete: true, gapAfter: undefined });
+    expect(reader.data).toMatchObject({ complete: true });
   });
 
   it('sees a list that was short and read whole grow over many pages', async () => {
@@ -212,12 +210,12 @@ describe('a poll', () => {
     await reader.readRest();
     server.insertMany(500);
     await reader.poll(context);
-    expect(reader.data).toMatchObject({ complete: false, gapAfter: undefined });
+    expect(reader.data).toMatchObject({ complete: false });
     await reader.readRest();
     expect(names(reader.data)).toBe(range(530, 1));
   });
 
-  it('says where rows may be missing while what closes the gap cannot be read', async () => {
+  it('keeps the list as it was while what follows the new rows cannot be read', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(10);
     let fails = false;
@@ -226,11 +224,11 @@ describe('a poll', () => {
       return server.answer(query);
     });
     await reader.poll(context);
+    const old = reader.data;
     server.insertMany(25);
     fails = true;
     await expect(reader.poll(context)).rejects.toThrow('the cable is out');
-    expect(reader.data).toMatchObject({ complete: false, gapAfter: 10 });
-    expect(reader.data.rows).toHaveLength(20);
+    expect(reader.data).toBe(old);
     fails = false;
     await reader.poll(context);
     expect(names(reader.data)).toBe(range(35, 1));
@@ -313,8 +311,8 @@ describe('a cursor that the service does not know any more', () => {
   });
 });
 
-describe('answers that cross', () => {
-  it('lose no page: a poll ends while the next page is on its way', async () => {
+describe('readings at the same time', () => {
+  it('take turns and lose no page: a poll while the next page is on its way', async () => {
     const server = new ListServer(10, 'place');
     server.insertMany(30);
     const held: (() => void)[] = [];
@@ -326,29 +324,10 @@ describe('answers that cross', () => {
     const more = reader.readOn();
     await vi.waitFor(() => expect(held).toHaveLength(1));
     server.insertMany(2);
-    await reader.poll(context);
-    const answered = setInterval(() => held.shift()?.(), 1);
-    await more;
-    clearInterval(answered);
+    const poll = reader.poll(context);
+    held.shift()?.();
+    await Promise.all([more, poll]);
     expect(names(reader.data)).toBe(range(32, 11));
-  });
-
-  it('leave out an answer that a newer one has overtaken', async () => {
-    const held: ((page: AnnotatedPage<Row>) => void)[] = [];
-    const { reader } = readerOf(() => new Promise(resolve => held.push(resolve)));
-    const answer = (value: number): AnnotatedPage<Row> => ({
-      items: [row('a', value)],
-      has_more: false,
-      next_cursor: null,
-      dropped: 0,
-    });
-    const polls = [reader.poll(context), reader.poll(context)];
-    await vi.waitFor(() => expect(held).toHaveLength(2));
-    held[1]?.(answer(2));
-    await polls[1];
-    held[0]?.(answer(1));
-    await polls[0];
-    expect(reader.data.rows).toEqual([row('a', 2)]);
   });
 });
 

@@ -18,15 +18,12 @@ export const rowCount = (count: number): string => `${grouped(count)} row${count
 
 /** Why the list may be incomplete. */
 export function listNotes(
-  { dropped, repeated, gapAfter, notes }: Pick<Listed, 'dropped' | 'repeated' | 'gapAfter' | 'notes'>,
+  { dropped, repeated, notes }: Pick<Listed, 'dropped' | 'repeated' | 'notes'>,
   keyOf: KeyOf,
 ): string[] {
   return [
     dropped === 0 ? '' : `${rowCount(dropped)} could not be read`,
     repeated === 0 ? '' : `${rowCount(repeated)} with a duplicate id left out`,
-    gapAfter === undefined
-      ? ''
-      : `New rows came faster than they could be read: some after row ${gapAfter} are missing`,
     ...notes.map(note => note.replace(restKey, keyOf(listCommands.bottom))),
   ].filter(Boolean);
 }
