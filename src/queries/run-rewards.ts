@@ -35,8 +35,9 @@ export function meanOfRewards(rewards: readonly TrajectoryReward[]): RewardMean 
 }
 
 /**
- * Groups rewards by task. Services may leave failed rollouts out: where the total says that every task has the same
- * number of rollouts, the missing ones belong to the tasks that have fewer; otherwise to no task that is known.
+ * Groups rewards by task. Services may leave failed rollouts out: where the total is as if every task had as many
+ * rollouts as the one with the most, the missing ones belong to the tasks that have fewer; otherwise one belongs to each
+ * task that has none, and the others to no task that is known.
  *
  * @param more ids of other tasks that the run must have had
  */
@@ -52,11 +53,13 @@ export function rewardsByTask({ rewards, total }: ReadRewards, more: Iterable<st
   for (const task_id of more) if (!tasks.has(task_id)) tasks.set(task_id, []);
   const unlisted = Math.max(0, total - rewards.length);
   const each = total / tasks.size;
-  const isEven =
-    nameless.length === 0 && Number.isInteger(each) && [...tasks.values()].every(({ length }) => length <= each);
+  const lengths = [...tasks.values()].map(({ length }) => length);
+  const isEven = nameless.length === 0 && Math.max(0, ...lengths) === each;
+  // A task without any rollout is one that lacks at least one of them.
+  const empty = lengths.filter(length => length === 0).length;
   return {
     tasks: new Map([...tasks].map(([id, listed]) => [id, { listed, unlisted: isEven ? each - listed.length : 0 }])),
-    nameless: { listed: nameless, unlisted: isEven ? 0 : unlisted },
+    nameless: { listed: nameless, unlisted: isEven ? 0 : Math.max(0, unlisted - empty) },
   };
 }
 
