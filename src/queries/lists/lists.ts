@@ -102,7 +102,12 @@ export class Lists {
     const known = this.#memory()?.listed(hash);
     if (!known) return undefined;
     const { list, readAt } = known;
-    const data = { ...list, rows: list.rows as readonly unknown[] as readonly Row[], remembered_at: list.remembered_at, version: 0 };
+    const data = {
+      ...list,
+      rows: list.rows as readonly unknown[] as readonly Row[],
+      remembered_at: list.remembered_at,
+      version: 0,
+    };
     this.#counts.set(hash, { rows: data.rows.length, complete: list.complete, readAt });
     this.#cache.getQueryCache().build(this.#cache, { queryKey: key, initialData: data, initialDataUpdatedAt: readAt });
     return data;

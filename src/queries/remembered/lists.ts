@@ -4,7 +4,6 @@
  */
 import * as z from 'zod/mini';
 import { isRecord } from '../../text/own.ts';
-import { type ListData, pageSize } from '../lists/list.ts';
 import type { Tables } from './tables.ts';
 
 /** Rows are read as they were written: another number here for any change of what they hold. */
@@ -31,8 +30,15 @@ export interface RememberedCount {
   readonly readAt: number;
 }
 
+/** A list as far as it has been read; equal while nothing in it changes. */
+export interface KeptList extends Omit<RememberedList, 'format' | 'rows' | 'remembered_at'> {
+  readonly rows: readonly unknown[];
+  readonly remembered_at: number | undefined;
+  readonly version: number;
+}
+
 interface Waiting {
-  readonly data: ListData<unknown>;
+  readonly data: KeptList;
   readonly readAt: number;
 }
 
@@ -41,6 +47,7 @@ const touchMs = 60_000;
 /** A longer text would delay the first frame. In characters. */
 const longest = 1_000_000;
 const keptLists = 100;
+const keptRows = 200;
 
 export class RememberedLists {
   readonly #tables: Tables;
@@ -53,7 +60,7 @@ export class RememberedLists {
   }
 
   /** Saves the first rows of a list in place of the previous ones. Written with the next `flush`. */
-  keep(list: string, data: ListData<unknown>, readAt: number): void {
+  keep(list: string, data: KeptList, readAt: number): void {
     this.#waiting.set(list, { data, readAt });
   }
 
@@ -89,7 +96,7 @@ export class RememberedLists {
       if (written?.data === data && readAt - written.readAt < touchMs) continue;
       this.#written.set(list, waiting);
       const { version: _, ...facts } = data;
-      const rows = data.rows.slice(0, pageSize);
+      const rows = data.rows.slice(0, keptRows);
       const complete = data.complete && rows.length === data.rows.length;
       const text = JSON.stringify({ format, ...facts, rows, complete });
       if (text.length > longest) {
