@@ -11,7 +11,7 @@ export const exitCodeMeanings: readonly (readonly [code: number, words: string])
   [3, 'no answer: trying again may work'],
   [4, 'no credential, or one that is refused'],
   [5, 'not found'],
-  [6, 'the end could not be seen: the service reports no status, or one that does not say how it ended'],
+  [6, 'the end could not be seen: no status, or one that does not say how'],
   [7, 'the service does not offer this'],
   [124, 'not ended within --timeout'],
   [129, 'ended by SIGHUP while it waited'],
