@@ -43,7 +43,7 @@ describe('a status', () => {
     ]);
     expect([at('2026-01-01T00:00:00Z', 'running'), isOver(undefined, '2026-01-01T00:00:00Z', now)]).toEqual([
       false,
-      false,
+      true,
     ]);
   });
 

@@ -171,7 +171,9 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const { cli, requests, refused, ids } = await worldOf(generation);
     const lists = resources.filter(({ needs }) => !needs).flatMap(({ names: [name] }) => [name, '1']);
     const starts = ['benchmarks', 'evaluate 1', 'acme/small', 'again', 'train 1', 'acme/small', 'again'];
-    const runs = ['runs', 'cancel 1', 'follow 2', 'training', 'deploy 1', 'talker', 'test', 'cancel 1'];
+    // The newest generation says no status of this old run: following it would have no end.
+    const follow = isNewest ? [] : ['follow 2'];
+    const runs = ['runs', 'cancel 1', ...follow, 'training', 'deploy 1', 'talker', 'test', 'cancel 1'];
     const talks = [`chat acme/small`, 'hello', '', 'deployments', `chat ${ids.test}`, 'hello', ''];
     const input = [...lists, ...starts, ...runs, ...talks, 'quit', ''].join('\n');
     const { code, out } = await cli('--lines', [], { input });
