@@ -44,16 +44,16 @@ async function probeAll(service: Service, signal: AbortSignal): Promise<Readonly
   const any = await list({}).catch(() => undefined);
   const [first] = any?.ids ?? [];
   const hasMany = (any?.ids.length ?? 0) > 1;
-  const probes: readonly (readonly [Name, () => Promise<Shown>])[] = [
+  const probes: readonly (readonly [readonly Name[], () => Promise<Shown>])[] = [
     [
-      'query.limit',
+      ['query.limit'],
       async () => {
         const { ids } = await list({ limit: 1 });
         return ids.length > 1 ? 'ignored' : hasMany ? 'works' : undefined;
       },
     ],
     [
-      'query.cursor',
+      ['query.cursor'],
       async () => {
         const { ids, next } = await list({ limit: 1 });
         if (next === undefined || ids[0] === undefined) return undefined;
@@ -61,26 +61,23 @@ async function probeAll(service: Service, signal: AbortSignal): Promise<Readonly
       },
     ],
     [
-      'query.search',
+      ['query.search'],
       async () => {
         if (first === undefined) return undefined;
         return (await list({ search: nowhere })).ids.length === 0 ? 'works' : 'ignored';
       },
     ],
-    ...(['query.sort', 'query.order'] as const).map(
-      name =>
-        [
-          name,
-          async (): Promise<Shown> => {
-            const [up, down] = await Promise.all(
-              (['asc', 'desc'] as const).map(order => list({ limit: 1, sort: 'created_at', order })),
-            );
-            return up?.ids[0] !== down?.ids[0] ? 'works' : undefined;
-          },
-        ] as const,
-    ),
     [
-      'query.include_steps',
+      ['query.sort', 'query.order'],
+      async () => {
+        const [up, down] = await Promise.all(
+          (['asc', 'desc'] as const).map(order => list({ limit: 1, sort: 'created_at', order })),
+        );
+        return up?.ids[0] !== down?.ids[0] ? 'works' : undefined;
+      },
+    ],
+    [
+      ['query.include_steps'],
       async () => {
         const { items } = await service.call('listTrajectories', { query: { limit: 1 } }, { signal });
         const [{ trajectory_id } = {}] = items;
@@ -91,7 +88,7 @@ async function probeAll(service: Service, signal: AbortSignal): Promise<Readonly
       },
     ],
     [
-      'path.listBenchmarkImages',
+      ['path.listBenchmarkImages'],
       async () => {
         if (first === undefined) return undefined;
         await service.call('listBenchmarkImages', { params: { bench_id: first } }, { signal });
@@ -99,11 +96,15 @@ async function probeAll(service: Service, signal: AbortSignal): Promise<Readonly
       },
     ],
   ];
-  return new Map(await Promise.all(probes.map(async ([name, probe]) => [name, await shownBy(probe)] as const)));
+  const answers = probes.map(async ([names, probe]) => {
+    const shown = await shownBy(probe);
+    return names.map(name => [name, shown] as const);
+  });
+  return new Map((await Promise.all(answers)).flat());
 }
 
 /**
- * What is known about the assumptions, those of which the same is known together.
+ * What is known about each assumption. Those with the same answer share a line.
  *
  * @param set by the profile
  */
