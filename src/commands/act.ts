@@ -1,11 +1,9 @@
 /** Shared by the commands that change something: preview, confirmation, waiting, and printing the outcome. */
-
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
 import type { Action } from '../queries/action.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import { certaintyFields } from '../resources/run-mean.ts';
 import type { RequestPreview } from '../service/request.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -13,7 +11,7 @@ import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
 import { parseUntil } from './until.ts';
-import { type Seen, untilEnded, wordsOf } from './until-ended.ts';
+import { fieldsOfSeen, type Seen, untilEnded, wordsOf } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ActFlags extends RecordFlags {
@@ -144,9 +142,7 @@ export async function printOutcome(
 /** Notes each change of what is waited for. */
 export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
   return async seen => {
-    const { id, status, done, total, mean, graded, failure, certainty } = seen;
-    const certain = certainty && certaintyFields(certainty);
-    const fields = { id, status: status ?? null, done, total, mean, graded, ...certain, failure };
+    const fields = { id: seen.id, ...fieldsOfSeen(seen), failure: seen.failure };
     io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, fields);
   };
 }

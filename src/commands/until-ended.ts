@@ -7,7 +7,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
-import { certaintyWords, type RunMean, readCertainty } from '../resources/run-mean.ts';
+import { certaintyFields, certaintyWords, type RunMean, readCertainty } from '../resources/run-mean.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
@@ -75,6 +75,11 @@ async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Prom
     .catch(() => undefined);
   const read = runFailure.safeParse(isRecord(record) ? own(record, 'failure') : undefined);
   return read.success ? read.data : undefined;
+}
+
+/** What a change of the state prints as JSON, on every way of waiting. */
+export function fieldsOfSeen({ status, done, total, mean, graded, certainty }: Seen) {
+  return { status: status ?? null, done, total, mean, graded, ...(certainty && certaintyFields(certainty)) };
 }
 
 /** With the interval of its mean. Never rejects: the rest is known without it. */

@@ -5,7 +5,6 @@ import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource } from '../resources/define.ts';
-import { certaintyFields } from '../resources/run-mean.ts';
 import { lookAt } from '../resources/watch.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
@@ -16,7 +15,7 @@ import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
-import { type Seen, untilEnded, wordsOf } from './until-ended.ts';
+import { fieldsOfSeen, type Seen, untilEnded, wordsOf } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Listed running work, and pins that have not ended; of one kind if it is given. */
@@ -104,27 +103,13 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     if (refs.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async (seen: Seen): Promise<void> => {
-        const { id, label, status, done, total, mean, graded, heldOut: held_out, failure, certainty } = seen;
-        const certain = certainty && certaintyFields(certainty);
+        const { id, label, heldOut: held_out, failure } = seen;
         const { kind } = ref;
         const now = Date.now();
         const at = new Date(now).toISOString();
         // A log is read on other days, and in other zones.
         const time = io.columns === undefined ? at : clock(now);
-        const record = {
-          at,
-          kind,
-          id,
-          label,
-          status: status ?? null,
-          done,
-          total,
-          mean,
-          graded,
-          ...certain,
-          held_out,
-          failure,
-        };
+        const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
         const text = `${time}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}\n`;
         // One line a change: a log is read line by line.
         if (flags.json) await io.print(`${safeJson(record)}\n`);
