@@ -1,6 +1,7 @@
 /** A list that is read page by page, kept current while in view, and sorted as requested. */
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import type { ListData, ListSource } from './lists/list.ts';
+import type { ListData } from './lists/data.ts';
+import type { ListSource } from './lists/list.ts';
 import { type FieldOrder, inOrder } from './lists/order.ts';
 import { type ListReader, pagesPerHiddenPoll, pagesPerPoll, type RowsAge } from './lists/reader.ts';
 import type { Background, RestOutcome } from './lists/rest.ts';

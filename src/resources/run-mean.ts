@@ -53,7 +53,7 @@ interface SeenRun {
 }
 
 /**
- * Reads how certain the mean of a run is, with the mean that this is about: while the run goes on, that of the same
+ * Reads how certain the mean of a run is, with the mean that this is about: while the run continues, that of the same
  * rewards; of an ended run, what the service says.
  *
  * @throws ServiceError

@@ -1,9 +1,9 @@
-/** Evaluations that go on: what `compare`, `watch` and `evaluate --wait` say of their rewards so far. */
+/** Running evaluations: what `compare`, `watch` and `evaluate --wait` say of their rewards so far. */
 import { expect, it } from 'vitest';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
-/** Eight tasks of each run; `new` goes on until it was read so often. */
+/** Eight tasks of each run; `new` runs until it was read so often. */
 async function worldOf(reads = Number.POSITIVE_INFINITY) {
   let left = reads;
   const rewards = (count: number, reward: number) =>
@@ -37,7 +37,7 @@ async function worldOf(reads = Number.POSITIVE_INFINITY) {
   return cliOn({ baseUrl: url, apiKey });
 }
 
-it('compare takes a run that goes on, with the interval that holds at every look', async () => {
+it('compare takes a running run, with the interval that holds at every look', async () => {
   const cli = await worldOf();
   const { code, out, notes } = await cli('compare', ['evr_base', 'evr_new']);
   expect(code).toBe(0);

@@ -3,7 +3,8 @@ import { hashKey, type QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../../text/listeners.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
-import type { ListData, ListSource } from './list.ts';
+import type { ListData } from './data.ts';
+import type { ListSource } from './list.ts';
 import { ListReader } from './reader.ts';
 
 /** How many rows have been read. */

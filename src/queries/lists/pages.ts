@@ -1,10 +1,10 @@
 /**
  * The pages of one list, in order. Cursors are opaque: some name the row before, some are offsets. So what an answer
- * replaces is decided by its rows: whoever reads goes on until the last row is one that is known, then replaces what was
- * known up to that row in one step. What is known to follow stays.
+ * replaces is decided by its rows: the reader continues until it meets a known row, then replaces what was known up to
+ * that row in one step. What is known to follow stays.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ListData } from './list.ts';
+import type { ListData } from './data.ts';
 
 /** A part of a list, as one answer brought it. */
 export interface ListPage<Row> {
@@ -66,9 +66,9 @@ export class ListPages<Row> {
   }
 
   /**
-   * Whether what followed the last row of these answers, the first of which begins with the page at `from`, still follows
-   * it. Rows before it that they leave out are gone, unless only this row has moved: two answers that end in the former
-   * order decide.
+   * Whether the rows that are known to follow the last row of `answers` still do. The first answer replaces the page at
+   * `from`. Rows that the answers leave out are gone, unless only the last row has moved: two answers that end in the
+   * former order decide.
    */
   meets(from: number, answers: readonly ListPage<Row>[]): boolean {
     const [before, end] = [answers.at(-2), answers.at(-1)].map(answer => answer && lastId(answer));
@@ -87,10 +87,10 @@ export class ListPages<Row> {
   }
 
   /**
-   * Puts answers in the place of what was known from the page at `from` to their last row. If they do not meet what
-   * follows, that is dropped, and read again on demand.
+   * Puts answers in the place of what was known from the page at `from` to their last row. What follows stays if they meet
+   * it; otherwise it is dropped, and read again on demand.
    */
-  splice(from: number, answers: readonly ListPage<Row>[]): void {
+  splice(from: number, answers: readonly ListPage<Row>[], meet: boolean): void {
     const last = answers.at(-1);
     if (!last) return;
     // With offsets, two answers may hold the same row: the later one has its newer copy.
@@ -99,7 +99,7 @@ export class ListPages<Row> {
     const taken = new Set(owner.keys());
     const touched = new Set([...taken].map(id => this.#pageOf.get(id)));
     const untaken = (page: ListPage<Row>) => (touched.has(page) ? only(page, id => !taken.has(id)) : page);
-    const follow = last.next !== null && this.meets(from, answers) ? this.#after(from, lastId(last), untaken) : [];
+    const follow = last.next !== null && meet ? this.#after(from, lastId(last), untaken) : [];
     const [next, ...more] = follow.filter(({ rows, dropped }) => rows.size > 0 || dropped > 0);
     const rest = next ? [{ ...next, cursor: last.next }, ...more] : [];
     this.#set([...this.#pages.slice(0, from).map(untaken), ...fresh, ...rest]);

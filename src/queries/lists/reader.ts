@@ -9,7 +9,8 @@ import { asError } from '../../text/errors.ts';
 import { Listeners } from '../../text/listeners.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
-import { type ListData, type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
+import type { ListData } from './data.ts';
+import { type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
 import { type ListPage, ListPages } from './pages.ts';
 import { type Background, type RestOutcome, RestReader, type RestStep } from './rest.ts';
 
@@ -307,6 +308,7 @@ export class ListReader<Row> {
     const [page, before] = [pages[at], pages[at - 1]];
     const answers: ListPage<Row>[] = [];
     let cursor = page ? page.cursor : (before?.next ?? null);
+    let meet: boolean;
     do {
       try {
         answers.push(await this.#ask(cursor, [...pages.slice(0, at), ...answers], page, reading));
@@ -321,8 +323,9 @@ export class ListReader<Row> {
       const isShifted = page && before && before.round !== reading.round && !answers[0]?.rows.has(first);
       if (isShifted && answers.length === 1 && reading.left > 0) return this.#read(at - 1, reading);
       cursor = answers.at(-1)?.next ?? null;
-    } while (!this.#pages.meets(at, answers) && cursor !== null && reading.left > 0);
-    this.#pages.splice(at, answers);
+      meet = this.#pages.meets(at, answers);
+    } while (!meet && cursor !== null && reading.left > 0);
+    this.#pages.splice(at, answers, meet);
     this.#seed = undefined;
     return true;
   }

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { isRecord } from '../../text/own.ts';
+import type { ListData } from '../lists/data.ts';
 import type { Tables } from './tables.ts';
 
 /** Rows are read as they were written: another number here for any change of what they hold. */
@@ -30,19 +31,12 @@ export interface RememberedCount {
   readonly readAt: number;
 }
 
-/** A list as far as it has been read; equal while nothing in it changes. */
-export interface KeptList extends Omit<RememberedList, 'format' | 'rows' | 'remembered_at'> {
-  readonly rows: readonly unknown[];
-  readonly remembered_at: number | undefined;
-  readonly version: number;
-}
-
 interface Waiting {
-  readonly data: KeptList;
+  readonly data: ListData<unknown>;
   readonly readAt: number;
 }
 
-/** What has not changed is written again only after this long: by then its age is shown in minutes. */
+/** An unchanged list is written again only after this long; the screen then shows its age in minutes. */
 const touchMs = 60_000;
 /** A longer text would delay the first frame. In characters. */
 const longest = 1_000_000;
@@ -60,7 +54,7 @@ export class RememberedLists {
   }
 
   /** Saves the first rows of a list in place of the previous ones. Written with the next `flush`. */
-  keep(list: string, data: KeptList, readAt: number): void {
+  keep(list: string, data: ListData<unknown>, readAt: number): void {
     this.#waiting.set(list, { data, readAt });
   }
 

@@ -4,7 +4,8 @@
  * One SQLite file, scoped by service; several programs may use it at the same time. Losing it loses nothing on any
  * service. SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
  */
-import { type KeptList, type RememberedCount, type RememberedList, RememberedLists } from './lists.ts';
+import type { ListData } from '../lists/data.ts';
+import { type RememberedCount, type RememberedList, RememberedLists } from './lists.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
 import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources } from './seen.ts';
 import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
@@ -110,7 +111,7 @@ export class RememberedStore {
   }
 
   /** Saves the first rows of a list in place of the previous ones. Written a little later. */
-  keepList(list: string, data: KeptList, readAt: number): void {
+  keepList(list: string, data: ListData<unknown>, readAt: number): void {
     this.#lists.keep(list, data, readAt);
     this.#writeSoon();
   }

@@ -1,7 +1,8 @@
 /** Reading a list: page by page, again while in view, to its end on request. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
-import type { AnnotatedPage, ListData } from '../../../src/queries/lists/list.ts';
+import type { ListData } from '../../../src/queries/lists/data.ts';
+import type { AnnotatedPage } from '../../../src/queries/lists/list.ts';
 import { ListReader } from '../../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
