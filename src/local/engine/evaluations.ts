@@ -1,5 +1,8 @@
 /** Runs evaluations, each a batch of rollouts at a time. All state is in the database, so a killed process resumes. */
 import { isStorageError } from '../../text/errors.ts';
+import { hashOf } from '../../text/hash.ts';
+import { shuffled } from '../model/prng.ts';
+import type { Task } from '../samples/manifest.ts';
 import type { BenchmarkStore } from '../store/benchmarks.ts';
 import { type EvaluationStore, rolloutKey } from '../store/evaluations.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
@@ -35,6 +38,17 @@ function optionsOf({ options }: EvalRunRow): EvaluationOptions {
   return evaluationOptions(JSON.parse(options) as Partial<EvaluationOptions>);
 }
 
+/**
+ * The rollouts of a run in the order in which they are sampled: the same at each start, and random, so that the mean of
+ * those that have ended says what all of them will. Tasks of one kind are neighbours in a manifest. A second sample of a
+ * task comes after the first of all.
+ */
+function planOf(tasks: readonly Task[], options: EvaluationOptions): PlannedRollout[] {
+  const { evaluation_samples_per_task: samples, seed } = options;
+  const order = shuffled(tasks, hashOf(`${seed} order of tasks`));
+  return Array.from({ length: samples }, (_, sample) => order.map(task => ({ task, sample }))).flat();
+}
+
 export class EvaluationRunner implements JobSource, JobRecords {
   readonly kind = 'evaluation';
   readonly concurrency = 4;
@@ -59,12 +73,11 @@ export class EvaluationRunner implements JobSource, JobRecords {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
     const done = evaluations.finishedRollouts(run.eval_run_id);
-    const { evaluation_max_samples: most, evaluation_samples_per_task: samples } = optionsOf(run);
-    const left = benchmarks
-      .tasks(run.bench_id, run.split)
-      .slice(0, most)
-      .flatMap(task => Array.from({ length: samples }, (_, sample): PlannedRollout => ({ task, sample })))
-      .filter(({ task, sample }) => !done.has(rolloutKey({ task_id: task.name, sample })));
+    const options = optionsOf(run);
+    const tasks = benchmarks.tasks(run.bench_id, run.split).slice(0, options.evaluation_max_samples);
+    const left = planOf(tasks, options).filter(
+      ({ task, sample }) => !done.has(rolloutKey({ task_id: task.name, sample })),
+    );
     for (let start = 0; start < left.length; start += batchSize) {
       const batch = left.slice(start, start + batchSize);
       let results: readonly RolloutResult[];
@@ -78,9 +91,9 @@ export class EvaluationRunner implements JobSource, JobRecords {
         return;
       }
       if (signal.aborted) return;
-      const tasks = new Map(batch.map(({ task }) => [task.name, task]));
+      const asked = new Map(batch.map(({ task }) => [task.name, task]));
       const records = results.map(result => ({
-        ...recordOf(tasks.get(result.task_id)?.turns ?? [], result),
+        ...recordOf(asked.get(result.task_id)?.turns ?? [], result),
         latency_ms: result.latency_ms,
         completion_tokens: result.answer?.completion_tokens ?? 0,
       }));

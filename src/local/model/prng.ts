@@ -17,3 +17,14 @@ export function createPrng(seed: number): Prng {
     },
   };
 }
+
+/** In random order, the same for each seed (Fisher and Yates). */
+export function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
+  const { next } = createPrng(seed);
+  const order = [...items];
+  for (let last = order.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(next() * (last + 1));
+    [order[last], order[other]] = [order[other] as Item, order[last] as Item];
+  }
+  return order;
+}

@@ -15,7 +15,7 @@ import { moveWeights } from './adam.ts';
 import type { OptimizerState } from './checkpoint-file.ts';
 import { type Activation, Network } from './network.ts';
 import type { ChatTurn, Generated, PolicyModel } from './policy.ts';
-import { createPrng } from './prng.ts';
+import { createPrng, shuffled } from './prng.ts';
 
 export interface GroupTask {
   readonly task_id: string;
@@ -274,15 +274,4 @@ export function batchesOf<Task>(tasks: readonly Task[], size: number, seed: numb
     const start = ((step - 1) % perEpoch) * length;
     return latest.order.slice(start, start + length);
   };
-}
-
-/** Fisher and Yates. */
-function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
-  const { next } = createPrng(seed);
-  const order = [...items];
-  for (let last = order.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(next() * (last + 1));
-    [order[last], order[other]] = [order[other] as Item, order[last] as Item];
-  }
-  return order;
 }

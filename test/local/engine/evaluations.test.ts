@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Catalog } from '../../../src/local/engine/catalog.ts';
 import { EvaluationRunner } from '../../../src/local/engine/evaluations.ts';
 import { WorkerFailed, WorkerThread } from '../../../src/local/engine/worker-thread.ts';
@@ -11,7 +11,8 @@ import { openStores } from '../../../src/local/store/stores.ts';
 
 const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
 
-function pendingRun() {
+/** @param count tasks, of one sample each unless the options say otherwise */
+function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-evaluation-'));
   const stores = openStores(folder, new Keyring(new Uint8Array(32)));
   onTestFinished(() => {
@@ -19,14 +20,16 @@ function pendingRun() {
     rmSync(folder, { recursive: true, force: true });
   });
   const { benchmarks, evaluations, deployments, weights } = stores;
-  const tasks = [
-    { name: 'one', input_messages: [{ role: 'user', content: 'a' }], grader: { kind: 'exact', expected: 'a' } },
-  ];
+  const tasks = Array.from({ length: count }, (_, index) => ({
+    name: `task-${index + 10}`,
+    input_messages: [{ role: 'user', content: 'a' }],
+    grader: { kind: 'exact', expected: 'a' },
+  }));
   const bench_id = benchmarks.ingest('org_1', { name: 'b', tasks });
   const worker = new WorkerThread({ name: 'test' });
   const rollouts = vi.spyOn(worker, 'rollouts');
-  const answer = { task_id: 'one', sample: 0, answer: null, reward: 1, explanation: '', error: null, latency_ms: 1 };
-  rollouts.mockResolvedValue([answer]);
+  const outcome = { answer: null, reward: 1, explanation: '', error: null, latency_ms: 1 };
+  rollouts.mockImplementation(async (_, orders) => orders.map(each => ({ ...each, ...outcome })));
   const catalog = new Catalog(deployments, weights, undefined);
   const runner = new EvaluationRunner({ ...stores, catalog, worker, graders: worker });
   const { eval_run_id } = evaluations.create('org_1', {
@@ -37,13 +40,17 @@ function pendingRun() {
     training_run_id: null,
     step: null,
     split: 'test',
-    total_rollouts: 1,
-    options: {},
+    total_rollouts: count,
+    options,
     ignored_options: [],
     warnings: [],
   });
+  /** What was sampled, in order. */
+  const sampled = () =>
+    rollouts.mock.calls.flatMap(([, orders]) => orders.map(({ task_id, sample }) => ({ task_id, sample })));
+  const rewarded = () => evaluations.rewards(eval_run_id).map(({ task_id }) => task_id);
   const run = () => Promise.all(runner.jobs().map(job => job.run(new AbortController().signal)));
-  return { run, rollouts, evaluations, status: () => evaluations.get('org_1', eval_run_id)?.status };
+  return { run, rollouts, sampled, rewarded, evaluations, status: () => evaluations.get('org_1', eval_run_id)?.status };
 }
 
 it('is tried again where its rollouts cannot be stored (V16)', async () => {
@@ -63,4 +70,47 @@ it('fails where its model does', async () => {
   rollouts.mockRejectedValueOnce(new WorkerFailed('The weights are gone.', 'weights_missing'));
   await run();
   expect(status()).toBe('failed');
+});
+
+describe('the order of rollouts', () => {
+  const namesOf = (rollouts: readonly { readonly task_id: string }[]) => rollouts.map(({ task_id }) => task_id);
+  const orderOf = async (...run: Parameters<typeof pendingRun>) => {
+    const pending = pendingRun(...run);
+    await pending.run();
+    return pending.sampled();
+  };
+
+  it('is not that of the manifest, but listed as there, and the same for each run with a seed', async () => {
+    const { run, sampled, rewarded } = pendingRun(40);
+    await run();
+    const inOrder = namesOf(sampled()).toSorted();
+    expect(namesOf(sampled())).not.toEqual(inOrder);
+    // The first half of the manifest does not come first.
+    expect(namesOf(sampled()).slice(0, 20).toSorted()).not.toEqual(inOrder.slice(0, 20));
+    expect(new Set(inOrder).size).toBe(40);
+    expect(rewarded()).toEqual(inOrder);
+    expect(await orderOf(40)).toEqual(sampled());
+    expect(await orderOf(40, { seed: 2 })).not.toEqual(sampled());
+  });
+
+  it('takes each task once before any twice, and no task that was left out', async () => {
+    const rollouts = await orderOf(20, { evaluation_max_samples: 12, evaluation_samples_per_task: 3 });
+    expect(rollouts.map(({ sample }) => sample)).toEqual([0, 1, 2].flatMap(sample => Array(12).fill(sample)));
+    const first = namesOf(rollouts.slice(0, 12));
+    expect(first.toSorted()).toEqual(Array.from({ length: 12 }, (_, index) => `task-${index + 10}`));
+    expect(namesOf(rollouts)).toEqual([...first, ...first, ...first]);
+  });
+
+  it('goes on where the service ended, and samples nothing twice that was recorded', async () => {
+    const { run, rollouts, sampled, status } = pendingRun(20, { evaluation_samples_per_task: 2 });
+    const sample = rollouts.getMockImplementation();
+    rollouts.mockImplementationOnce(async (...order) => (await sample?.(...order)) ?? []).mockRejectedValueOnce(full);
+    await expect(run()).rejects.toBe(full);
+    const before = sampled();
+    expect(before).toHaveLength(16);
+    await run();
+    const after = sampled().slice(before.length);
+    expect([...before.slice(0, 8), ...after]).toEqual(await orderOf(20, { evaluation_samples_per_task: 2 }));
+    expect(status()).toBe('completed');
+  });
 });
