@@ -22,7 +22,7 @@ import {
 } from './errors.ts';
 import { isTooDeep } from './http.ts';
 import { retryAfter } from './retry.ts';
-import { type CallFacts, inSeconds, outcomeAdvice, sentence } from './wire-error.ts';
+import { type CallFacts, inSeconds, isOutcomeUnknown, outcomeAdvice, sentence } from './wire-error.ts';
 
 type AnsweredClass = new (message: string, details: ErrorDetails) => ApiError;
 
@@ -111,8 +111,9 @@ const authAdvice: Readonly<Record<Auth, string>> = {
 const agentAdvice = 'This service requires an agent for uploads: give one with --agent, or set agent in the profile.';
 
 /** When to try again; a poll does so by itself. */
-function waitAdvice({ retryAfterMs }: ErrorDetails, isPolled: boolean): string | undefined {
-  if (isPolled) return '';
+function waitAdvice({ retryAfterMs, outcomeUnknown }: ErrorDetails, isPolled: boolean): string | undefined {
+  // What may have happened is looked for before it is tried again.
+  if (isPolled || outcomeUnknown) return '';
   return retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(retryAfterMs)}.`;
 }
 
@@ -143,7 +144,9 @@ function advice(
     case RateLimitError:
       return wait ?? 'Try again later.';
     case ServerError:
-      return isPolled ? 'The service failed.' : (wait ?? 'The service failed: try again later.');
+      return isPolled || details.outcomeUnknown
+        ? 'The service failed.'
+        : (wait ?? 'The service failed: try again later.');
     default:
       return wait ?? '';
   }
@@ -168,15 +171,15 @@ export function errorOfAnswer(
 ): ApiError {
   const { status, headers } = answer;
   const failures = readFailures(envelope?.context?.['failures']);
-  // A gateway timeout does not say what the service behind it has done.
-  const gaveUp = facts.isWrite && !envelope && status >= 500 && status !== 501;
-  const outcomeUnknown = gaveUp || facts.mayHaveHappened;
-  const refused = envelope ? undefined : validationDetail(answer.body);
+  const Answered = classOf(envelope, answer.impliedStatus ?? status);
+  const refused = envelope !== undefined && Answered !== ServerError && Answered !== ApiError;
+  const outcomeUnknown = isOutcomeUnknown(facts, { kind: 'answer', status, refused });
+  const detail = envelope ? undefined : validationDetail(answer.body);
   const details: ErrorDetails = {
     ...facts.details,
     type: envelope?.type,
     code: envelope?.code,
-    param: envelope?.param ?? (refused?.param && facts.redact(refused.param)),
+    param: envelope?.param ?? (detail?.param && facts.redact(detail.param)),
     context: envelope?.context,
     failures,
     status,
@@ -185,7 +188,6 @@ export function errorOfAnswer(
     outcomeUnknown,
   };
   const said = envelope?.message ?? plainMessage(answer, facts.redact);
-  const Answered = classOf(envelope, answer.impliedStatus ?? status);
   const words = [
     sentence(said),
     firstFailure(failures),
@@ -252,7 +254,7 @@ type Head = Pick<ErrorAnswer, 'status' | 'headers'>;
 
 function responseError({ status, headers }: Head, facts: CallFacts, code: string, message: string): ResponseError {
   const accepted = status >= 200 && status < 300;
-  const outcomeUnknown = (facts.isWrite && accepted) || facts.mayHaveHappened;
+  const outcomeUnknown = isOutcomeUnknown(facts, accepted ? { kind: 'not_understood' } : { kind: 'answer', status });
   return new ResponseError(outcomeUnknown ? `${message} ${outcomeAdvice}` : message, {
     ...facts.details,
     code,

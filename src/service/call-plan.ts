@@ -22,7 +22,7 @@ import type { Gates } from './gate.ts';
 import { exchange, parseDeepJson, readErrorBody, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { CallOptions, ServiceOptions, Timeouts } from './options.ts';
 import type { CallInput, PreparedRequest } from './request.ts';
-import { mayHaveTakenEffect, type Outcome } from './retry.ts';
+import type { Outcome } from './retry.ts';
 import { shownHeaders, traceAnswer, traceRequest } from './trace.ts';
 import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 
@@ -208,7 +208,7 @@ export class CallPlan<Value> {
     };
     const result = await this.#attempt(wire, this.#facts(url));
     if (result.status !== undefined) connection.answered(place);
-    if (!result.ok && isWrite(this.#call.endpoint)) this.#mayHaveHappened ||= mayHaveTakenEffect(result.outcome);
+    if (!result.ok) this.#mayHaveHappened ||= result.error.outcomeUnknown;
     return result;
   }
 

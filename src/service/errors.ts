@@ -68,7 +68,7 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** Name of the endpoint, e.g. `startEval`. */
   readonly operation?: string | undefined;
-  /** True for a write whose answer was lost: it may have happened. */
+  /** True for a write that may have happened: its answer was lost, or says only that the service failed. */
   readonly outcomeUnknown?: boolean | undefined;
   /** True if the service answered that it has no such path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
@@ -244,6 +244,11 @@ export function mayLackPath(error: unknown): boolean {
  */
 export function isNotOffered(error: unknown): error is ServiceError {
   return error instanceof CapabilityMissingError || (error instanceof ServiceError && error.mayLackPath);
+}
+
+/** Whether what failed may have been carried out all the same. */
+export function mayHaveHappened(error: unknown): boolean {
+  return !(error instanceof ServiceError) || error.outcomeUnknown;
 }
 
 /** Whether the service would refuse the same request again, however often it is sent. */

@@ -3,7 +3,8 @@ import type { Method } from '../contract/common.ts';
 
 /** How an attempt failed. */
 export type Outcome =
-  | { readonly kind: 'answer'; readonly status: number }
+  /** `refused` if the service's own words say so, whatever the status. */
+  | { readonly kind: 'answer'; readonly status: number; readonly refused?: boolean }
   /** The connection failed. `sent` is false if it was never made, so that the service cannot have seen the request. */
   | { readonly kind: 'network'; readonly sent: boolean; readonly final?: boolean }
   | { readonly kind: 'timeout'; readonly sent: boolean }
@@ -92,10 +93,16 @@ export function isTransient(outcome: Outcome): boolean {
   }
 }
 
-/** Whether the service may have carried out the request despite the failure. */
+/** Not implemented, and no room to store what was sent: both say that nothing was done. */
+const refusedBy: ReadonlySet<number> = new Set([501, 507]);
+
+/**
+ * Whether the service may have carried out the request despite the failure. Also one that says itself that it failed
+ * does not say how far it got.
+ */
 export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
   if (!outcome) return false;
-  if (outcome.kind === 'answer') return outcome.status >= 500 && outcome.status !== 501;
+  if (outcome.kind === 'answer') return !outcome.refused && outcome.status >= 500 && !refusedBy.has(outcome.status);
   return outcome.kind === 'not_understood' || outcome.sent;
 }
 

@@ -17,7 +17,7 @@ import {
 import type { RateLimitGate } from './gate.ts';
 import { stopped, switchedProtocols, type WireFailure } from './http.ts';
 import type { Timeouts } from './options.ts';
-import type { Outcome } from './retry.ts';
+import { mayHaveTakenEffect, type Outcome } from './retry.ts';
 
 const unreached: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
@@ -55,7 +55,7 @@ export function errorOfFailure(
 ): ServiceError {
   const { reason, sent } = failure;
   const code = failure.code ?? (reason === 'network' ? 'CONNECTION_LOST' : reason);
-  const outcomeUnknown = (facts.isWrite && sent) || facts.mayHaveHappened;
+  const outcomeUnknown = isOutcomeUnknown(facts, { kind: 'network', sent });
   const details: ErrorDetails = { ...facts.details, ...answered, code, outcomeUnknown };
   const after = outcomeUnknown
     ? outcomeAdvice
@@ -199,6 +199,11 @@ export interface CallFacts {
   readonly isPolled?: boolean;
   /** Common fields of every error of this attempt. */
   readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
+}
+
+/** Whether a write may have happened: by the attempt that ended so, or by an earlier one. */
+export function isOutcomeUnknown({ isWrite, mayHaveHappened }: CallFacts, outcome: Outcome): boolean {
+  return mayHaveHappened || (isWrite && mayHaveTakenEffect(outcome));
 }
 
 export const outcomeAdvice = 'It may have happened anyway: check before you repeat it.';

@@ -157,6 +157,19 @@ it('a start whose answer was lost is sent once, with how to find out and how to 
   expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('mine');
 });
 
+it('a start that the service says failed is reported like one whose answer was lost', async () => {
+  const failed = { error: { type: 'api_error', code: 'internal_error', message: 'Out of luck' } };
+  const server = await hostileServer((response, request) => {
+    const isList = request.url.startsWith('/api/v1/benchmarks?');
+    if (isList) return json({ items: [{ bench_id: 'b1', label: 't-words' }], has_more: false })(response, request);
+    return json(failed, request.method === 'POST' ? 500 : 405)(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  const { code, notes } = await cli('evaluate', ['t-words', ...model, '--idempotency-key', 'mine']);
+  expect(code).toBe(3);
+  expect(notes).toMatch(/Out of luck\. The service failed\. It may have happened anyway.*--idempotency-key mine/);
+});
+
 it('undeploy takes no name that only this machine knows (C7)', async () => {
   const { cli, ids, requests } = await worldOf('the 404 of the document');
   expect((await cli('get', ['deployment', ids.test])).code).toBe(0);

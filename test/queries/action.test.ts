@@ -8,6 +8,8 @@ import {
   ConflictError,
   NetworkError,
   NotFoundError,
+  RateLimitError,
+  ServerError,
 } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
@@ -51,6 +53,26 @@ it('a start carries the same key until its outcome is known, from whatever windo
   expect([second, third]).toEqual([first, first]);
   // Known: it started, so the same again is another one.
   expect(new Set([first, fourth, fifth, sixth]).size).toBe(4);
+});
+
+it('a refusal does not settle the key of an earlier start whose outcome is not known', async () => {
+  const sent: (string | undefined)[] = [];
+  const keys = new StartKeys();
+  const failed = new ServerError('The service failed.', { status: 500, outcomeUnknown: true });
+  const limited = new RateLimitError('Too many requests.', { status: 429 });
+  const outcomes: (Error | undefined)[] = [failed, limited, undefined, undefined];
+  const start = action(
+    async (_: Service, __: { readonly name: string }, options?: CallOptions) => {
+      sent.push(options?.idempotencyKey);
+      const error = outcomes.shift();
+      if (error) throw error;
+    },
+    { touches: [], keyed: true },
+  );
+  while (outcomes.length > 0) await sendKeyed(service, start, { name: 'same' }, { signal, keys }).catch(() => {});
+  const [first, second, third, fourth] = sent;
+  expect([second, third]).toEqual([first, first]);
+  expect(fourth).not.toBe(first);
 });
 
 describe('an action for several inputs', () => {

@@ -143,11 +143,20 @@ describe('the message says what to do', () => {
     expect(errorFor(422, { detail: [{ loc: 'x' }] }).message).toContain('422 Unprocessable Entity.');
   });
 
-  it('says of a write behind a gateway that gave up that it may have happened', () => {
+  it('says of a write whose service failed that it may have happened, whoever says so', () => {
     const write = { method: 'POST', isWrite: true } as const;
+    const enveloped = { error: { type: 'api_error', code: 'internal_error', message: 'Out of luck' } };
     expect(errorFor(504, '<html>', write)).toMatchObject({ outcomeUnknown: true });
     expect(errorFor(504, '<html>', write).message).toContain('check before you repeat it');
-    expect(errorFor(500, { error: { type: 'api_error', message: 'no' } }, write).outcomeUnknown).toBe(false);
+    expect(errorFor(500, enveloped, write)).toMatchObject({
+      outcomeUnknown: true,
+      message: 'Out of luck. The service failed. It may have happened anyway: check before you repeat it.',
+    });
+    expect(errorFor(503, enveloped, write, { 'retry-after': '7' }).message).not.toMatch(/try again/i);
+    const refused = { error: { type: 'invalid_request_error', code: 'validation_error', message: 'No' } };
+    expect(errorFor(500, refused, write).outcomeUnknown).toBe(false);
+    // No room to store it: nothing was.
+    for (const status of [501, 507]) expect(errorFor(status, enveloped, write).outcomeUnknown).toBe(false);
     expect(errorFor(400, '<html>', write).outcomeUnknown).toBe(false);
     expect(errorFor(504, '<html>').outcomeUnknown).toBe(false);
   });

@@ -152,5 +152,6 @@ it('knows when a write may have happened without a good answer', () => {
   expect(mayHaveTakenEffect(unsent)).toBe(false);
   expect(mayHaveTakenEffect(answered(429))).toBe(false);
   expect(mayHaveTakenEffect(answered(501))).toBe(false);
+  expect(mayHaveTakenEffect(answered(507))).toBe(false);
   expect(mayHaveTakenEffect(undefined)).toBe(false);
 });

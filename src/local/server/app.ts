@@ -15,7 +15,7 @@ import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { type Authenticate, Authenticator, inferenceRoute, localRoute } from './authentication.ts';
 import { parseJson, readBytes, readText } from './body.ts';
-import { ApiError, apiError, notFound } from './errors.ts';
+import { ApiError, apiError, notFound, notStored } from './errors.ts';
 import { type Area, type BaseCall, foreignOperations, type Route, type ServiceContext } from './handlers.ts';
 import { answerChat } from './inference.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -227,7 +227,7 @@ function describe(error: unknown): ApiError {
     return new ApiError(409, 'conflict_error', 'idempotency_key_reused', error.message, { param: 'Idempotency-Key' });
   }
   if (isDiskFull(error)) {
-    return apiError(
+    return notStored(
       'service_unavailable',
       'The disk of this machine is full. Nothing was stored; free some space and try again.',
     );

@@ -55,6 +55,11 @@ export function apiError(code: keyof typeof errorCodes, message: string, details
   return new ApiError(statuses[code], errorCodes[code], code, message, details);
 }
 
+/** An error of storing what was sent: its status says that nothing was stored. */
+export function notStored(code: keyof typeof errorCodes, message: string, details?: ApiErrorDetails): ApiError {
+  return new ApiError(507, errorCodes[code], code, message, details);
+}
+
 /** A `validation_error` about a parameter or field, whose name begins the message. */
 export function invalid(param: string, words: string, context?: ApiErrorDetails['context']): ApiError {
   return apiError('validation_error', `${param}: ${words}`, { param, context });

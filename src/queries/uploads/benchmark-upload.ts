@@ -5,7 +5,7 @@
 
 import type { FailedTask } from '../../contract/benchmarks.ts';
 import type { AgentFields } from '../../contract/generation.ts';
-import { isUnreachable, ServiceError } from '../../service/errors.ts';
+import { isUnreachable, mayHaveHappened, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
 import { counted } from '../../text/numbers.ts';
@@ -15,15 +15,7 @@ import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch, inParallel } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
-import {
-  buildImages,
-  ForgottenUpload,
-  IngestedDifferently,
-  ingest,
-  isIngested,
-  isUnknown,
-  mayHaveHappened,
-} from './ingest.ts';
+import { buildImages, ForgottenUpload, IngestedDifferently, ingest, isIngested, isUnknown } from './ingest.ts';
 import { Job, type JobState } from './job.ts';
 import { pathsNamedIn } from './local-files.ts';
 import { SentFiles } from './sent-files.ts';

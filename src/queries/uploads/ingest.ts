@@ -70,11 +70,6 @@ export const isIngested = (error: unknown): boolean =>
   error instanceof ServiceError &&
   (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));
 
-/** Whether a failed ingest may have been carried out. */
-export function mayHaveHappened(error: unknown): boolean {
-  return !(error instanceof ServiceError) || error.outcomeUnknown || (error.status ?? 0) >= 500;
-}
-
 /**
  * Starts the builds of its images.
  *

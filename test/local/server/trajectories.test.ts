@@ -302,7 +302,7 @@ describe('an upload', () => {
       try {
         refusal();
       } catch (error) {
-        expect(error).toMatchObject({ status: 500, code: 'trajectory_upload_failed' });
+        expect(error).toMatchObject({ status: 507, code: 'trajectory_upload_failed' });
         expect((error as ApiError).details.context?.['failures']).toHaveLength(1);
       }
       expect(stores.datasets.list(organizationId, {}).items).toEqual([]);

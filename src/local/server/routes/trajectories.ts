@@ -12,7 +12,7 @@ import {
   TrajectoryTerminal,
 } from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
-import { ApiError, apiError, invalid, notFound } from '../errors.ts';
+import { ApiError, apiError, invalid, notFound, notStored } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
@@ -53,7 +53,7 @@ export function trajectoryRoutes({
       const failures = items.map(
         (_, item_index): UploadFailure => ({ code: 'trajectory_upload_failed', message, item_index, context: {} }),
       );
-      throw apiError('trajectory_upload_failed', message, { context: { failures } });
+      throw notStored('trajectory_upload_failed', message, { context: { failures } });
     }
   };
 
