@@ -1,8 +1,8 @@
 /** `--until`: the end of an evaluation judged by its rewards, where the service reports no status of it. */
 
+import { meanOfRewards, readTrajectoryRewards } from '../queries/run-rewards.ts';
 import { isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import { mean } from '../text/statistics.ts';
 import { CommandError } from './exit.ts';
 
 export interface Until {
@@ -41,8 +41,8 @@ export interface RewardsRead {
 /** Reads the rewards of an evaluation, and how many snapshots its statistics have. @throws ServiceError */
 export async function readRewards(service: Service, runId: string, signal: AbortSignal): Promise<RewardsRead> {
   const params = { eval_run_id: runId };
-  const [{ trajectory_rewards: listed }, snapshots] = await Promise.all([
-    service.call('getTrajectoryRewards', { params }, { signal }),
+  const [listed, snapshots] = await Promise.all([
+    readTrajectoryRewards(runId, { service, signal }),
     service.call('getRolloutStatistics', { params }, { signal }).then(
       answer => answer.snapshots.length,
       (error: unknown) => {
@@ -52,8 +52,8 @@ export async function readRewards(service: Service, runId: string, signal: Abort
       },
     ),
   ]);
-  const values = listed.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
-  return { graded: values.length, mean: mean(values), state: `${listed.length} ${values.length} ${snapshots}` };
+  const { mean, rewards: graded } = meanOfRewards(listed);
+  return { graded, mean, state: `${listed.length} ${graded} ${snapshots}` };
 }
 
 /** Judges by each reading whether a run has ended. */

@@ -214,6 +214,12 @@ export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
   return joined;
 }
 
+/** Rows made of others that came over the wire: as many of them could not be read. */
+export function rowsMadeOf<Row>(source: readonly unknown[], made: Row[]): Row[] {
+  unreadable.set(made, unreadableIn(source));
+  return made;
+}
+
 /** The cursor of the rows after these, if they came in an envelope that has one; null at the end of the list. */
 export function cursorAfter(items: readonly unknown[]): string | null {
   return cursors.get(items) ?? null;

@@ -10,7 +10,6 @@ import type {
 } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import { errorMessage } from '../text/errors.ts';
-import { mean } from '../text/statistics.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
@@ -18,6 +17,7 @@ import { type ListSource, readRows } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
+import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -132,12 +132,10 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
   };
   return rememberingOne(asked, runId, rememberedRuns, {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },
-    read: async ({ service, signal }, seen) => {
+    read: async (context, seen) => {
       // The rewards exist, possibly empty, if the run does.
-      const params = { eval_run_id: runId };
-      const { trajectory_rewards: rewards } = await service.call('getTrajectoryRewards', { params }, { signal });
-      const values = rewards.flatMap(({ reward }) => (typeof reward === 'number' ? [reward] : []));
-      const outcome = { reward_mean: mean(values) ?? null, reward_count: values.length };
+      const listed = meanOfRewards(await readTrajectoryRewards(runId, context));
+      const outcome = { reward_mean: listed.mean ?? null, reward_count: listed.rewards };
       // Only what was once said of its end still holds.
       if (hasEnded(seen?.status)) return { ...seen, eval_run_id: runId, ...outcome };
       return { ...seen, eval_run_id: runId, status: null, ...outcome, remembered_at: undefined };
@@ -191,16 +189,17 @@ export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunRes
   return {
     key: evaluationKeys.results(runId),
     activity: () => (ended ? 'settled' : 'running'),
-    read: async ({ service, signal }) => {
+    read: async context => {
+      const { service, signal } = context;
       const [rewards, statistics] = await Promise.allSettled([
-        service.call('getTrajectoryRewards', { params: { eval_run_id: runId } }, { signal }),
+        readTrajectoryRewards(runId, context),
         service.call('getRolloutStatistics', { params: { eval_run_id: runId } }, { signal }),
       ]);
       if (rewards.status === 'rejected') throw rewards.reason;
       const read = statistics.status === 'fulfilled';
       return {
-        rewards: rewards.value.trajectory_rewards,
-        unreadable: unreadableIn(rewards.value.trajectory_rewards),
+        rewards: rewards.value,
+        unreadable: unreadableIn(rewards.value),
         snapshots: read ? statistics.value.snapshots : [],
         unreadSnapshots: read ? unreadableIn(statistics.value.snapshots) : 0,
         statisticsError: read ? undefined : errorMessage(statistics.reason),

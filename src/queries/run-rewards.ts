@@ -1,5 +1,5 @@
 /** The rewards of an evaluation run, by task. */
-import { unreadableIn } from '../contract/common.ts';
+import { rowsMadeOf, unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { mean } from '../text/statistics.ts';
 import type { QueryContext } from './query-context.ts';
@@ -67,7 +67,33 @@ export function rewardsByTask({ rewards, total }: ReadRewards, more: Iterable<st
 export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 
-/** The rewards of a run as the service lists them. */
+/**
+ * Each trajectory once, where it is listed first. A repeated row is no second rollout: lists that shift between two pages
+ * show a row on both. Of what the rows say, the later one counts, because it was read later and a reward may come or be
+ * corrected meanwhile; what it lacks is taken from the earlier one. Rows that name no trajectory cannot be told apart,
+ * and count one by one.
+ */
+export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
+  const rows = new Map<string | object, TrajectoryReward>();
+  for (const row of rewards) {
+    const key = row.trajectory_id || row;
+    const said = Object.entries(row).filter(([, value]) => value != null);
+    const before = rows.get(key);
+    rows.set(key, before ? { ...before, ...Object.fromEntries(said) } : row);
+  }
+  return rows.size === rewards.length ? rewards : rowsMadeOf(rewards, [...rows.values()]);
+}
+
+/** Reads the rewards of a run's trajectories as they are listed, each once. @throws ServiceError */
+export async function readTrajectoryRewards(
+  eval_run_id: string,
+  { service, signal }: Pick<QueryContext, 'service' | 'signal'>,
+): Promise<readonly TrajectoryReward[]> {
+  const answer = await service.call('getTrajectoryRewards', { params: { eval_run_id } }, { signal });
+  return eachOnce(answer.trajectory_rewards);
+}
+
+/** The rewards of a run. */
 export interface ReadRewards {
   readonly rewards: readonly TrajectoryReward[];
   /** Rollouts that should have a reward, as far as known; while the run goes on, those listed. */
@@ -79,17 +105,13 @@ export interface ReadRewards {
  *
  * @param final whether the run ended by itself: what has no reward then will have none
  */
-export async function readRunRewards(
-  eval_run_id: string,
-  final: boolean,
-  { service, signal }: QueryContext,
-): Promise<ReadRewards> {
-  const params = { eval_run_id };
-  const [{ trajectory_rewards: rewards }, progress] = await Promise.all([
-    service.call('getTrajectoryRewards', { params }, { signal }),
+export async function readRunRewards(eval_run_id: string, final: boolean, context: QueryContext): Promise<ReadRewards> {
+  const { service, signal } = context;
+  const [rewards, progress] = await Promise.all([
+    readTrajectoryRewards(eval_run_id, context),
     // Without the total, rollouts that are not listed are not known.
     final
-      ? service.call('getEvalProgress', { params }, { signal }).catch((error: unknown) => {
+      ? service.call('getEvalProgress', { params: { eval_run_id } }, { signal }).catch((error: unknown) => {
           if (signal.aborted) throw error;
         })
       : undefined,

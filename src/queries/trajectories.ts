@@ -11,6 +11,7 @@ import { partOfRun } from './evaluations.ts';
 import { type ListSource, wholePage } from './lists/list.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered/listing.ts';
+import { readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import { partOfTraining } from './training.ts';
 import type { LiveQuery } from './use-live.ts';
@@ -147,7 +148,8 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
     partOf: partOfRun(runId),
     observesFirst: rememberedRows,
     observes: row => ({ ...observeTrajectory(row), parent: runId }),
-    readPage: async ({ service, query, signal }) => {
+    readPage: async context => {
+      const { service, query, signal } = context;
       let refusal: unknown;
       if (service.capabilities.has('listTrajectories')) {
         try {
@@ -157,11 +159,7 @@ export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Tra
           refusal = error;
         }
       }
-      const { trajectory_rewards: rewards } = await service.call(
-        'getTrajectoryRewards',
-        { params: { eval_run_id: runId } },
-        { signal },
-      );
+      const rewards = await readTrajectoryRewards(runId, context);
       service.capabilities.confirmMissing(refusal);
       const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
       const nameless = rewards.length - items.length;

@@ -1,6 +1,14 @@
-/** Rollouts that a service left out belong to a task only where that is certain. */
-import { expect, it } from 'vitest';
-import { rewardsByTask } from '../../src/queries/run-rewards.ts';
+/** Rollouts that a service left out belong to a task only where that is certain, and none counts twice. */
+import { describe, expect, it } from 'vitest';
+import { unreadableIn } from '../../src/contract/common.ts';
+import { trajectoryRewards } from '../../src/contract/evaluations.ts';
+import { evalRunQuery, runResultsQuery } from '../../src/queries/evaluations.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { eachOnce, readRunRewards, rewardsByTask } from '../../src/queries/run-rewards.ts';
+import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
+import { CapabilityMissingError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+import { type Answers, fakeService } from '../service/fake-service.ts';
 
 const rewards = (...tasks: (string | null)[]) => tasks.map(task_id => ({ task_id, reward: 1, trajectory_id: 't' }));
 
@@ -24,4 +32,61 @@ it.each<[string, (string | null)[], number, string[], object]>([
   ['fewer in the total than listed', ['a', 'a', 'b'], 1, [], { a: 0, b: 0, nameless: 0 }],
 ])('%s', (_, tasks, total, more, expected) => {
   expect(unlistedOf(tasks, total, more)).toEqual(expected);
+});
+
+describe('a trajectory that is listed twice', () => {
+  const listed = [
+    { trajectory_id: 'one', task_id: 'a', reward: 1 },
+    { trajectory_id: 'two', task_id: 'b', reward: 0 },
+    { trajectory_id: 'one', task_id: 'a', reward: 1 },
+  ];
+  const once = listed.slice(0, 2);
+  const notOffered = () => {
+    throw new CapabilityMissingError('getEvalRun');
+  };
+  const context = (answers: Answers = {}) => ({
+    service: fakeService(
+      { getTrajectoryRewards: () => ({ trajectory_rewards: listed }), ...answers },
+      { capabilities: { has: () => false, confirmMissing: () => undefined } as unknown as Service['capabilities'] },
+    ),
+    signal: new AbortController().signal,
+    memory: RememberedStore.inMemory('test'),
+  });
+
+  it('is one rollout, where it was first', () => {
+    expect(eachOnce(listed)).toEqual(once);
+    expect(eachOnce(once)).toBe(once);
+  });
+
+  it('has the later reward, if there is one, and all that either row says', () => {
+    const row = (reward: number | null, task_id: string | null = 'a') => ({ trajectory_id: 'one', task_id, reward });
+    expect(eachOnce([row(0.2), row(0.7)])).toEqual([row(0.7)]);
+    expect(eachOnce([row(0.2), row(null)])).toEqual([row(0.2)]);
+    expect(eachOnce([row(null), row(0, null)])).toEqual([row(0)]);
+  });
+
+  it('is no other one without an id', () => {
+    const nameless = [
+      { trajectory_id: null, task_id: 'a', reward: 1 },
+      { trajectory_id: '', task_id: 'a', reward: 1 },
+      { task_id: 'a', reward: 1 },
+    ];
+    expect(eachOnce(nameless)).toEqual(nameless);
+  });
+
+  it('takes none of the rows away that could not be read', () => {
+    const { trajectory_rewards: rewards } = trajectoryRewards.parse({ trajectory_rewards: [...listed, 'no row'] });
+    expect(unreadableIn(eachOnce(rewards))).toBe(1);
+  });
+
+  it('counts once in a comparison, on the screen of the run, among its trajectories and in its record', async () => {
+    const progress = { getEvalProgress: () => ({ total_rollouts: 2 }) };
+    expect(await readRunRewards('evr_1', true, context(progress))).toEqual({ rewards: once, total: 2 });
+    const snapshots = { getRolloutStatistics: () => ({ snapshots: [] }) };
+    expect(await runResultsQuery('evr_1', true).read(context(snapshots))).toMatchObject({ rewards: once });
+    const page = await trajectoriesOfRun('evr_1', true).readPage({ ...context(), query: {} });
+    expect(page.items.map(({ trajectory_id }) => trajectory_id)).toEqual(['one', 'two']);
+    const run = await evalRunQuery('evr_1').read(context({ getEvalRun: notOffered }));
+    expect(run).toMatchObject({ reward_mean: 0.5, reward_count: 2 });
+  });
 });
