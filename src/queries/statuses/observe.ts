@@ -8,7 +8,7 @@ import { isRunning } from '../../contract/status.ts';
 import { isGone, isNotOffered } from '../../service/errors.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { rememberedAt } from '../remembered/seen.ts';
-import type { Observation, ReadTimes, StatusStore } from './store.ts';
+import { keyOf, type Observation, type ReadTimes, type StatusStore } from './store.ts';
 
 /** The resource a query is about. */
 export interface Subject {
@@ -56,14 +56,23 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
 
   /** Unchanged rows keep their identity from answer to answer: most of a long list has nothing new to report. */
   const reported = new WeakMap<object, Observation>();
-  const newsOf = (row: object, meta: AnswerMeta, askedAt: number): Observation[] => {
+  /** What a list has, but nothing about it found: once no list has it either, it is asked about again. */
+  const onlyListed = new Map<string, Subject>();
+
+  const newsOf = (row: object, query: Query, askedAt: number): Observation[] => {
+    const { meta = {} } = query;
     if (rememberedAt(row) !== undefined || !meta.observes) return [];
     const before = reported.get(row);
     const said = before ?? meta.observes(row as never);
     reported.set(row, said);
     const goneAt = statuses.goneAt(said);
-    // What was read before it was found to be gone does not bring it back; the same row in a later answer does.
-    if (goneAt !== undefined) return askedAt >= goneAt ? [said] : [];
+    if (goneAt !== undefined) {
+      // What was read before it was found to be gone does not bring it back; the same row in a later answer does. What
+      // belongs to it may outlive it, such as its curves.
+      if (askedAt < goneAt || !(meta.rows || isAbout(query, said))) return [];
+      if (meta.rows) onlyListed.set(keyOf(said), said);
+      return [said];
+    }
     return before && !isRunning(before.status) ? [] : [said];
   };
 
@@ -74,26 +83,45 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     if (!meta.observes || typeof data !== 'object' || data === null) return;
     latest.set(query, data);
     const times = { askedAt: askedAt.get(query.queryHash) ?? at, at, by: query.queryHash };
-    const observations = (meta.rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, meta, times.askedAt));
-    if (observations.length === 0) return;
-    statuses.report(observations, times);
-    onObserved(observations, times);
+    const observations = (meta.rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, query, times.askedAt));
+    if (observations.length > 0) {
+      statuses.report(observations, times);
+      onObserved(observations, times);
+    }
+    if (meta.rows) askUnlisted();
   };
+
+  /** An answer that is on its way was asked for before the 404, and may be older. */
+  const askAnew = (query: Query): Promise<unknown> => query.fetch(undefined, { cancelRefetch: true });
 
   /** Asks again what was found. Returns whether anything was. */
   const askAbout = (subject: Subject): boolean => {
     const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
-    for (const query of found) void query.fetch().catch(() => {});
+    for (const query of found) void askAnew(query).catch(() => {});
     return found.length > 0;
   };
 
-  /** Whether the last answer of a list has the resource. */
-  const hasRow = ({ meta, state: { data, status } }: Query, { kind, id }: Subject): boolean => {
-    if (!meta?.rows || status !== 'success' || typeof data !== 'object' || data === null) return false;
-    return meta.rows(data as never).some(row => {
-      const said = reported.get(row);
-      return said?.kind === kind && said.id === id;
-    });
+  /** The lists whose last answer has the resource. */
+  const listsWith = ({ kind, id }: Subject): Query[] => {
+    const hasRow = ({ meta, state: { data, status } }: Query): boolean => {
+      if (!meta?.rows || status !== 'success' || typeof data !== 'object' || data === null) return false;
+      return meta.rows(data as never).some(row => {
+        const said = reported.get(row);
+        return said?.kind === kind && said.id === id;
+      });
+    };
+    return cache.findAll({ predicate: hasRow });
+  };
+
+  /** A list may lag behind: it decides with a later answer. */
+  const askUnlisted = (): void => {
+    for (const [key, subject] of onlyListed) {
+      if (listsWith(subject).length > 0) continue;
+      onlyListed.delete(key);
+      const asked = cache.findAll({ predicate: query => isAbout(query, subject) });
+      for (const query of asked) void askAnew(query).catch(() => {});
+      if (asked.length === 0) onGone(subject);
+    }
   };
 
   /**
@@ -101,16 +129,16 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
    * query about it finds it, and no list that had it still does.
    */
   const missed = (subject: Subject): void => {
+    onlyListed.delete(keyOf(subject));
     if (askAbout(subject)) return;
-    const lists = cache.findAll({ predicate: query => hasRow(query, subject) });
+    const lists = listsWith(subject);
     if (lists.length === 0) {
       onGone(subject);
       return;
     }
-    // An answer that is on its way was asked for before the 404, and may still have the row.
-    const asked = lists.map(list => list.fetch(undefined, { cancelRefetch: true }));
-    void Promise.allSettled(asked).then(() => {
-      if (!lists.some(list => hasRow(list, subject))) onGone(subject);
+    void Promise.allSettled(lists.map(askAnew)).then(() => {
+      if (listsWith(subject).length > 0) onlyListed.set(keyOf(subject), subject);
+      else onGone(subject);
     });
   };
 

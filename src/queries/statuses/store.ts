@@ -107,7 +107,8 @@ interface Entry {
   announced: boolean;
 }
 
-const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
+/** Names a resource in a map. */
+export const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
 function newEntry(known: KnownResource, readAt: number, seen = false): Entry {
   return {

@@ -160,6 +160,64 @@ describe('a 404', () => {
     await eventually(() => expect(gone).toEqual([about]));
   });
 
+  it('asks anew what else is about it, whatever answer is on its way that may be older', async () => {
+    const { gone, fetch } = observed();
+    const answers: (() => void)[] = [];
+    const record = { id: 'evr_1', status: 'completed' };
+    let isThere = true;
+    const read = () => {
+      const answer = isThere ? () => record : () => notFound('evr_1');
+      return new Promise(resolve => answers.push(() => resolve(undefined))).then(answer);
+    };
+    const first = fetch('record', { observes, about }, read);
+    answers[0]?.();
+    await first;
+    void fetch('record', { observes, about }, read);
+    isThere = false;
+    await fetch('progress', { observes, about }, () => notFound('evr_1'));
+    await eventually(() => expect(answers).toHaveLength(3));
+    answers[1]?.();
+    answers[2]?.();
+    await eventually(() => expect(gone).toEqual([about]));
+  });
+
+  it('is followed up once a list that lagged behind has lost the row, and also if it had brought it back', async () => {
+    const { statuses, gone, fetch } = observed();
+    const row = { id: 'evr_1', status: 'running' };
+    let rows = [row];
+    const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
+    const list = () => fetch('list', meta, () => ({ rows }));
+    await list();
+    let asked = 0;
+    await fetch('record', { observes, about }, () => {
+      asked += 1;
+      return notFound('evr_1');
+    });
+    await list();
+    expect([gone, asked]).toEqual([[], 1]);
+    rows = [];
+    await list();
+    await eventually(() => expect(gone).toEqual([about]));
+    statuses.gone(about);
+    rows = [row];
+    await list();
+    expect(statuses.get(about)?.gone).toBe(false);
+    rows = [];
+    await list();
+    await eventually(() => expect(gone).toEqual([about, about]));
+  });
+
+  it('is not taken back by what belongs to it and is still answered', async () => {
+    const { statuses, fetch } = observed();
+    await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));
+    statuses.gone(about);
+    const curve = { observes: () => ({ kind: 'run', id: 'evr_1', curve: [1] }) };
+    await fetch('curve', curve, () => [1]);
+    expect(statuses.get(about)?.gone).toBe(true);
+    await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));
+    expect(statuses.get(about)?.gone).toBe(false);
+  });
+
   it('without an envelope is a gateway, and no news of the resource', async () => {
     const { gone, statuses, fetch } = observed();
     await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'running' }));

@@ -15,7 +15,7 @@ import { type Live, useLive } from '../../../queries/use-live.ts';
 import { useSetting } from '../../../queries/use-workbench.ts';
 import type { Advice } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
-import { isGone } from '../../../service/errors.ts';
+import { isGone, isNotOffered } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useTime } from '../../app/clock.tsx';
@@ -178,7 +178,9 @@ export function ResourceList<Row extends object>(props: ResourceListProps<Row>) 
   const rows = props.rows ?? joinedRows;
   const loaded = list.loaded || rows.length > 0;
   const failed = live.error ?? list.pageError;
-  const error = props.deleted && loaded && isGone(failed) ? undefined : failed;
+  // What belonged to it may have been refused while it was still there itself.
+  const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
+  const error = isExpected ? undefined : failed;
   const errorLines = error ? errorHeight : 0;
   const notes = [...(props.notes ?? []), ...listNotes(list, keyOf)].flatMap(note => {
     const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
