@@ -6,6 +6,7 @@ import type { Action } from '../queries/action.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { RequestPreview } from '../service/request.ts';
 import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
@@ -97,8 +98,8 @@ export async function confirmTyped(question: string, slug: string, { yes }: ActF
   if (yes) return;
   if (!io.input.isTTY)
     throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was changed.`);
-  const answer = await askLine(io, `${sanitiseLine(question)} Type ${sanitiseLine(slug)} to confirm: `);
-  if (answer.trim() !== sanitiseLine(slug)) throw new CommandError('Nothing was changed.', exitCodes.failed);
+  const answer = await askLine(io, `${sanitiseLine(question)} Type ${typeable(slug)} to confirm: `);
+  if (!isTyped(answer, slug)) throw new CommandError('Nothing was changed.', exitCodes.failed);
 }
 
 /** Sends an action that starts something, and remembers what it started. */

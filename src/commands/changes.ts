@@ -12,6 +12,7 @@ import { cancelRun, deleteRun } from '../queries/evaluations.ts';
 import { createSecret, deleteSecret } from '../queries/secrets.ts';
 import { cancelTraining, deleteTraining } from '../queries/training.ts';
 import { logReward } from '../queries/trajectories.ts';
+import { calledName } from '../resources/deployments.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
@@ -248,7 +249,7 @@ export async function promoteOne(
     const input = { deployment_id: id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
-    const slug = 'model_slug' in row && typeof row.model_slug === 'string' ? row.model_slug : id;
+    const slug = calledName(row as Deployment);
     const replaced = demoted ? `${demoted.id} is demoted.` : flags.yes ? '' : await replacedBy(slug, context, id);
     const question = flags.undo
       ? `${id} stops answering for ${slug}.`

@@ -2,6 +2,7 @@
 import type { Trajectory } from '../contract/trajectories.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { isFoundByLabel, type Resource } from '../resources/define.ts';
+import { ServiceError } from '../service/errors.ts';
 import { NewFileError, writeNewFile } from '../text/new-file.ts';
 import { counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
@@ -36,11 +37,20 @@ async function* idsOf({ resource, id, row }: Found, context: CommandContext, io:
   if (note) io.note(note);
 }
 
-/** Reads a few in parallel; yields them in order. */
-async function* readAll(ids: readonly string[], context: CommandContext): AsyncGenerator<Trajectory> {
+/** Codes of answers that cannot be used because of this one record. */
+const unreadable: ReadonlySet<string | undefined> = new Set(['answer_too_deep', 'answer_too_large']);
+
+/** Reads a few in parallel; yields them in order, with the error in place of one that cannot be read. */
+async function* readAll(ids: readonly string[], context: CommandContext): AsyncGenerator<Trajectory | ServiceError> {
+  const read = (id: string) =>
+    trajectoryQuery(id)
+      .read(context)
+      .catch((error: unknown) => {
+        if (error instanceof ServiceError && unreadable.has(error.code)) return error;
+        throw error;
+      });
   for (let from = 0; from < ids.length; from += atOnce) {
-    const some = ids.slice(from, from + atOnce);
-    yield* await Promise.all(some.map(id => trajectoryQuery(id).read(context)));
+    yield* await Promise.all(ids.slice(from, from + atOnce).map(read));
   }
 }
 
@@ -58,10 +68,18 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
   return withService(flags, io, async context => {
     const isTrajectory = trajectories.idPattern?.test(word);
     const found = await findAmong(isTrajectory ? [trajectories] : among, word, context);
+    const isOne = found.resource === trajectories;
     let count = 0;
+    let leftOut = 0;
     const lines = async function* (): AsyncGenerator<string> {
       for await (const ids of idsOf(found, context, io)) {
         for await (const trajectory of readAll(ids, context)) {
+          if (trajectory instanceof ServiceError) {
+            if (isOne) throw trajectory;
+            leftOut += 1;
+            io.note(`Left out: ${trajectory.message}`);
+            continue;
+          }
           yield `${safeJson(trajectory)}\n`;
           count += 1;
         }
@@ -71,8 +89,9 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
     io.stopOnSignals?.();
     if (output === undefined) for await (const line of lines()) await io.print(line);
     else await writeLines(output, lines());
-    io.note(`${counted(count, 'trajectory', 'trajectories')}${output === undefined ? '' : ` in ${output}`}`);
-    return exitCodes.done;
+    const written = `${counted(count, 'trajectory', 'trajectories')}${output === undefined ? '' : ` in ${output}`}`;
+    io.note(leftOut === 0 ? written : `${written}; ${leftOut} left out`);
+    return leftOut === 0 ? exitCodes.done : exitCodes.failed;
   });
 }
 

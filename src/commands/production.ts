@@ -3,7 +3,7 @@ import type { Deployment } from '../contract/deployments.ts';
 import { deploymentList } from '../queries/deployments.ts';
 import { pageSize } from '../queries/lists/list.ts';
 import { readListed } from '../queries/remembered/listing.ts';
-import { isInProduction, replacedWords } from '../resources/deployments.ts';
+import { calledName, isInProduction, replacedWords } from '../resources/deployments.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
@@ -26,6 +26,6 @@ export async function replacedBy(slug: string, context: CommandContext, except?:
 
 /** The slugs for which some of the rows answer, with a space between them; undefined if none does. */
 export function slugsInProduction(rows: readonly Deployment[]): string | undefined {
-  const active = rows.filter(isInProduction).map(({ model_slug, deployment_id }) => model_slug ?? deployment_id);
+  const active = rows.filter(isInProduction).map(calledName);
   return active.length === 0 ? undefined : active.join(' ');
 }

@@ -6,6 +6,7 @@ import { type Fact, failureFacts, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { deploymentKeys, deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
+import { typeable } from '../text/typed.ts';
 import { defineResource } from './define.ts';
 import { readOf } from './watching.ts';
 
@@ -112,13 +113,15 @@ export function isInProduction({ is_active, role, status }: Deployment): boolean
   return is_active ?? (role === 'production' && status === 'DEPLOYED');
 }
 
+/** What a deployment is called in sentences, and where it has to be typed: its slug, or its id if that shows nothing. */
+export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
+
 /** A deployment by its id, with the step that it serves. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
   checkpoint_step == null ? deployment_id : `${deployment_id} (step ${checkpoint_step})`;
 
 /** Whether two slugs are the same: services store them in lower case. */
-const isSameSlug = (one: string | null | undefined, other: string): boolean =>
-  one?.toLowerCase() === other.toLowerCase();
+const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /**
  * What answers for a slug now, in words, and is replaced by another deployment.
@@ -129,7 +132,7 @@ const isSameSlug = (one: string | null | undefined, other: string): boolean =>
  */
 export function replacedWords(slug: string, rows: readonly Deployment[], complete: boolean, except = ''): string {
   const active = rows.find(
-    row => row.deployment_id !== except && isSameSlug(row.model_slug, slug) && isInProduction(row),
+    row => row.deployment_id !== except && isSameSlug(calledName(row), slug) && isInProduction(row),
   );
   if (active) {
     return `${withStep(active)} answers for ${slug} now and is replaced.`;

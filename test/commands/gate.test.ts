@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { startService, type TestService } from '../local/server/running.ts';
-import { hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { hostileServer, json, refusal, text } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 let service: TestService;
@@ -114,6 +114,28 @@ it('export leaves no file if a trajectory of it cannot be read', async () => {
   const { code } = await broken('export', ['traj_1', '-o', join(folder, 'half.jsonl')]);
   expect([code, reads]).toEqual([exitCodes.notFound, 2]);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('export goes on after a trajectory that no reader is made for, says which it is, and fails', async () => {
+  const deep = `{"trajectory_id":"traj_2","deep":${'['.repeat(3_000)}${']'.repeat(3_000)}}`;
+  const items = ['traj_1', 'traj_2', 'traj_3'].map(trajectory_id => ({ trajectory_id, status: 'completed' }));
+  const server = await hostileServer((response, request) => {
+    const path = request.url.split('?')[0] ?? '';
+    const own = items.find(({ trajectory_id }) => path.endsWith(trajectory_id));
+    if (own?.trajectory_id === 'traj_2')
+      return text(deep, 200, { 'content-type': 'application/json' })(response, request);
+    const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'completed' };
+    return json(own ?? (path.endsWith('/evr_1') ? run : { items, has_more: false }))(response, request);
+  });
+  const file = join(testFolder(), 'most.jsonl');
+  const most = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { code, notes } = await most('export', ['evr_1', '-o', file]);
+  expect(readFileSync(file, 'utf8').match(/traj_\d/g)).toEqual(['traj_1', 'traj_3']);
+  expect(notes).toContain('Left out: The answer to GET /api/v1/trajectories/traj_2 is nested deeper than 1000 levels');
+  expect(notes).toContain(`2 trajectories in ${file}; 1 left out`);
+  expect(code).toBe(exitCodes.failed);
+  const alone = await most('export', ['traj_2', '-o', join(testFolder(), 'none.jsonl')]);
+  expect([alone.code, alone.notes]).toEqual([exitCodes.failed, expect.stringContaining('nested deeper than')]);
 });
 
 /** The steps of README's workflow that begin with `run:`. */

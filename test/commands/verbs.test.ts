@@ -153,6 +153,25 @@ describe('deploy, promote and undeploy', () => {
 });
 
 describe('production', () => {
+  it.each(['', ' ', '\u200b', '\u001b[31m'])('takes more than Enter where the slug is %j', async model_slug => {
+    const row = { deployment_id: 'dep_1', model_slug, role: 'production', status: 'DEPLOYED', is_active: true };
+    const server = await hostileServer((response, request) => {
+      const isList = request.url.startsWith('/api/v1/deploy?');
+      return json(isList ? { items: [row], has_more: false } : row)(response, request);
+    });
+    const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const answered = (input: string) => ({ input: `${input}\n`, asked: true });
+    for (const words of [
+      ['undeploy', 'dep_1'],
+      ['promote', 'dep_1', '--undo'],
+    ]) {
+      const [command = '', ...args] = words;
+      expect((await on(command, args, answered(''))).code).toBe(exitCodes.failed);
+    }
+    expect(server.requests.every(({ method }) => method === 'GET')).toBe(true);
+    expect((await on('promote', ['dep_1', '--undo'], answered('dep_1'))).code).toBe(exitCodes.done);
+  });
+
   it('is entered and left only by the slug, or with --yes (W3, W43)', async () => {
     const slug = ['--slug', 'teacher', '--role', 'production', '--wait', '--field', 'role'];
     const byNobody = await cli('deploy', ['first@latest', ...slug]);

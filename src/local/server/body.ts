@@ -2,8 +2,9 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Context } from 'hono';
+import { deepestRequest, isNestedDeeper } from '../../text/json-depth.ts';
 import { bytes as amount } from '../../text/numbers.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, apiError } from './errors.ts';
 
 /** Larger bodies are refused, in bytes. */
 const largestBody = 32 * 1024 * 1024;
@@ -54,12 +55,27 @@ async function decompressed(bytes: Buffer): Promise<Buffer> {
   }
 }
 
-/** Parses JSON; undefined for an empty text. @throws ApiError `validation_error` if it is not JSON */
+/** Parses JSON; undefined for an empty text. @throws ApiError `validation_error` if it is not JSON, or nested too deep */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') return undefined;
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text);
   } catch {
     throw new ApiError(400, 'invalid_request_error', 'validation_error', 'The body is not JSON.');
   }
+  if (isNestedDeeper(value, deepestRequest)) throw tooDeep(value);
+  return value;
+}
+
+/** Names the field that is nested too deep, and which item of it. */
+function tooDeep(body: unknown): ApiError {
+  const deepIn = (value: unknown, levels: number): [string, unknown] =>
+    Object.entries(value ?? {}).find(([, each]) => isNestedDeeper(each, levels)) ?? ['', undefined];
+  const [field, value] = deepIn(body, deepestRequest - 1);
+  const place = Array.isArray(value) ? `${field}[${deepIn(value, deepestRequest - 2)[0]}]` : field;
+  return apiError('validation_error', `${place}: makes a request nested deeper than ${deepestRequest} levels.`, {
+    param: place,
+    context: { max_levels: deepestRequest },
+  });
 }

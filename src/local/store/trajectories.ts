@@ -2,6 +2,7 @@
 import { messageContent, written } from '../../contract/common.ts';
 import { hasEnded } from '../../contract/status.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
+import { deepestRequest, isNestedDeeper } from '../../text/json-depth.ts';
 import { isRecord } from '../../text/own.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
@@ -121,7 +122,11 @@ export class TrajectoryStore {
     };
     return {
       ...page,
-      items: page.items.map(row => bodyOf(row, row.dataset_id ? datasetOf(row.dataset_id) : undefined)),
+      items: page.items.map(row => {
+        // One stored before there was a limit must not make its whole page unreadable.
+        const details = isNestedDeeper(detailsOf(row), deepestRequest) ? null : row.details;
+        return bodyOf({ ...row, details }, row.dataset_id ? datasetOf(row.dataset_id) : undefined);
+      }),
     };
   }
 

@@ -5,6 +5,7 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../../text/errors.ts';
+import { deepestRequest, isNestedDeeper } from '../../text/json-depth.ts';
 import { bytes } from '../../text/numbers.ts';
 
 /** One trajectory of a file, or an error in its place. */
@@ -30,6 +31,8 @@ interface Range {
 const pieceBytes = 256 * 1024;
 /** Maximum size of a trajectory in bytes, since a request is one text. */
 export const largestItem = 128 * 1024 * 1024;
+/** A request has two levels around it. */
+const deepestItem = deepestRequest - 2;
 
 const [tab, newline, carriageReturn, space, quote, comma, backslash] = [9, 10, 13, 32, 34, 44, 92];
 const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125];
@@ -152,6 +155,8 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable('It is not an object.');
+    if (isNestedDeeper(value, deepestItem))
+      return unusable(`It is nested deeper than ${deepestItem} levels, and could not be read back.`);
     return { line, ...range, value: value as Record<string, unknown>, error: undefined };
   } catch (error) {
     return unusable(`It is not JSON: ${errorMessage(error)}`);

@@ -7,10 +7,13 @@ import type { ApiError } from '../../../src/local/server/errors.ts';
 import type { ServiceContext } from '../../../src/local/server/handlers.ts';
 import { trajectoryRoutes } from '../../../src/local/server/routes/trajectories.ts';
 import { TrajectoryTokens, tokenLifetimeMs } from '../../../src/local/server/trajectory-tokens.ts';
+import { Database } from '../../../src/local/store/database.ts';
+import { databasePath } from '../../../src/local/store/database-path.ts';
 import { Keyring } from '../../../src/local/store/keyring.ts';
 import { ensureOrganization } from '../../../src/local/store/organizations.ts';
 import { openStores } from '../../../src/local/store/stores.ts';
-import { startService, type TestService } from './running.ts';
+import { deepestRequest } from '../../../src/text/json-depth.ts';
+import { clientOf, startService, type TestService } from './running.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -430,5 +433,60 @@ describe('a secret', () => {
     await service.call('DELETE', `/api/v1/secrets/${body.secret.secret_id}`);
     expect(await get(`/api/v1/benchmarks/${benchId}/readiness`)).toMatchObject({ ready: false });
     expect((await start()).body).toEqual(first.body);
+  });
+});
+
+describe('content that is nested deep', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const uploadText = (...trajectories: string[]) =>
+    service.call('POST', '/api/v1/trajectories/upload', `{"dataset":"deep","trajectories":[${trajectories.join()}]}`);
+  const shallow = JSON.stringify(conversation('x'));
+  /** Levels of the whole request, some of which are around what is nested. */
+  const withMetadata = (levels: number) => `{"messages":[{"role":"user"}],"metadata":{"a":${nested(levels - 4)}}}`;
+  const withMessage = (levels: number) => `{"messages":[{"role":"user","content":${nested(levels - 5)}}]}`;
+
+  it.each([
+    ['upload', () => uploadText(withMetadata(deepestRequest))],
+    ['upload', () => uploadText(withMessage(deepestRequest))],
+    ['open', () => service.call('POST', '/api/v1/trajectories', withMessage(deepestRequest + 2))],
+  ])('is stored up to a limit, and can be read in its record and its list (%s)', async (_, store) => {
+    const { status, body } = await store();
+    expect(status).toBe(200);
+    const client = clientOf(service);
+    const trajectory_id = body.tid ?? body.trajectories[0].trajectory_id;
+    const read = await client.call('getTrajectory', { params: { trajectory_id } });
+    expect(read.trajectory_id).toBe(trajectory_id);
+    const { items } = await client.call('listTrajectories', { query: { limit: 1 } });
+    expect(items[0]?.trajectory_id).toBe(trajectory_id);
+    await client.close();
+  });
+
+  it.each([deepestRequest + 1, 3_000, 10_000, 100_000])(
+    'is refused at %i levels, by the name of its place',
+    async levels => {
+      for (const trajectory of [withMetadata(levels), withMessage(levels)]) {
+        const { status, body } = await uploadText(shallow, trajectory);
+        expect([status, body.error.param]).toEqual([422, 'trajectories[1]']);
+        expect(body.error.message).toBe('trajectories[1]: makes a request nested deeper than 990 levels.');
+      }
+      const opened = await service.call('POST', '/api/v1/trajectories', withMetadata(levels + 2));
+      expect([opened.status, opened.body.error.param]).toEqual([422, 'metadata']);
+      const chat = await service.call('POST', '/v1/chat/completions', `{"messages":${nested(levels)}}`);
+      expect(chat.status).toBe(422);
+    },
+  );
+
+  it('leaves the list readable where it was stored before there was a limit', async () => {
+    const id = await stored({ metadata: { old: 1 } }, 'old');
+    const database = new Database(databasePath(service.folder));
+    database.run('update trajectories set details = ? where trajectory_id = ?', `{"metadata":${nested(3_000)}}`, id);
+    database.close();
+    const client = clientOf(service);
+    const { items } = await client.call('listTrajectories', { query: { dataset_name: 'old' } });
+    expect(items.map(({ trajectory_id }) => trajectory_id)).toEqual([id]);
+    await expect(client.call('getTrajectory', { params: { trajectory_id: id } })).rejects.toMatchObject({
+      code: 'answer_too_deep',
+    });
+    await client.close();
   });
 });

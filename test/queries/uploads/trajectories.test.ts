@@ -67,6 +67,14 @@ describe('a file', () => {
     expect(list.map(({ error }) => error === undefined)).toEqual([true, true, false]);
   });
 
+  it('has a trajectory that is nested too deep refused in its place', async () => {
+    const deep = (levels: number) =>
+      `{"messages":[{"role":"user","content":${'['.repeat(levels)}${']'.repeat(levels)}}]}`;
+    const upload = await uploaded([line('a'), deep(985), deep(986), deep(10_000)].join('\n'), 'deep');
+    expect(upload.state.counts).toEqual({ stored: 2, skipped: 0, failed: 2 });
+    expect(upload.outcomes[2]?.message).toBe('It is nested deeper than 988 levels, and could not be read back.');
+  });
+
   const tricky = [
     { a: 'braces } ] , in text', b: [1, [2, { c: '"quoted" \\\\' }]] },
     { empty: {}, list: [], text: '' },

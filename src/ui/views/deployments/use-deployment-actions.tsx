@@ -3,14 +3,12 @@
 import type { ReactNode } from 'react';
 import type { Deployment } from '../../../contract/deployments.ts';
 import { undeploy, unpromote } from '../../../queries/deployments.ts';
-import { deploymentCommands, isInProduction } from '../../../resources/deployments.ts';
+import { deploymentCommands, isInProduction, calledName as labelOf } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { namesOf } from '../shared/list-words.ts';
 import { PromoteWindow } from './promote.tsx';
-
-const labelOf = (deployment: Deployment): string => deployment.model_slug ?? deployment.deployment_id;
 
 /** What stops with deployments in production; nothing without them. */
 function outageWords(production: readonly Deployment[]): string {

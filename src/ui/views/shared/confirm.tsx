@@ -6,6 +6,7 @@ import type { Action } from '../../../queries/action.ts';
 import { useActionForEach, useRequests } from '../../../queries/use-action.ts';
 import { describeError } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { isTyped, typeable } from '../../../text/typed.ts';
 import { truncate } from '../../../text/width.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
 import { windowRoom } from '../../app/layout.ts';
@@ -105,7 +106,7 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong'): TypedState
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, question, verb, past, action, rows: given, labelOf, onDone, onClose } = props;
   const { layout } = useShell();
-  const typed = props.typed === undefined ? undefined : sanitiseLine(props.typed);
+  const typed = props.typed === undefined ? undefined : typeable(props.typed);
   const theme = useTheme();
   const { styles, glyphs } = theme;
   const keyOf = useKeyOf();
@@ -149,7 +150,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   const listed = names.length > 0 ? listOf(names, listRoom) : [];
   const lines = [...asked, ...listed.map(label => truncate(`${glyphs.bullet} ${sanitiseLine(label)}`, inner))];
   const act = async (): Promise<void> => {
-    if (typed !== undefined && textOf(answer.field).trim().replaceAll(/\s+/g, ' ') !== typed) {
+    if (typed !== undefined && !isTyped(textOf(answer.field), typed)) {
       dispatch('wrong');
       return;
     }

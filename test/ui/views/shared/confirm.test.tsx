@@ -61,6 +61,19 @@ describe('a confirmation', () => {
     expect([sent.length, onDone.mock.calls.length]).toEqual([names.length, 1]);
   });
 
+  it('is never given by Enter alone, also where the words to type show nothing', async () => {
+    const sent: string[] = [];
+    const { screen } = openConfirm(async name => sent.push(name), 60, '\u200b \u001b[31m');
+    await screen.waitFor('Type yes to delete:');
+    await screen.press('enter');
+    await screen.waitFor('✗ Type yes');
+    expect(sent).toEqual([]);
+    await screen.type('yes');
+    await screen.press('enter');
+    await screen.waitFor(text => !text.includes('Delete 5 runs?'));
+    expect(sent).toHaveLength(names.length);
+  });
+
   it('says that its requests wait for the rate limit, and until when', async () => {
     const { screen } = openConfirm(() => new Promise(() => {}));
     const limited = { kind: 'limited', reason: 'rate_limit', until: Date.now() + 60_000 } as const;

@@ -1,0 +1,22 @@
+/** What has to be typed to confirm something is never nothing, whatever came over the wire. */
+import { expect, it } from 'vitest';
+import { isTyped, typeable } from '../../src/text/typed.ts';
+
+it.each([
+  [['talker', 'dep_1'], 'talker'],
+  [['  two\u00a0\n words ', 'dep_1'], 'two words'],
+  [['', 'dep_1'], 'dep_1'],
+  [[undefined, 'dep_1'], 'dep_1'],
+  [[' \t\u3000', 'dep_1'], 'dep_1'],
+  [['\u200b\u2060\u00ad', 'dep_1'], 'dep_1'],
+  [['\u001b[31m', 'dep_1'], 'dep_1'],
+  [['\u2800\u0301', 'dep_1'], 'dep_1'],
+  [['', ''], 'yes'],
+])('%j is typed as %j', (names, typed) => {
+  expect(typeable(...names)).toBe(typed);
+});
+
+it('is what is shown, with the spaces that the user likes', () => {
+  expect(isTyped(' two   words', 'two\u200b words')).toBe(true);
+  for (const nothing of ['', ' ', '\u200b']) expect(isTyped(nothing, nothing)).toBe(false);
+});
