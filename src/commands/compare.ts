@@ -149,6 +149,7 @@ export async function run(
       tasks_without_reward: compared.lacking,
       verdict: verdict.kind,
       verdict_words: verdict.words,
+      more_tasks: verdict.moreTasks ?? null,
       more_rollouts: verdict.moreRollouts ?? null,
       equal_within: options.equalWithin,
       reward_range: { low: options.range[0], high: options.range[1] },

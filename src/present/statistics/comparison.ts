@@ -25,7 +25,9 @@ export interface Verdict {
   readonly kind: VerdictKind;
   /** The same on the screen, in `compare` and in the gate. */
   readonly words: string;
-  /** About how many more rollouts of each run would decide it; undefined if it is decided, or if they would not. */
+  /** About how many more tasks would decide it; undefined if it is decided, or if they would not. */
+  readonly moreTasks?: number | undefined;
+  /** The same number, where rollouts that are to come are of tasks that are to come. */
   readonly moreRollouts?: number | undefined;
 }
 
@@ -71,6 +73,8 @@ export function summariseComparison(
   const evidence = evidenceFor(runs, options);
   const lacking = base.tasks.filter((_, index) => runs.some(run => lacks(run, index))).length;
   const count = (test: (value: number) => boolean): number => differences.filter(test).length;
+  const means = { base: taskMean(base, options.range), new: taskMean(fresh, options.range) };
+  const ignored = options.missing === 'ignore' ? withoutReward(means.base) + withoutReward(means.new) : 0;
   const situation: Situation = {
     evidence,
     // What the rewards that are there would say by themselves.
@@ -78,12 +82,13 @@ export function summariseComparison(
     interval: evidence.interval(),
     lacking,
     tasks: base.tasks.length,
-    rollouts: Math.max(...runs.map(({ tasks }) => tasks.reduce((sum, { rewards }) => sum + rewards.length, 0))),
+    size: lacking > 0 && options.missing === 'bound' ? base.tasks.length : differences.length,
+    toCome: toCome(runs),
+    ignored: ignored === 0 ? '' : `ignoring ${counted(ignored, 'rollout')} without a reward`,
     options,
   };
   return {
-    base: taskMean(base, options.range),
-    new: taskMean(fresh, options.range),
+    ...means,
     pairs: differences.length,
     tasks: base.tasks.length,
     difference: mean(differences),
@@ -102,14 +107,41 @@ function lacks({ tasks, final }: RunTasks, index: number): boolean {
   return task !== undefined && lacksReward(task, final);
 }
 
+const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts - rated;
+
+/** How many tasks rollouts that are to come may add, and of which run these are. */
+interface ToCome {
+  readonly most: number;
+  readonly of: string;
+}
+
+/**
+ * Undefined if more rollouts would be of the same tasks. Tasks are the sample, so that these would not make it larger:
+ * only in a run that goes on, with one rollout of each task, is every rollout a task.
+ */
+function toCome([base, fresh]: readonly [RunTasks, RunTasks]): ToCome | undefined {
+  const isSingle = [base, fresh].every(run =>
+    run.tasks.every(({ rewards, unlisted }) => rewards.length + unlisted <= 1),
+  );
+  if (!isSingle || (base.final && fresh.final)) return undefined;
+  if (!base.final && !fresh.final) return { most: Number.POSITIVE_INFINITY, of: 'each run' };
+  const [open, whole] = base.final ? [fresh, base] : [base, fresh];
+  const isAwaited = (index: number): boolean =>
+    whole.tasks[index]?.rewards.length === 1 && open.tasks[index]?.rewards.length === 0;
+  return { most: [...whole.tasks.keys()].filter(isAwaited).length, of: base.final ? 'the new run' : 'the base run' };
+}
+
 interface Situation {
   readonly evidence: Evidence;
   readonly rated: Evidence;
   readonly interval: Interval | undefined;
   readonly lacking: number;
   readonly tasks: number;
-  /** Of the run that has more of them. */
-  readonly rollouts: number;
+  /** Tasks that the evidence is of. */
+  readonly size: number;
+  readonly toCome: ToCome | undefined;
+  /** Which rewards are ignored, in words; empty if none is. */
+  readonly ignored: string;
   readonly options: ComparisonOptions;
 }
 
@@ -121,36 +153,57 @@ function shown({ shows }: Evidence, equalWithin: number, times: number): Verdict
 }
 
 function verdictOf(situation: Situation, pairs: number): Verdict {
+  const { kind, words, ...more } = plainVerdict(situation, pairs);
+  return { kind, words: [words, situation.ignored].filter(Boolean).join(', '), ...more };
+}
+
+function plainVerdict(situation: Situation, pairs: number): Verdict {
   const { evidence, rated, options } = situation;
   const { equalWithin } = options;
   const kind = shown(evidence, equalWithin, 1);
   if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}` };
   if (kind === 'equal') return { kind, words: `equal within ±${equalWithin}` };
-  if (pairs === 0) return undecided('no task has a reward in both runs');
-  const reason = whyNot(situation, shown(rated, equalWithin, 1) !== 'undecided');
-  if (reason !== undefined) return undecided(reason);
-  return more(situation, times => shown(evidence, equalWithin, times) !== 'undecided');
+  const reason =
+    pairs === 0
+      ? nothingInBoth
+      : whyNot(situation, shown(rated, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
+  const { words, ...more } =
+    reason === undefined
+      ? moreOf(situation, times => shown(evidence, equalWithin, times) !== 'undecided')
+      : { words: reason };
+  return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
 }
 
-const undecided = (reason: string, moreRollouts?: number): Verdict => ({
-  kind: 'undecided',
-  words: reason === '' ? 'undecided' : `undecided: ${reason}`,
-  moreRollouts,
-});
+const nothingInBoth = 'no task has a reward in both runs';
 
-/** Why the data says nothing, other than that there is too little of it. */
-function whyNot({ evidence, lacking, tasks, options }: Situation, isReversible: boolean): string | undefined {
-  if (evidence.reason === 'outside')
-    return `rewards lie outside of ${options.range.join('..')}, their range is not known`;
-  return isReversible ? `${lacking} of ${counted(tasks, 'task')} lack a reward and could reverse it` : undefined;
+const lackingWords = ({ lacking, tasks }: Pick<Situation, 'lacking' | 'tasks'>): string =>
+  `${lacking} of ${counted(tasks, 'task')} lack a reward`;
+
+/**
+ * Why the data says nothing, other than that there is too little of it.
+ *
+ * @param could what the missing rewards could do, if those that are there would decide it by themselves
+ */
+function whyNot(situation: Situation, could?: string): string | undefined {
+  if (situation.evidence.reason === 'outside')
+    return `rewards lie outside of ${situation.options.range.join('..')}, their range is not known`;
+  return could === undefined ? undefined : `${lackingWords(situation)} and could ${could}`;
 }
 
-/** Undecided, with the number of rollouts that would decide it. */
-function more({ interval, rollouts, lacking, tasks }: Situation, isShown: (times: number) => boolean): Verdict {
+/** What would decide it, in words and as a number: more tasks, or rollouts where these are of new tasks. */
+function moreOf(
+  situation: Situation,
+  isShown: (times: number) => boolean,
+): Pick<Verdict, 'words' | 'moreTasks' | 'moreRollouts'> {
+  const { interval, size, toCome: coming, lacking } = situation;
   const times = interval === undefined ? undefined : timesUntil(isShown);
-  if (times === undefined) return undecided(lacking > 0 ? `${lacking} of ${counted(tasks, 'task')} lack a reward` : '');
-  const needed = sensible((times - 1) * rollouts);
-  return undecided(`about ${counted(needed, 'more rollout')} of each run`, needed);
+  if (times === undefined) return { words: lacking > 0 ? lackingWords(situation) : '' };
+  const needed = (times - 1) * size;
+  const moreTasks = sensible(needed);
+  if (coming === undefined || needed > coming.most)
+    return { words: `about ${counted(moreTasks, 'more task')}`, moreTasks };
+  const moreRollouts = Math.min(moreTasks, coming.most);
+  return { words: `about ${counted(moreRollouts, 'more rollout')} of ${coming.of}`, moreTasks, moreRollouts };
 }
 
 /** Rounded up to one digit, or two if the first is 1. */
@@ -160,21 +213,32 @@ function sensible(count: number): number {
   return Math.ceil(whole / unit) * unit;
 }
 
-/** Sentence: what is certain about the lowest difference that is allowed. */
+/** What is certain about the lowest difference that is allowed, in sentences. */
 function gateOf(situation: Situation, least: number): Gate {
+  const { outcome, sentences } = plainGate(situation, least);
+  return { outcome, words: [...sentences, situation.ignored].filter(Boolean).map(sentence).join(' ') };
+}
+
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+function plainGate(
+  situation: Situation,
+  least: number,
+): Pick<Gate, 'outcome'> & { readonly sentences: readonly string[] } {
   const { evidence, rated, interval } = situation;
-  const required = `Required: at least ${difference(least)}.`;
+  const open = `undecided whether the difference is at least ${difference(least)}`;
   if (interval === undefined) {
-    const reason = whyNot(situation, false) ?? 'no task has a reward in both runs';
-    return { outcome: 'undecided', words: `Undecided: there is no interval, because ${reason}. ${required}` };
+    const reason = whyNot(situation) ?? nothingInBoth;
+    return { outcome: 'undecided', sentences: [`${open}: there is no interval, because ${reason}`] };
   }
-  const between = `The difference is between ${difference(interval.low)} and ${difference(interval.high)}.`;
-  if (interval.low >= least) return { outcome: 'passed', words: `${between} ${required}` };
-  if (interval.high < least) return { outcome: 'failed', words: `Too low. ${between} ${required}` };
-  const reason = whyNot(situation, rated.shows('above', least, 1) || rated.shows('below', least, 1));
-  const { words } =
-    reason === undefined
-      ? more(situation, times => evidence.shows('above', least, times) || evidence.shows('below', least, times))
-      : undecided(reason);
-  return { outcome: 'undecided', words: `${words.charAt(0).toUpperCase()}${words.slice(1)}. ${between} ${required}` };
+  const between = `between ${difference(interval.low)} and ${difference(interval.high)}`;
+  const known = [`the difference is ${between}`, `required: at least ${difference(least)}`];
+  if (interval.low >= least) return { outcome: 'passed', sentences: ['passed', ...known] };
+  if (interval.high < least) return { outcome: 'failed', sentences: ['too low', ...known] };
+  const isDecided = (data: Evidence, times: number): boolean =>
+    data.shows('above', least, times) || data.shows('below', least, times);
+  const reason = whyNot(situation, isDecided(rated, 1) ? 'decide it' : undefined);
+  const more = reason === undefined ? moreOf(situation, times => isDecided(evidence, times)) : { words: reason };
+  const decides = more.moreTasks === undefined ? more.words : `${more.words} would decide it`;
+  return { outcome: 'undecided', sentences: [`${open}: it is ${between}`, decides] };
 }

@@ -23,7 +23,7 @@ describe('a verdict', () => {
     const { interval, verdict, gate } = compared([0, 0], [1, 1]);
     expect(interval?.low).toBeCloseTo(-1 + 2 * Math.sqrt(0.025), 6);
     expect(interval?.high).toBe(1);
-    expect(verdict).toMatchObject({ kind: 'undecided', words: 'undecided: about 4 more rollouts of each run' });
+    expect(verdict).toMatchObject({ kind: 'undecided', words: 'undecided: about 4 more tasks', moreTasks: 4 });
     expect(gate(0.9).outcome).toBe('undecided');
   });
 
@@ -45,7 +45,7 @@ describe('a verdict', () => {
     const same = compared(times(200, 0.5), times(200, 0.5));
     expect(same.verdict).toMatchObject({ kind: 'equal', words: 'equal within ±0.05' });
     expect(compared(times(200, 0.5), times(200, 0.5), { equalWithin: 0.01 }).verdict.words).toMatch(
-      /^undecided: about \d+ more rollouts of each run$/,
+      /^undecided: about \d+ more tasks$/,
     );
     expect(compared(times(28, 0.5), times(28, 0.5), { equalWithin: 0 }).verdict.words).toBe('undecided');
   });
@@ -64,6 +64,47 @@ describe('a verdict', () => {
   });
 });
 
+describe('what would decide it', () => {
+  const half = (count: number) => [...times(count, 0), ...times(count, 0.5)];
+
+  it('is more tasks, however many rollouts each of them has', () => {
+    const one = compared(times(4, 0), times(4, 1)).verdict;
+    const four = compared(times(4, [0, 0, 0, 0]), times(4, [1, 1, 1, 1])).verdict;
+    expect(four).toEqual(one);
+    expect(four).toMatchObject({ words: 'undecided: about 2 more tasks', moreTasks: 2 });
+    expect(four.moreRollouts).toBeUndefined();
+    const running = compared(times(4, [0, 0]), times(4, [1, 1]), { final: false }).verdict;
+    expect(running.words).toMatch(/^undecided: about \d+ more tasks$/);
+  });
+
+  it('is more rollouts of two runs that go on, where each is of another task', () => {
+    const { verdict } = compared(times(4, 0), times(4, 1), { final: false });
+    expect(verdict.words).toMatch(/^undecided: about \d+ more rollouts of each run$/);
+    expect(verdict.moreRollouts).toBe(verdict.moreTasks);
+  });
+
+  it('is rollouts of the run that goes on, as far as the other one has more tasks', () => {
+    const waiting = (count: number) => [...half(5), ...times(count, [])];
+    const of = (count: number) =>
+      summariseComparison(run(times(10 + count, 0)), run(waiting(count), false), comparisonDefaults).verdict.words;
+    expect(of(200)).toMatch(/^undecided: about \d+ more rollouts of the new run$/);
+    expect(of(2)).toMatch(/^undecided: about \d+ more tasks$/);
+    const { verdict } = summariseComparison(run(waiting(200), false), run(times(210, 0)), comparisonDefaults);
+    expect(verdict.words).toMatch(/^undecided: about \d+ more rollouts of the base run$/);
+  });
+
+  it('does not grow with tasks that only one of the runs has', () => {
+    const [few, many] = [0, 100].map(
+      more =>
+        summariseComparison(
+          run([...half(5), ...times(more, 0)], false),
+          run([...half(5).toReversed(), ...times(more, [])], false),
+        ).verdict,
+    );
+    expect(many?.moreTasks).toBe(few?.moreTasks);
+  });
+});
+
 describe('missing rewards', () => {
   const fresh = [...times(24, 1), ...times(4, [undefined])];
 
@@ -79,7 +120,13 @@ describe('missing rewards', () => {
     const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
     const base = [...times(22, 0), ...times(6, 1)];
     expect(compared(base, close).verdict.words).toBe('undecided: 6 of 28 tasks lack a reward and could reverse it');
-    expect(compared(base, close, { missing: 'ignore' }).verdict.kind).toBe('better');
+    const ignoring = compared(base, close, { missing: 'ignore' });
+    expect(ignoring.verdict).toMatchObject({
+      kind: 'better',
+      words: 'the new run is better, ignoring 6 rollouts without a reward',
+    });
+    expect(ignoring.gate(0).words).toMatch(/Ignoring 6 rollouts without a reward\.$/);
+    expect(compared(base, times(28, 1), { missing: 'ignore' }).verdict.words).toBe('the new run is better');
   });
 
   it('are a part of a task that has others', () => {
@@ -139,14 +186,33 @@ describe('rewards outside of the range', () => {
 describe('the gate', () => {
   it('passes, fails and says when it does not know', () => {
     const { gate } = compared(times(28, 0), times(28, 0.5));
-    expect(gate(0).outcome).toBe('passed');
+    expect(gate(0)).toMatchObject({
+      outcome: 'passed',
+      words: expect.stringMatching(
+        /^Passed\. The difference is between \+0\.\d+ and \+0\.\d+\. Required: at least 0\.$/,
+      ),
+    });
     expect(gate(0.9)).toMatchObject({
       outcome: 'failed',
       words: expect.stringMatching(/^Too low\. The difference is between/),
     });
+  });
+
+  it('answers whether the difference is large enough, not which run is better', () => {
+    const { gate, verdict } = compared(times(28, 0), times(28, 0.5));
+    expect(verdict.kind).toBe('better');
     expect(gate(0.45)).toMatchObject({
       outcome: 'undecided',
-      words: expect.stringMatching(/^Undecided: about \d+ more rollouts of each run\. The difference is between/),
+      words: expect.stringMatching(
+        /^Undecided whether the difference is at least \+0\.450: it is between \+0\.\d+ and \+0\.\d+\. About \d+ more tasks would decide it\.$/,
+      ),
     });
+    const lacking = compared(times(28, 0), [...times(20, 0.5), ...times(8, [undefined])]);
+    expect(lacking.gate(0.2).words).toMatch(
+      /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 tasks lack a reward and could decide it\.$/,
+    );
+    expect(compared([], []).gate(0).words).toBe(
+      'Undecided whether the difference is at least 0: there is no interval, because no task has a reward in both runs.',
+    );
   });
 });

@@ -88,7 +88,7 @@ describe('comparisonLines', () => {
     expect(said.slice(0, 2)).toEqual(['base  0.250 of 4 tasks  untrained', 'new   0.563 of 4 tasks  trained']);
     expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% between -0\.\d+ and \+0\.\d+$/);
     expect(said.slice(3)).toEqual([
-      expect.stringMatching(/^ {6}Undecided: about \d+ more rollouts of each run$/),
+      expect.stringMatching(/^ {6}Undecided: about \d+ more tasks$/),
       '      new is higher on 3, lower on 0, same on 1 of 4',
     ]);
   });
@@ -101,7 +101,7 @@ describe('comparisonLines', () => {
   it('are not sure of one or two tasks that go from 0 to 1 (V44)', () => {
     expect(lines(both(run([0]), run([1]))).slice(2)).toEqual([
       expect.stringMatching(/^diff {2}\+1\.00 {2}95% between -0\.9\d+ and \+1\.00$/),
-      '      Undecided: about 5 more rollouts of each run',
+      '      Undecided: about 5 more tasks',
       '      new is higher on 1, lower on 0, same on 0 of 1',
     ]);
     expect(lines(both(run([0, 0]), run([1, 1])))[2]).toBe('diff  +1.00  95% between -0.684 and +1.00');
