@@ -8,7 +8,7 @@ import { pathOf } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { terminationReasons, trajectoryStatuses } from '../../contract/trajectories.ts';
 import { isRecord, own } from '../../text/own.ts';
-import type { UploadedReward } from '../store/reward-logs.ts';
+import { type UploadedReward, weightedMean } from '../store/reward-logs.ts';
 import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
 import { check } from './validate.ts';
 
@@ -169,7 +169,7 @@ function aboutOf(item: Uploaded, more: Fields) {
     task_id: item.task_id ?? ('task_id' in task ? task.task_id : null) ?? task.name ?? null,
     model_id: item.model_id ?? null,
     // An explicit null is kept: then the record has no reward, whatever was logged to it.
-    reward: item.reward === undefined ? meanOf(counted) : item.reward,
+    reward: item.reward === undefined ? weightedMean(counted) : item.reward,
     error: item.error ?? null,
     details: Object.keys(details).length === 0 ? null : JSON.stringify(details),
   };
@@ -244,12 +244,6 @@ function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readon
     });
   }
   return { counted, others: others.length === 0 ? undefined : others };
-}
-
-/** The weighted mean of logged rewards; null if none of them has a weight. */
-function meanOf(rewards: readonly UploadedReward[]): number | null {
-  const weights = rewards.reduce((sum, { weight }) => sum + weight, 0);
-  return weights === 0 ? null : rewards.reduce((sum, { value, weight }) => sum + value * weight, 0) / weights;
 }
 
 function numbered({ messages: said, reward, has_error, ...more }: z.output<typeof step>, step_index: number) {

@@ -30,6 +30,23 @@ export class RewardIdTaken extends Error {
   override readonly name = 'RewardIdTaken';
 }
 
+/** The weighted mean of rewards; null if none of them has a weight. */
+export function weightedMean(rewards: readonly Pick<RewardLog, 'value' | 'weight'>[]): number | null {
+  const counted = rewards.filter(({ weight }) => weight > 0);
+  if (counted.length === 0) return null;
+  const ofWeights = unitOf(counted.map(({ weight }) => weight));
+  const ofValues = unitOf(counted.map(({ value }) => Math.abs(value)));
+  const weights = counted.reduce((sum, { weight }) => sum + weight * ofWeights, 0);
+  const values = counted.reduce((sum, { value, weight }) => sum + value * ofValues * (weight * ofWeights), 0);
+  return values / weights / ofValues;
+}
+
+/** The power of two that brings the largest of some numbers near 1: with it nothing is rounded, and no sum overflows. */
+function unitOf(numbers: readonly number[]): number {
+  const largest = numbers.reduce((most, each) => Math.max(most, each), 0);
+  return largest === 0 ? 1 : 2 ** -Math.max(-1_000, Math.floor(Math.log2(largest)));
+}
+
 /**
  * Records a reward; the trajectory's own reward becomes the weighted mean. Repeating the same reward changes nothing,
  * even after the trajectory has ended.
@@ -53,12 +70,11 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
     }
     if (hasEnded(trajectory.status)) throw new TrajectoryTerminal(`The trajectory has ended as ${trajectory.status}.`);
     database.put('reward_logs', { trajectory_id, created_at: now(), ...reward });
-    database.run(
-      `update trajectories set reward = (
-         select sum(value * weight) / sum(weight) from reward_logs where trajectory_id = ?1 and weight > 0
-       ) where trajectory_id = ?1`,
+    const logged = database.all<Pick<RewardLog, 'value' | 'weight'>>(
+      'select value, weight from reward_logs where trajectory_id = ?',
       trajectory_id,
     );
+    database.run('update trajectories set reward = ? where trajectory_id = ?', weightedMean(logged), trajectory_id);
     return trajectory.status;
   });
 }

@@ -338,6 +338,15 @@ describe('a reward', () => {
     expect((await log(id, { reward_id: 'd', value: 1, weight: -1 })).body.error.param).toBe('weight');
   });
 
+  it('counts beside others whose weights add up to more than a number can hold', async () => {
+    const rewards = [1, 0].map(value => ({ name: 'quality', value, weight: Number.MAX_VALUE }));
+    const uploaded = await stored({ rewards, trace_id: 'heavy' });
+    expect((await get(`/api/v1/trajectories/${uploaded}`)).reward).toBe(0.5);
+    const id = await stored({ status: 'running', trace_id: 'heavy and open' });
+    for (const reward of rewards) expect((await log(id, reward)).status).toBe(200);
+    expect((await get(`/api/v1/trajectories/${id}`)).reward).toBe(0.5);
+  });
+
   it('is refused once the trajectory has ended, and nothing is recorded', async () => {
     const id = await stored({ status: 'running', trace_id: 'ending' });
     const complete = (termination_reason: string) =>
