@@ -5,7 +5,7 @@ import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { type Fact, given } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
-import type { ComparedRuns, ComparisonOptions } from '../present/statistics/comparison.ts';
+import { type ComparedRuns, type ComparisonOptions, type Gate, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison, finalRuns, ratedRewards } from '../queries/compare.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
@@ -17,11 +17,11 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, lineText, printRecord } from './output.ts';
+import { checkRecordFlags, lineText, printRecord, printsRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-function factsOf(base: Found, fresh: Found, compared: ComparedRuns): readonly Fact[] {
+function factsOf(base: Found, fresh: Found, compared: ComparedRuns, gate: Gate | undefined): readonly Fact[] {
   const { interval, verdict, wins, losses, ties } = compared;
   const runWords = ({ id, row }: Found, mean: TaskMean): string =>
     `${taskMeanWords(mean)}, ${(row as EvalRun).display_name ?? id} (${id})`;
@@ -41,6 +41,7 @@ function factsOf(base: Found, fresh: Found, compared: ComparedRuns): readonly Fa
     },
     { label: 'missing', value: lackingWords(compared) || undefined },
     { label: 'verdict', value: verdict.words },
+    { label: 'gate', value: gate?.words },
     { label: 'wins', value: wins },
     { label: 'losses', value: losses },
     { label: 'ties', value: ties },
@@ -136,7 +137,8 @@ export async function run(
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
     if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
-    const compared = compareRuns(page.items, final, options);
+    const summary = compareRuns(page.items, final, options);
+    const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
     const { interval, verdict, wins, losses, ties } = compared;
     const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
     const record = {
@@ -159,10 +161,11 @@ export async function run(
       ties,
       ...(gate && { fail_below: failBelow, passed: gate.outcome === 'passed', gate: gate.outcome }),
     };
-    const facts = factsOf(base, fresh, compared);
+    const facts = factsOf(base, fresh, compared, gate);
     await printRecord(record, fresh.id, flags, io, { text: () => textOf(facts, flags.markdown ?? false, io) });
     if (gate === undefined || gate.outcome === 'passed') return exitCodes.done;
-    io.note(gate.words);
+    // On a terminal it has just been printed.
+    if (io.columns === undefined || printsRecord(flags)) io.note(gate.words);
     return gate.outcome === 'undecided' && undecided === 'pass' ? exitCodes.done : exitCodes.failed;
   });
 }

@@ -277,25 +277,37 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad([''], usage, /name/, { input: 'value' }),
   ],
   compare: [
-    ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nwins\t0\n/s),
+    ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nwins\t0\n/s),
+    bad(['first', 'first', '--fail-below', '-1'], failed, /^Undecided: this is the same run twice\.$/, {
+      out: /\ngate\tUndecided: this is the same run twice\.\n/,
+    }),
     asJson(
-      ['first', 'first', '--fail-below', '-0.2', '--equal-within', '0.2'],
+      ['second', 'first', '--fail-below', '-0.2', '--equal-within', '0.2'],
       has({ difference: 0, wins: 0, losses: 0, n: 28, verdict: 'equal', passed: true, gate: 'passed' }),
     ),
-    bad(['first', 'first', '--fail-below', '0.5'], failed, /Too low. The difference is between/, { out: /^base/ }),
-    bad(['first', 'first', '--fail-below', '0'], failed, /Undecided. The difference is between/, { out: /^base/ }),
+    ok(['second', 'first', '--fail-below', '-0.2'], /\ngate\tPassed\. The difference is between /),
+    bad(['second', 'first', '--fail-below', '0.5'], failed, /^Too low\. The difference is between/, {
+      out: /^base.*\ngate\tToo low\. The difference is between/s,
+    }),
+    bad(['second', 'first', '--fail-below', '0'], failed, /^Undecided whether the difference is at least 0: it is/, {
+      out: /^base/,
+    }),
     {
-      args: ['first', 'first', '--fail-below', '0', '--undecided', 'pass', '--missing', 'ignore', '--field', 'gate'],
+      args: ['second', 'first', '--fail-below', '0', '--undecided', 'pass', '--missing', 'ignore', '--field', 'gate'],
       code: done,
       out: /^undecided\n$/,
-      notes: /Undecided. The difference is between/,
+      notes: /^Undecided whether the difference is at least 0: it is/,
     },
     ok(
-      ['first', 'first', '--markdown'],
+      ['second', 'first', '--markdown'],
       /^\| comparison \| result \|\n\|.*\n\| base \| .*\| verdict \| undecided: about /s,
     ),
+    ok(
+      ['second', 'first', '--markdown', '--fail-below', '-0.2'],
+      /\n\| verdict \| .*\n\| gate \| Passed\. The difference is between .* Required: at least -0\.200\. \|\n/,
+    ),
     bad(['first', 'first', '--markdown', '--json'], usage, /./),
-    ok(['first', 'first', '--reward-range', '-1..2', '--field', 'reward_range.low'], /^-1\n$/),
+    ok(['second', 'first', '--reward-range', '-1..2', '--field', 'reward_range.low'], /^-1\n$/),
     bad(['first', 'first', '--reward-range', '1..0'], usage, /takes two numbers, the lower one first/),
     bad(['first', 'first', '--equal-within', '-1'], usage, /--equal-within takes a number from 0/),
     bad(['first', 'frist'], notFound, /no .*run frist/),
@@ -434,7 +446,7 @@ beforeAll(async () => {
   const steps = ['-o', 'num_steps=2', '-o', 'train_batch_size=2', '-o', 'samples_per_instance=2'];
   const words = ['t-words', '-m', model, '--wait', '--name'];
   await cli('train', [...words, 'trained', ...steps]);
-  await cli('evaluate', [...words, 'first']);
+  for (const name of ['second', 'first']) await cli('evaluate', [...words, name]);
   await cli('deploy', ['trained', '--slug', 'tutor', '--role', 'production', '--yes', '--wait']);
   const folder = join(service.folder, 'of the user');
   const [benchmark, empty, trajectories] = ['benchmark', 'empty', 'rollouts.jsonl'].map(name => join(folder, name));

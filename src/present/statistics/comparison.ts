@@ -102,6 +102,16 @@ export function summariseComparison(
   };
 }
 
+/** A run compared with itself: there is no other one that anything could be decided of. */
+export function ofSameRun(compared: ComparedRuns): ComparedRuns {
+  return {
+    ...compared,
+    interval: undefined,
+    verdict: { kind: 'equal', words: 'this is the same run twice' },
+    gate: () => ({ outcome: 'undecided', words: 'Undecided: this is the same run twice.' }),
+  };
+}
+
 function lacks({ tasks, final }: RunTasks, index: number): boolean {
   const task = tasks[index];
   return task !== undefined && lacksReward(task, final);

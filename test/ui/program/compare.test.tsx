@@ -3,7 +3,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { fakeService } from '../../service/fake-service.ts';
 import { openProgram } from './rig.tsx';
 
-function twoRuns() {
+const oldAndNew = { base: { id: 'evr_old', name: 'before' }, new: { id: 'evr_new', name: 'after' } };
+
+function twoRuns(runs: typeof oldAndNew = oldAndNew) {
   const rewards = { evr_old: 0.2, evr_new: 0.8 } as const;
   const service = fakeService({
     getTrajectoryRewards: ({ params }) => {
@@ -17,11 +19,7 @@ function twoRuns() {
       };
     },
   });
-  const start = {
-    view: 'compare',
-    base: { id: 'evr_old', name: 'before' },
-    new: { id: 'evr_new', name: 'after' },
-  } as const;
+  const start = { view: 'compare', ...runs } as const;
   const { screen, workbench, close } = openProgram({ service, start, columns: 120, rows: 30 });
   onTestFinished(close);
   return { screen, workbench };
@@ -98,4 +96,10 @@ it('opens the rollout that lost, that of the other run, and those of the next ta
   await screen.waitFor('this is traj_evr_old_lost_0');
   await screen.press(']');
   await screen.waitFor('this is traj_evr_old_next_1');
+});
+
+it('says that a run is compared with itself', async () => {
+  const { screen } = twoRuns({ base: { id: 'evr_old', name: 'before' }, new: { id: 'evr_old', name: 'before' } });
+  await screen.waitFor('This is the same run twice');
+  expect(screen.text()).not.toMatch(/ between |ndecided/);
 });

@@ -1,7 +1,7 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo, useSyncExternalStore } from 'react';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
-import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
+import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, finalRuns, type OfBoth, trajectoriesOf } from '../../../queries/compare.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
@@ -52,11 +52,12 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const final = useMemo(() => finalRuns({ base: baseStatus, new: newStatus }), [baseStatus, newStatus]);
   const source = useMemo(() => comparison(base.id, fresh.id, final), [base.id, fresh.id, final]);
   const { rows, loaded } = useList(source, 'visible');
-  const compared = useMemo(
-    () =>
-      compareRuns(rows, final, { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange }),
-    [rows, final, compare],
-  );
+  const isSame = base.id === fresh.id;
+  const compared = useMemo(() => {
+    const options = { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange };
+    const summary = compareRuns(rows, final, options);
+    return isSame ? ofSameRun(summary) : summary;
+  }, [rows, final, compare, isSame]);
   const names = { base: sanitiseLine(base.name), new: sanitiseLine(fresh.name) };
   const lines = loaded ? [...comparisonLines(compared, names, pane.width - 2, theme), ''].map(line => ` ${line}`) : [];
   return (
