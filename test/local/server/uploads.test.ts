@@ -406,3 +406,23 @@ it('a run that was started is given again for its key, also if its benchmark is 
   const again = await start('the key');
   expect([again.status, again.body.eval_run_id]).toEqual([200, first.body.eval_run_id]);
 });
+
+describe('a run on a benchmark', () => {
+  it.each([
+    ['test', 'train', '/api/v1/train', { base_model_slug: 'benchtop/tutor-base' }],
+    ['train', 'test', '/api/v1/eval', { base_model_slug: 'benchtop/tutor-base' }],
+  ])('with tasks in its %s split only is refused where it needs the %s split', async (split, other, path, body) => {
+    const bench_id = await uploaded([file('a.txt')]);
+    const name = `only ${split}`;
+    expect((await ingest(bench_id, { name, tasks: [task('one', { split })] })).status).toBe(200);
+    await service.call('POST', `/api/v1/benchmarks/${bench_id}/images/build`);
+    await service.readyBenchmark(name);
+    const started = await service.call('POST', path, { ...body, bench_id, display_name: 'x' });
+    expect([started.status, started.body.error?.param]).toEqual([422, 'bench_id']);
+    expect(started.body.error.message).toBe(`bench_id: the benchmark has no tasks in its ${other} split.`);
+    if (other !== 'test') return;
+    const asDocumented = { model_slug: body.base_model_slug, display_name: 'x' };
+    expect((await service.call('POST', `/api/v1/eval/${bench_id}/start`, asDocumented)).status).toBe(422);
+    expect((await service.call('GET', `/api/v1/eval/${bench_id}/runs`)).body).toEqual([]);
+  });
+});

@@ -8,7 +8,7 @@ import { type EvalRunRow, storedFailure, storedStart } from '../../store/records
 import { alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
-import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
+import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } from './launch.ts';
 
 /** Evaluations run on tasks that training does not see. */
 const evaluatedSplit = 'test';
@@ -28,7 +28,7 @@ function recordOf(row: EvalRunRow) {
 }
 
 export function evaluationRoutes(service: ServiceContext): Handlers {
-  const { benchmarks, evaluations, training, catalog, idempotency, engine } = service;
+  const { evaluations, training, catalog, idempotency, engine } = service;
   const find = ({ organizationId, params }: Call): EvalRunRow => {
     const runId = params['eval_run_id'] ?? '';
     const run = evaluations.get(organizationId, runId);
@@ -71,7 +71,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
       const options = evaluationOptions(read.set);
       requireReady(service, organizationId, benchmark.bench_id);
       const { evaluation_max_samples: most, evaluation_samples_per_task: samples } = options;
-      const tasks = benchmarks.tasks(benchmark.bench_id, evaluatedSplit).slice(0, most);
+      const tasks = tasksToRun(service, benchmark.bench_id, evaluatedSplit).slice(0, most);
       const run = evaluations.create(organizationId, {
         bench_id: benchmark.bench_id,
         display_name: body.display_name ?? `${benchmark.label} with ${checkpoint?.checkpoint_id ?? model}`,

@@ -1,5 +1,6 @@
 /** Checks for starting a run on a benchmark. */
 import { OptionError } from '../../engine/options.ts';
+import type { Task } from '../../samples/manifest.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import type { ServiceContext } from '../handlers.ts';
 
@@ -63,6 +64,13 @@ export function requireReady({ benchmarks }: ServiceContext, organizationId: str
     'The benchmark is not ready to launch: see its readiness.',
     { context: { ...readiness } },
   );
+}
+
+/** The tasks that a run on a split has. @throws ApiError `validation_error` if there are none */
+export function tasksToRun({ benchmarks }: ServiceContext, benchId: string, split: Task['split']): Task[] {
+  const tasks = benchmarks.tasks(benchId, split);
+  if (tasks.length === 0) throw invalid('bench_id', `the benchmark has no tasks in its ${split} split.`);
+  return tasks;
 }
 
 /** @throws ApiError `validation_error` naming the invalid option */

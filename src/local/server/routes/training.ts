@@ -11,7 +11,7 @@ import { type CheckpointRow, storedFailure, storedStart, type TrainingRunRow } f
 import { ApiError, alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
-import { findBenchmark, namedBenchmark, requireReady, withOptions } from './launch.ts';
+import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } from './launch.ts';
 
 /** A run in the contract's form, with the names of every generation. */
 function recordOf(row: TrainingRunRow) {
@@ -64,10 +64,7 @@ export function trainingRoutes(service: ServiceContext): Handlers {
       const benchmark = namedBenchmark(service, organizationId, body);
       const from = startingPoint(organizationId, body);
       requireReady(service, organizationId, benchmark.bench_id);
-      const tasks = benchmarks.tasks(benchmark.bench_id, 'train');
-      if (tasks.length === 0) {
-        throw invalid('bench_id', 'the benchmark has no tasks in its train split.');
-      }
+      const tasks = tasksToRun(service, benchmark.bench_id, 'train');
       if (tasks.every(({ grader }) => grader.kind === 'none')) {
         throw invalid('bench_id', `there is nothing to learn from. ${warningsOf(tasks).join(' ')}`);
       }
