@@ -27,7 +27,8 @@ function importsOf(path: string): string[] {
 /** Files that receive data without an import, and from which file. */
 const behindOthers: ReadonlyMap<string, string> = new Map([
   ['ui/keys/router.tsx', 'Ink, which reads the input'],
-  ['ui/views/benchmarks/use-benchmark-actions.tsx', 'the scope that has its binding'],
+  ['ui/views/shared/use-actions.tsx', 'the scope that has its binding'],
+  ['ui/views/benchmarks/evaluate.tsx', 'the name of the window, in `ui/views/action-windows.ts`'],
   ['ui/widgets/form/form.tsx', 'the window that it is in, which it calls with its values'],
   ['service/index.ts', 'the service that an action is given'],
   ['ui/app/painter/painter.ts', 'the stream that is given it'],

@@ -1,9 +1,9 @@
-/** How `cancel --wait` and `undeploy --wait` follow what they changed, until the service has done it. */
-import type { Deployment } from '../contract/deployments.ts';
-import { type MaybeStatus, statusMeaning } from '../contract/status.ts';
+/** How `--wait` follows what was changed, until the service has done it. */
+import type { MaybeStatus } from '../contract/status.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
+import type { ChangeEnd } from '../resources/action.ts';
 import { lookAt } from '../resources/watch.ts';
-import { isGone, ServiceError } from '../service/errors.ts';
+import { ServiceError } from '../service/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { noteChange } from './act.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -13,45 +13,15 @@ import type { CommandIo } from './io.ts';
 import { type AwaitedChange, type Seen, untilEnded, type WaitOptions } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
-const meansStopped = (status: string): boolean => statusMeaning(status) === 'stopped';
-
-/** Waits until a run has ended. */
-export function untilCancelled(): AwaitedChange {
+/** What the end of a change is for the one that was changed. */
+export function awaitedChange({ id, row, resource }: Found, past: string, ends: ChangeEnd<object>): AwaitedChange {
+  const { isDone, isLast, look } = ends;
+  const seen = { id, label: resource.label?.(row) || id, done: undefined, total: undefined, mean: undefined };
   return {
-    past: 'cancelled',
-    // It may have succeeded before it could be stopped.
-    isDone: status => meansStopped(status) || statusMeaning(status) === 'success',
-  };
-}
-
-/** What a deployment ends as; the service has no words for it. */
-const [gone, inactive] = ['gone', 'inactive'];
-
-/** Waits until the service no longer has the deployment, or has made it inactive. */
-export function untilUndeployed({ id, row }: Found): AwaitedChange {
-  const before = row as Deployment;
-  const isDone = (status: string): boolean => status === gone || status === inactive || meansStopped(status);
-  return {
-    past: 'undeployed',
+    past,
     isDone,
-    isLast: (status = '') => isDone(status) || (statusMeaning(status) === 'failure' && status !== before.status),
-    look: async (service, signal) => {
-      const seen = { id, label: before.model_slug ?? id, done: undefined, total: undefined, mean: undefined };
-      try {
-        const { status, is_active } = await service.call(
-          'getDeployment',
-          { params: { deployment_id: id } },
-          { signal },
-        );
-        const wasDemoted = before.is_active === true && is_active === false;
-        const isInactive = wasDemoted && statusMeaning(status ?? '') !== 'stopping';
-        return { ...seen, status: isInactive ? inactive : (status ?? 'unknown') };
-      } catch (error) {
-        // Its path has answered before: this 404 is of the record.
-        if (isGone(error)) return { ...seen, status: gone };
-        throw error;
-      }
-    },
+    ...(isLast && { isLast: (status = '') => isDone(status) || isLast(status, row) }),
+    ...(look && { look: async (service, signal) => ({ ...seen, status: await look(row, service, signal) }) }),
   };
 }
 

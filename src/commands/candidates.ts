@@ -8,7 +8,7 @@ import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import { optionNames } from '../queries/run-options.ts';
-import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
+import { changedBy, resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { isRecord, own } from '../text/own.ts';
 import type { CommandIo } from './io.ts';
@@ -130,7 +130,7 @@ async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> 
     const resource = resourceNamed(args[0] ?? '') ?? resourceOfId(args[0] ?? '');
     return resource ? onService(line, io, async context => fieldsOfRows(resource, context)) : [];
   }
-  const fixed = printedHere.get(name);
+  const fixed = changedBy(name).length > 0 ? ['id', 'kind', 'done'] : printedHere.get(name);
   if (fixed) return fixed.map(field => [field, 'field']);
   const operations = name === 'api' ? args.slice(0, 1) : (printed.get(name) ?? []);
   const fields = operations.flatMap(operation => {
@@ -154,9 +154,6 @@ const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Opera
 
 /** The fields of what commands print that is no answer. */
 const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, string[]>([
-  ['cancel', ['id', 'kind', 'done']],
-  ['delete', ['id', 'kind', 'done']],
-  ['undeploy', ['id', 'kind', 'done']],
   ['profile list', ['name', 'address', 'key', 'default']],
   ['upload', ['bench_id', 'name', 'dataset', 'phase', 'status', 'stored', 'skipped', 'failed', 'notes']],
   ['watch', ['at', 'kind', 'id', 'label', 'status', 'done', 'total', 'mean', 'graded', 'held_out', 'failure']],
@@ -293,7 +290,7 @@ export async function valueCandidates(
       return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line, io))];
     }
     case 'seen':
-      return rowCandidates(resourcesOf(kinds), line, io);
+      return rowCandidates(kinds.length > 0 ? resourcesOf(kinds) : changedBy(line.name), line, io);
     case 'checkpoint': {
       const runs = await rowCandidates(resourcesOf(['training']), line, io);
       return runs.flatMap(([name, words]): Candidate[] => [

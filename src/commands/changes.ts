@@ -2,16 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { type Deployment, deployment } from '../contract/deployments.ts';
-import type { Operation } from '../contract/endpoints.ts';
 import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { logRewardResult } from '../contract/trajectories.ts';
 import { type Action, action, sendAll } from '../queries/action.ts';
-import { promote, undeploy, unpromote } from '../queries/deployments.ts';
-import { cancelRun, deleteRun } from '../queries/evaluations.ts';
-import { createSecret, deleteSecret } from '../queries/secrets.ts';
-import { cancelTraining, deleteTraining } from '../queries/training.ts';
+import { promote, unpromote } from '../queries/deployments.ts';
+import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
+import type { Change } from '../resources/action.ts';
+import { changedBy, changeOf } from '../resources/catalogue.ts';
+import { asSentence, outageWords } from '../resources/change-words.ts';
+import { asTitle } from '../resources/define.ts';
 import { calledName } from '../resources/deployments.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
@@ -28,55 +29,22 @@ import {
 } from './act.ts';
 import {
   awaited,
+  awaitedChange,
   endedBefore,
   type Outcome,
   refOfFound,
   statusBefore,
   statusOfRefused,
-  untilCancelled,
-  untilUndeployed,
 } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkRecordFlags } from './output.ts';
-import { replacedBy, slugsInProduction } from './production.ts';
+import { replacedBy } from './production.ts';
 import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
-import type { AwaitedChange } from './until-ended.ts';
 import { type CommandContext, isRefusal, withService } from './with-service.ts';
-
-/** What a verb does to the rows of a resource. */
-type Deed = Action<never>;
-
-interface Change {
-  /** For the question, e.g. `Delete`. */
-  readonly verb: string;
-  /** For the result, e.g. `deleted`. */
-  readonly past: string;
-  /** What is lost; the end of the question. */
-  readonly loses: string;
-  /** By the first name of the resource. */
-  readonly verbs: Readonly<Record<string, Deed>>;
-  /** What has to be typed before it, as it takes something out of production; undefined if it does not. */
-  readonly typed?: (found: readonly Found[]) => string | undefined;
-  /** What --wait waits for. */
-  readonly awaits?: (found: Found) => AwaitedChange;
-  /** How to do it where it failed, if there is another way. */
-  readonly hint?: (found: Found) => string | undefined;
-  /** The operation that lists them. Without it, a name is not taken, because only this machine knows it. */
-  readonly listedBy?: Operation;
-  /** With --wait, what is refused because it has ended by itself is as good as changed. */
-  readonly mayHaveEnded?: true;
-}
-
-/** How to delete a run whose benchmark only the user knows, where the service asks for both. */
-function deleteHint({ resource, id, row }: Found): string | undefined {
-  if (resource.kind !== 'run' || resource.parent?.(row)) return undefined;
-  const command = `benchtop api deleteEvalRun bench_id=ID eval_run_id=${sanitiseLine(id)}`;
-  return `The benchmark of the run is not known. Name it: ${command}`;
-}
 
 /** What is printed of each resource that was changed. */
 const changed = z.object({ id: z.string(), kind: z.string(), done: z.string() });
@@ -106,38 +74,50 @@ function onlyRemembered(word: string, found: Found): CommandError {
   );
 }
 
+/** The commands that change rows by their names, as the resources declare it. */
+type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
+
 /** Finds all resources first, asks once, then sends. A failure does not stop the others. */
 async function changeAll(
-  change: Change,
+  command: ChangeCommand,
   words: readonly string[],
   flags: ActFlags & ServiceFlags,
   io: CommandIo,
 ): Promise<number> {
-  const { verb, past, loses, verbs, typed, awaits, mayHaveEnded, hint, listedBy } = change;
+  const among = changedBy(command);
+  /** @throws Error if it is not among them */
+  const changing = ({ resource }: Found): Change<object> => {
+    const change = changeOf(resource, command);
+    if (!change) throw new Error(`${command} is not for ${resource.names[0]}`);
+    return change;
+  };
+  const changes = among.flatMap(resource => changeOf(resource, command) ?? []);
+  // A resource may have a word of its own for it, as secrets are revoked.
+  const past = changes.find(({ verb }) => verb === command)?.past ?? command;
+  const removes = changes.every(({ send }) => send.removes);
   await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     if (!flags.dryRun) context.service.requireWrites();
-    const among = Object.keys(verbs).map(resourceOrThrow);
     // A resource that is named twice counts once.
     const byId = new Map<string, Found>();
     for (const word of words) {
       const each = await findAmong(among, word, context);
+      const { listedBy } = changing(each);
       if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
       byId.set(`${each.resource.names[0]} ${each.id}`, each);
     }
     const found = [...byId.values()];
-    const removes = Object.values(verbs).every(deed => deed.removes);
     const send: Action<Found> = action(
-      async (service, { resource, row }, options) => {
-        return own(verbs, resource.names[0])?.(service, row as never, options);
-      },
+      (service, each, options) => changing(each).send(service, each.row as never, options),
       { touches: [], ...(removes && { removes: ({ id }) => ({ id }) }) },
     );
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
-    const question = `${verb} ${found.map(nameOf).join(', ')}? ${loses}`;
-    const slugs = typed?.(found);
-    if (slugs === undefined) await confirm(question, flags, io);
-    else await confirmTyped(`${question} In production now: ${slugs}.`, slugs, flags, io);
+    const loses = [...new Set(found.map(each => changing(each).loses))];
+    const slugs = found.flatMap(each => changing(each).outage?.([each.row]) ?? []);
+    const outage = outageWords(slugs);
+    const question = `${asTitle(command)} ${found.map(nameOf).join(', ')}? ${outage}${loses.map(asSentence).join(' ')}`;
+    if (slugs.length === 0) await confirm(question, flags, io);
+    else await confirmTyped(question, slugs.join(' '), flags, io);
     const answers = new Map<Found, unknown>();
     const left = await sendAll(context.service, send, found, {
       signal: context.signal,
@@ -148,7 +128,8 @@ async function changeAll(
     const outcomes = new Map<Found, Outcome>();
     const reasons: Error[] = [];
     for (const [each, error] of failed) {
-      const status = flags.wait && mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
+      const { ends, advice } = changing(each);
+      const status = flags.wait && ends?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
       if (status !== undefined && hasEnded(status)) {
         outcomes.set(each, endedBefore(each, status, io));
         continue;
@@ -161,21 +142,22 @@ async function changeAll(
       const reason = reasonOf(each, error, past, lateAfter);
       reasons.push(reason);
       await io.fail(reason);
-      const advice = hint?.(each);
-      if (advice !== undefined) io.note(advice, { id: each.id });
+      const hint = advice?.(each.row);
+      if (hint !== undefined) io.note(sanitiseLine(hint), { id: each.id });
     }
     const sent = found.filter(each => !failed.has(each));
     const limits = { timeout: flags.timeout, among: sent.length };
     await Promise.all(
       sent.map(async each => {
-        const before = flags.wait && mayHaveEnded ? statusBefore(each) : undefined;
+        const { ends } = changing(each);
+        const before = flags.wait && ends?.mayHaveEnded ? statusBefore(each) : undefined;
         // Some services accept the request all the same.
         if (before !== undefined && hasEnded(before)) {
           outcomes.set(each, endedBefore(each, before, io));
           return;
         }
-        const isAwaited = flags.wait && awaits;
-        const waited = isAwaited && (await awaited(refOfFound(each), { ...limits, change: awaits(each) }, context, io));
+        const change = flags.wait && ends && awaitedChange(each, past, ends);
+        const waited = change && (await awaited(refOfFound(each), { ...limits, change }, context, io));
         outcomes.set(each, waited || { code: exitCodes.done });
       }),
     );
@@ -207,34 +189,11 @@ async function changeAll(
   return withService(flags, io, work, past);
 }
 
-export function cancel({ args, flags }: CommandInput<'cancel'>, io: CommandIo): Promise<number> {
-  const verbs = { runs: cancelRun as Deed, training: cancelTraining as Deed };
-  const loses = 'Running work stops; finished work is kept.';
-  return changeAll(
-    { verb: 'Cancel', past: 'cancelled', loses, verbs, awaits: untilCancelled, mayHaveEnded: true },
-    args,
-    flags,
-    io,
-  );
-}
-
-export function remove({ args, flags }: CommandInput<'delete'>, io: CommandIo): Promise<number> {
-  const verbs = { runs: deleteRun as Deed, training: deleteTraining as Deed, secrets: deleteSecret as Deed };
-  const loses = 'This cannot be undone.';
-  return changeAll({ verb: 'Delete', past: 'deleted', loses, verbs, hint: deleteHint }, args, flags, io);
-}
-
-export function takeDown({ args, flags }: CommandInput<'undeploy'>, io: CommandIo): Promise<number> {
-  const verbs = { deployments: undeploy as Deed };
-  const loses = 'It stops answering, and its record is deleted. This cannot be undone.';
-  const typed = (found: readonly Found[]) => slugsInProduction(found.map(({ row }) => row as Deployment));
-  return changeAll(
-    { verb: 'Undeploy', past: 'undeployed', loses, verbs, typed, awaits: untilUndeployed, listedBy: 'listDeployments' },
-    args,
-    flags,
-    io,
-  );
-}
+/** The code of a command that changes rows as the resources declare it. */
+export const changeBy =
+  (command: ChangeCommand) =>
+  ({ args, flags }: CommandInput<ChangeCommand>, io: CommandIo): Promise<number> =>
+    changeAll(command, args, flags, io);
 
 export async function promoteOne(
   { args: [word = ''], flags }: CommandInput<'promote'>,

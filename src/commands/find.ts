@@ -5,7 +5,7 @@ import { maxPagesWithoutNewRows, pageSize } from '../queries/lists/list.ts';
 import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
-import type { Resource } from '../resources/define.ts';
+import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
@@ -62,15 +62,6 @@ export function resourceOrThrow(name: string): Resource {
   if (name === '') throw new CommandError(`The name of the resource is empty. There are ${all.join(', ')}.`);
   throw new CommandError(`There is no resource ${name}. ${didYouMean(name, known) || `There are ${all.join(', ')}.`}`);
 }
-
-/** The singular in a sentence, e.g. `training run`. */
-export const wordFor = ({ names }: Resource): string => names[1].replaceAll('-', ' ');
-
-/** The plural in a sentence, e.g. `training runs`, whose list is named `training`. */
-export const wordsFor = (resource: Resource): string => {
-  const [many, one] = resource.names;
-  return one.startsWith(many) ? `${wordFor(resource)}s` : many;
-};
 
 /** E.g. `run, training run or secret`. */
 const oneOf = (words: readonly string[]): string =>

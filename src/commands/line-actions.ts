@@ -2,11 +2,15 @@
 
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
-import type { EvalRun } from '../contract/evaluations.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import { startDeployment } from '../queries/deployments.ts';
-import { cancelRun, startEvaluation } from '../queries/evaluations.ts';
-import { cancelTraining, startTraining } from '../queries/training.ts';
+import { startEvaluation } from '../queries/evaluations.ts';
+import { startTraining } from '../queries/training.ts';
+import type { RowAction } from '../resources/action.ts';
+import { resources } from '../resources/catalogue.ts';
+import { changeTitle, doneWords, outageWords } from '../resources/change-words.ts';
+import { labelOf, type Resource } from '../resources/define.ts';
+import { isTyped, typeable } from '../text/typed.ts';
 import { start } from './act.ts';
 import { replacedBy } from './production.ts';
 import { defaultSlug, deployableCheckpoint, evaluationInput, findBenchmark, trainingInput } from './starts.ts';
@@ -40,15 +44,22 @@ const train: Act<Benchmark> = async (row, { ask }, context) => {
   return `Started ${training_run_id}. Type training to see it.`;
 };
 
-const cancel: Act<EvalRun> = async (row, _, { service, signal }) => {
-  await cancelRun(service, row, { signal });
-  return 'Cancelled.';
-};
-
-const stopTraining: Act<TrainingRun> = async (row, _, { service, signal }) => {
-  await cancelTraining(service, row, { signal });
-  return 'Asked it to stop.';
-};
+/** Makes a change that a resource declares; what is lost for good is asked about first. */
+const changing = (resource: Resource, { to, change, destructive }: RowAction<object>): Act<object> | undefined =>
+  change &&
+  (async (row, { ask, choose }, { service, signal }) => {
+    const rows = to([row]);
+    if (typeof rows === 'string') return `${rows}. Nothing was changed.`;
+    const name = labelOf(resource, row);
+    const slugs = change.outage?.(rows);
+    const question = `${changeTitle(change, resource, 1)} ${outageWords(slugs)}${name}: ${change.loses}`;
+    const isSure = slugs
+      ? isTyped(await ask(`${question} Type ${typeable(slugs.join(' '))} to confirm`), slugs.join(' '))
+      : !destructive || (await choose(question, ['no', 'yes'])) === 'yes';
+    if (!isSure) return 'Nothing was changed.';
+    await change.send(service, row, { signal });
+    return `${doneWords(change, name)}.`;
+  });
 
 const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say }, context) => {
   const checkpoint = await deployableCheckpoint(training_run_id, context, say);
@@ -64,27 +75,24 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
   return `Deploying ${deployment_id}. Type deployments to see it.`;
 };
 
-/** By kind of row, then by verb. */
-const actions = new Map<string, ReadonlyMap<string, Act<never>>>([
-  [
-    'benchmark',
-    new Map<string, Act<never>>([
-      ['evaluate', evaluate],
-      ['train', train],
-    ]),
-  ],
-  ['run', new Map<string, Act<never>>([['cancel', cancel]])],
-  [
-    'training',
-    new Map<string, Act<never>>([
-      ['cancel', stopTraining],
-      ['deploy', deploy],
-    ]),
-  ],
+/** By resource, then by verb: what asks for values, and the changes that the resources declare. */
+const asking = new Map<string, Readonly<Record<string, Act<never>>>>([
+  ['benchmarks', { evaluate, train }],
+  ['training', { deploy }],
 ]);
+
+function verbsOf(resource: Resource): ReadonlyMap<string, Act<never>> {
+  const changes = Object.values(resource.actions ?? {}).flatMap((action): [string, Act<never>][] => {
+    const act = changing(resource, action);
+    return act && action.change?.command !== undefined ? [[action.change.command, act]] : [];
+  });
+  return new Map([...Object.entries(asking.get(resource.names[0]) ?? {}), ...changes]);
+}
+
+const actions = new Map(resources.map(resource => [resource.names[0], verbsOf(resource)] as const));
 
 export const verbs: readonly string[] = [...new Set([...actions.values()].flatMap(each => [...each.keys()]))];
 
-export function actionOf(kind: string | undefined, verb: string): Act<never> | undefined {
-  return kind === undefined ? undefined : actions.get(kind)?.get(verb);
+export function actionOf({ names }: Resource, verb: string): Act<never> | undefined {
+  return actions.get(names[0])?.get(verb);
 }

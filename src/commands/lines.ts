@@ -12,7 +12,7 @@ import { type Fact, given } from '../present/fact.ts';
 import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { refOf, resources } from '../resources/catalogue.ts';
-import type { Resource } from '../resources/define.ts';
+import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
 import { describeError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
@@ -21,7 +21,6 @@ import { asReceived, counted } from '../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
-import { wordFor, wordsFor } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { actionOf, type LinePrompt, verbs } from './line-actions.ts';
 import { Session } from './session.ts';
@@ -43,7 +42,9 @@ const writing = `
   evaluate 3           on a benchmark: asks for model and name, and starts
   train 3              on a benchmark: asks for model and name, and starts
   deploy 3             a training run's last checkpoint: asks for the slug, and starts
-  cancel 3             a run or a training run`;
+  cancel, delete 3     a run or a training run; delete also a secret
+  undeploy 3           a deployment
+  build 3              the images of a benchmark`;
 
 const helpOf = (readOnly: boolean): string => `${reading}${readOnly ? '' : writing}\n  help, quit`;
 
@@ -238,7 +239,7 @@ class Lines {
     service.requireWrites();
     const row = this.#row(number, verb);
     if (!row) return;
-    const act = actionOf(this.#shown?.resource.kind, verb);
+    const act = this.#shown && actionOf(this.#shown.resource, verb);
     if (!act) {
       this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
       return;

@@ -1,9 +1,8 @@
 /** What is asked before something is put into production, or taken out of it. */
-import type { Deployment } from '../contract/deployments.ts';
 import { deploymentList } from '../queries/deployments.ts';
 import { pageSize } from '../queries/lists/list.ts';
 import { readListed } from '../queries/remembered/listing.ts';
-import { calledName, isInProduction, replacedWords } from '../resources/deployments.ts';
+import { replacedWords } from '../resources/deployments.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
@@ -22,10 +21,4 @@ export async function replacedBy(slug: string, context: CommandContext, except?:
     // The question is asked all the same.
     return replacedWords(slug, [], false);
   }
-}
-
-/** The slugs for which some of the rows answer, with a space between them; undefined if none does. */
-export function slugsInProduction(rows: readonly Deployment[]): string | undefined {
-  const active = rows.filter(isInProduction).map(calledName);
-  return active.length === 0 ? undefined : active.join(' ');
 }

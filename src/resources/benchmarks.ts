@@ -15,6 +15,7 @@ import { timeColumn, timeFact } from '../present/times.ts';
 import {
   benchmarkList,
   benchmarkQuery,
+  buildImages,
   imageList,
   imagesQuery,
   readinessQuery,
@@ -25,7 +26,9 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { asReceived, count, counted } from '../text/numbers.ts';
+import { type ActionTable, all, single } from './action.ts';
 import { defineResource, type WholeFacts } from './define.ts';
+import type { Place } from './place.ts';
 import { readOf } from './watching.ts';
 
 export const benchmarkColumns: readonly Column<Benchmark>[] = [
@@ -78,37 +81,89 @@ export function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
   ];
 }
 
-export const benchmarkCommands = {
+const group = 'Benchmark';
+
+const scopeOf = ([benchmark]: readonly Benchmark[], resource: string): Place => ({
+  view: 'list',
+  resource,
+  scope: { benchmark: benchmark?.bench_id },
+  label: benchmark?.label ?? benchmark?.bench_id ?? '',
+});
+
+export const benchmarkActions = {
   evaluate: {
     id: 'benchmark.evaluate',
     title: 'evaluate a model on it',
     keys: ['e'],
-    group: 'Benchmark',
+    group,
     hint: 'evaluate',
     writes: true,
+    to: single,
+    opens: () => 'evaluate',
   },
   train: {
     id: 'benchmark.train',
     title: 'train a model on it',
     keys: ['t'],
-    group: 'Benchmark',
+    group,
     hint: 'train',
     writes: true,
+    to: single,
+    opens: () => 'train',
+  },
+  build: {
+    id: 'benchmark.build',
+    title: 'build its images',
+    keys: ['b'],
+    group,
+    writes: true,
+    to: all,
+    change: {
+      send: buildImages,
+      verb: 'build',
+      past: 'being built',
+      loses: 'what its tasks need is checked and built. It cannot be launched until that is done.',
+      asks: count => (count === 1 ? 'Build its images?' : `Build the images of ${count} benchmarks?`),
+      says: names => `Building the images of ${names}`,
+      command: 'build',
+    },
   },
   secret: {
     id: 'benchmark.secret',
     title: 'create the secret that is missing',
     keys: ['n'],
-    group: 'Benchmark',
+    group,
     writes: true,
+    to: (rows, known) => {
+      const readiness = rows[0] && known?.(readinessQuery(rows[0].bench_id));
+      return readiness && !readiness.missing_secret_names?.length ? 'No secret is missing' : single(rows);
+    },
+    opens: () => 'secret',
   },
-  images: { id: 'benchmark.images', title: 'its images', keys: ['v'], group: 'Benchmark' },
-  trainings: { id: 'benchmark.trainings', title: 'its training runs', keys: ['T'], group: 'Benchmark' },
+  images: {
+    id: 'benchmark.images',
+    title: 'its images',
+    keys: ['v'],
+    group,
+    to: single,
+    opens: rows => scopeOf(rows, 'images'),
+  },
+  trainings: {
+    id: 'benchmark.trainings',
+    title: 'its training runs',
+    keys: ['T'],
+    group,
+    to: single,
+    opens: rows => scopeOf(rows, 'training'),
+  },
+} as const satisfies ActionTable<Benchmark>;
+
+export const benchmarkCommands = {
   upload: {
     id: 'benchmark.upload',
     title: 'upload a benchmark (a folder)',
     keys: ['u'],
-    group: 'Benchmark',
+    group,
     hint: 'upload',
     writes: true,
   },
@@ -116,11 +171,10 @@ export const benchmarkCommands = {
     id: 'benchmark.resume',
     title: 'resume the upload that was not finished',
     keys: ['R'],
-    group: 'Benchmark',
+    group,
     hint: 'resume upload',
     writes: true,
   },
-  build: { id: 'benchmark.build', title: 'build its images', keys: ['b'], group: 'Benchmark', writes: true },
 } as const satisfies CommandTable;
 
 export const benchmarks = defineResource<Benchmark>({
@@ -134,6 +188,7 @@ export const benchmarks = defineResource<Benchmark>({
   facts: benchmarkFacts,
   wholeFacts: withReadiness,
   label: row => row.label,
+  actions: benchmarkActions,
   commands: benchmarkCommands,
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
   watch: {

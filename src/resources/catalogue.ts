@@ -1,6 +1,7 @@
 /** Finds resources by name, id and kind. */
 import type { Kinds } from '../queries/kinds.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
+import type { Change } from './action.ts';
 import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace } from './define.ts';
 import * as declared from './index.ts';
 import type { Place } from './place.ts';
@@ -33,6 +34,15 @@ export const kinds: Kinds = new Map(
     kind === undefined || !watch ? [] : [[kind, { ...watch, runs: watch.running !== undefined }]],
   ),
 );
+
+/** The change of its rows that a command makes. */
+export function changeOf({ actions = {} }: Resource, command: string): Change<object> | undefined {
+  return Object.values(actions).find(({ change }) => change?.command === command)?.change;
+}
+
+/** The resources whose rows a command changes. */
+export const changedBy = (command: string): readonly Resource[] =>
+  resources.filter(resource => changeOf(resource, command));
 
 /** A reference for pinning and watching a row; undefined if its resource has no kind. */
 export function refOf<Row extends object>(resource: ResourceOf<Row>, row: Row): ResourceRef | undefined {

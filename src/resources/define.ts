@@ -8,6 +8,7 @@ import type { ListSource } from '../queries/lists/list.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
+import type { ActionTable } from './action.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
 import { readOf, type Watching } from './watching.ts';
 
@@ -81,7 +82,9 @@ export interface ResourceOf<Row> {
   readonly statuses?: readonly string[];
   /** How it is watched, if there is more than its status. */
   readonly watch?: Watching<Row>;
-  /** Commands on rows. */
+  /** What can be done to its rows, on the screen in this order. */
+  readonly actions?: ActionTable<Row>;
+  /** Commands of its views that need no row. */
   readonly commands?: CommandTable;
   /** Shown for an empty list; `No projects yet` if missing. */
   readonly emptyWords?: string;
@@ -117,17 +120,27 @@ export const isFoundByLabel = ({ findsLabel }: Pick<Resource, 'findsLabel'>): bo
 export const isReadAlone = ({ needs, hasAddress }: Pick<Resource, 'needs' | 'hasAddress'>): boolean =>
   needs === undefined || hasAddress === true;
 
+/** The singular in a sentence, e.g. `training run`. */
+export const wordFor = ({ names }: Pick<Resource, 'names'>): string => names[1].replaceAll('-', ' ');
+
+/** The plural in a sentence, e.g. `training runs`, whose list is named `training`. */
+export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
+  const [many, one] = names;
+  return one.startsWith(many) ? `${wordFor({ names })}s` : many;
+};
+
 /** The plural as a title: `Training runs`. */
 export function titleOf({ names: [many] }: Pick<Resource, 'names'>): string {
-  return titled(many);
+  return asTitle(many);
 }
 
 /** The singular as a title: `Training run`. */
 export function singularTitle({ names: [, one] }: Pick<Resource, 'names'>): string {
-  return titled(one);
+  return asTitle(one);
 }
 
-function titled(name: string): string {
+/** `Training run` of `training-run`. */
+export function asTitle(name: string): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
 }
 
@@ -149,12 +162,12 @@ export function recordPlace(
   return { view: 'record', resource, id, ...(label ? { label } : {}) };
 }
 
-export function idOf<Row extends object>({ list }: ResourceOf<Row>, row: Row): string {
+export function idOf<Row extends object>({ list }: Pick<ResourceOf<Row>, 'list'>, row: Row): string {
   return list({}).id(row);
 }
 
 /** The label of a row: its name, or its id. */
-export function labelOf<Row extends object>(resource: ResourceOf<Row>, row: Row): string {
+export function labelOf<Row extends object>(resource: Pick<ResourceOf<Row>, 'label' | 'list'>, row: Row): string {
   return resource.label?.(row) || idOf(resource, row);
 }
 

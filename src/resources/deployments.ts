@@ -1,12 +1,22 @@
 /** Deployments: checkpoints that are served. */
 import { type Deployment, knownDeploymentStatuses, modelSlug } from '../contract/deployments.ts';
+import { statusMeaning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
-import { deploymentKeys, deploymentList, deploymentQuery, deploymentsWithStatus } from '../queries/deployments.ts';
+import {
+  deploymentKeys,
+  deploymentList,
+  deploymentQuery,
+  deploymentsWithStatus,
+  undeploy,
+  unpromote,
+} from '../queries/deployments.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
+import { isGone } from '../service/errors.ts';
 import { typeable } from '../text/typed.ts';
+import { type ActionTable, all, type ChangeEnd, single } from './action.ts';
 import { defineResource } from './define.ts';
 import { readOf } from './watching.ts';
 
@@ -73,18 +83,106 @@ export function deploymentFacts(deployment: Deployment): readonly Fact[] {
 
 const group = 'Deployment';
 
-export const deploymentCommands = {
-  deploy: { id: 'deployment.deploy', title: 'deploy a checkpoint', keys: ['D'], group, hint: 'deploy', writes: true },
-  chat: { id: 'deployment.chat', title: 'chat with it', keys: ['t'], group, hint: 'chat' },
-  promote: { id: 'deployment.promote', title: 'promote it: answer for its slug', keys: ['e'], group, writes: true },
+/** Whether it answers for its slug. A service that does not say which deployment is active says its role. */
+export function isInProduction({ is_active, role, status }: Deployment): boolean {
+  return is_active ?? (role === 'production' && status === 'DEPLOYED');
+}
+
+/** What a deployment is called in sentences, and where it has to be typed: its slug, or its id if that shows nothing. */
+export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
+
+/** The slugs for which some of the deployments answer; undefined if none does. */
+function slugsInProduction(rows: readonly Deployment[]): readonly string[] | undefined {
+  const active = rows.filter(isInProduction).map(calledName);
+  return active.length === 0 ? undefined : active;
+}
+
+/** What an undeployed one ends as; the service has no words for it. */
+const [gone, inactive] = ['gone', 'inactive'];
+
+/** A deployment is undeployed once the service no longer has it, or has made it inactive. */
+const untilUndeployed: ChangeEnd<Deployment> = {
+  isDone: status => status === gone || status === inactive || statusMeaning(status) === 'stopped',
+  isLast: (status, before) => statusMeaning(status) === 'failure' && status !== before.status,
+  look: async ({ deployment_id, is_active: wasActive }, service, signal) => {
+    try {
+      const { status, is_active } = await service.call('getDeployment', { params: { deployment_id } }, { signal });
+      const wasDemoted = wasActive === true && is_active === false;
+      return wasDemoted && statusMeaning(status ?? '') !== 'stopping' ? inactive : (status ?? 'unknown');
+    } catch (error) {
+      // Its path has answered before: this 404 is of the record.
+      if (isGone(error)) return gone;
+      throw error;
+    }
+  },
+};
+
+/** The one that is served, for which something is done. */
+function served(rows: readonly Deployment[]): readonly Deployment[] | string {
+  const one = single(rows);
+  return typeof one === 'string' || one[0]?.status === 'DEPLOYED' ? one : 'It is not deployed';
+}
+
+export const deploymentActions = {
+  chat: {
+    id: 'deployment.chat',
+    title: 'chat with it',
+    keys: ['t'],
+    group,
+    hint: 'chat',
+    to: served,
+    opens: ([one]) => ({ view: 'chat', model: (one?.is_active ? one.model_slug : one?.deployment_id) ?? '' }),
+  },
+  promote: {
+    id: 'deployment.promote',
+    title: 'promote it: answer for its slug',
+    keys: ['e'],
+    group,
+    writes: true,
+    to: rows => (rows.length === 1 && rows[0]?.is_active ? 'It answers for its slug already' : served(rows)),
+    opens: () => 'promote',
+  },
   unpromote: {
     id: 'deployment.unpromote',
     title: 'stop it from answering for its slug',
     keys: ['u'],
     group,
     writes: true,
+    to: rows => (rows.length === 1 && rows[0]?.is_active !== true ? 'It does not answer for its slug' : single(rows)),
+    change: {
+      send: unpromote,
+      verb: 'unpromote',
+      past: 'unpromoted',
+      loses: 'it stays deployed, and is reached by its id.',
+      asks: () => 'Stop this deployment from answering?',
+      says: names => `${names} no longer answers`,
+      outage: slugsInProduction,
+    },
   },
-  undeploy: { id: 'deployment.undeploy', title: 'undeploy', keys: ['d'], group, writes: true, destructive: true },
+  undeploy: {
+    id: 'deployment.undeploy',
+    title: 'undeploy',
+    keys: ['d'],
+    group,
+    writes: true,
+    destructive: true,
+    to: all,
+    change: {
+      send: undeploy,
+      verb: 'undeploy',
+      past: 'undeployed',
+      loses: 'what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.',
+      asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
+      outage: slugsInProduction,
+      command: 'undeploy',
+      listedBy: 'listDeployments',
+      ends: untilUndeployed,
+    },
+  },
+} as const satisfies ActionTable<Deployment>;
+
+export const deploymentCommands = {
+  deploy: { id: 'deployment.deploy', title: 'deploy a checkpoint', keys: ['D'], group, hint: 'deploy', writes: true },
 } as const satisfies CommandTable;
 
 export const deployments = defineResource<Deployment>({
@@ -99,6 +197,7 @@ export const deployments = defineResource<Deployment>({
   columns: deploymentColumns,
   facts: deploymentFacts,
   label: row => row.model_slug,
+  actions: deploymentActions,
   commands: deploymentCommands,
   watch: {
     status: id => [readOf(deploymentQuery(id))],
@@ -107,14 +206,6 @@ export const deployments = defineResource<Deployment>({
   },
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
-
-/** Whether it answers for its slug. A service that does not say which deployment is active says its role. */
-export function isInProduction({ is_active, role, status }: Deployment): boolean {
-  return is_active ?? (role === 'production' && status === 'DEPLOYED');
-}
-
-/** What a deployment is called in sentences, and where it has to be typed: its slug, or its id if that shows nothing. */
-export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
 /** A deployment by its id, with the step that it serves. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>

@@ -2,19 +2,28 @@
 import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
 import { endedByItself, hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
-import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
-import { evalProgressQuery, evalRunQuery, evaluationKeys, everyRun, runsOfBenchmark } from '../queries/evaluations.ts';
+import {
+  cancelRun,
+  deleteRun,
+  evalProgressQuery,
+  evalRunQuery,
+  evaluationKeys,
+  everyRun,
+  runsOfBenchmark,
+} from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { readRunRewards } from '../queries/run-rewards.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
-import { benchmarkCommands } from './benchmarks.ts';
+import { type ActionTable, running, untilStopped } from './action.ts';
+import { benchmarkActions } from './benchmarks.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { modelColumn } from './models.ts';
+import type { NamedRun, Place } from './place.ts';
 import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
 import { readOf } from './watching.ts';
 
@@ -177,11 +186,68 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
   };
 }
 
-export const runCommands = {
-  compare: { id: 'run.compare', title: 'compare two runs, task by task', keys: ['='], group: 'Run', hint: 'compare' },
-  cancel: { id: 'run.cancel', title: 'cancel the run', keys: ['c'], group: 'Run', writes: true },
-  delete: { id: 'run.delete', title: 'delete the run', keys: ['d'], group: 'Run', writes: true, destructive: true },
-} as const satisfies CommandTable;
+/** The place of a comparison; the earlier run is the base. */
+export function comparePlace(one: EvalRun, other: EvalRun): Place<'compare'> {
+  const [base, fresh] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
+  const named = (run: EvalRun): NamedRun => ({
+    id: run.eval_run_id,
+    name: [run.display_name ?? run.eval_run_id, run.base_model_slug].filter(Boolean).join('  '),
+  });
+  return { view: 'compare', base: named(base), new: named(fresh) };
+}
+
+const group = 'Run';
+
+export const runActions = {
+  compare: {
+    id: 'run.compare',
+    title: 'compare two runs, task by task',
+    keys: ['='],
+    group,
+    hint: 'compare',
+    to: rows => {
+      if (rows.length > 2) return `${rows.length} runs are marked; two are compared`;
+      return rows.length === 2 || rows[0]?.bench_id != null ? rows : 'Its benchmark is not known: mark two runs';
+    },
+    opens: ([one, other]) => (one && other ? comparePlace(one, other) : 'compare'),
+  },
+  cancel: {
+    id: 'run.cancel',
+    title: 'cancel the run',
+    keys: ['c'],
+    group,
+    writes: true,
+    to: running,
+    change: {
+      send: cancelRun,
+      verb: 'cancel',
+      past: 'cancelled',
+      loses: 'it stops where it is. Finished rollouts are kept.',
+      command: 'cancel',
+      ends: untilStopped,
+    },
+  },
+  delete: {
+    id: 'run.delete',
+    title: 'delete the run',
+    keys: ['d'],
+    group,
+    writes: true,
+    destructive: true,
+    to: rows => (rows.every(run => run.bench_id) ? rows : 'Its benchmark is not known'),
+    change: {
+      send: deleteRun,
+      verb: 'delete',
+      past: 'deleted',
+      loses: 'the record, its rewards and statistics are deleted. This cannot be undone.',
+      command: 'delete',
+      advice: ({ bench_id, eval_run_id }) =>
+        bench_id
+          ? undefined
+          : `The benchmark of the run is not known. Name it: benchtop api deleteEvalRun bench_id=ID eval_run_id=${eval_run_id}`,
+    },
+  },
+} as const satisfies ActionTable<EvalRun>;
 
 export const runs = defineResource<EvalRun>({
   names: ['runs', 'run', 'r', 'eval', 'evals', 'evaluations'],
@@ -197,7 +263,7 @@ export const runs = defineResource<EvalRun>({
   wholeFacts,
   label: row => row.display_name,
   parent: row => row.bench_id,
-  commands: runCommands,
+  actions: runActions,
   watch: {
     status: id => [readOf(evalProgressQuery(id)), readOf(evalRunQuery(id))],
     countsDone: true,
@@ -213,5 +279,5 @@ export const runs = defineResource<EvalRun>({
       trajectoryKeys.list({ eval_run_id: id }),
     ],
   },
-  emptyAdvice: { command: benchmarkCommands.evaluate, words: 'on a benchmark evaluates a model' },
+  emptyAdvice: { command: benchmarkActions.evaluate, words: 'on a benchmark evaluates a model' },
 });

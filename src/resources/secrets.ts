@@ -4,8 +4,9 @@ import type { Column } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
-import { secretList } from '../queries/secrets.ts';
+import { deleteSecret, secretList } from '../queries/secrets.ts';
 import { bytes } from '../text/numbers.ts';
+import { type ActionTable, all, single } from './action.ts';
 import { defineResource } from './define.ts';
 
 export const secretColumns: readonly Column<Secret>[] = [
@@ -48,10 +49,38 @@ export function secretFacts(row: Secret): readonly Fact[] {
   ];
 }
 
+const group = 'Secret';
+
+export const secretActions = {
+  replace: {
+    id: 'secret.replace',
+    title: 'give it a new value',
+    keys: ['e'],
+    group,
+    writes: true,
+    to: single,
+    opens: () => 'replace secret',
+  },
+  revoke: {
+    id: 'secret.revoke',
+    title: 'revoke it',
+    keys: ['d'],
+    group,
+    writes: true,
+    destructive: true,
+    to: all,
+    change: {
+      send: deleteSecret,
+      verb: 'revoke',
+      past: 'revoked',
+      loses: 'tasks that need it cannot run until it is created again. This cannot be undone.',
+      command: 'delete',
+    },
+  },
+} as const satisfies ActionTable<Secret>;
+
 export const secretCommands = {
-  create: { id: 'secret.create', title: 'create a secret', keys: ['n'], group: 'Secret', hint: 'new', writes: true },
-  replace: { id: 'secret.replace', title: 'give it a new value', keys: ['e'], group: 'Secret', writes: true },
-  revoke: { id: 'secret.revoke', title: 'revoke it', keys: ['d'], group: 'Secret', writes: true, destructive: true },
+  create: { id: 'secret.create', title: 'create a secret', keys: ['n'], group, hint: 'new', writes: true },
 } as const satisfies CommandTable;
 
 export const secrets = defineResource<Secret>({
@@ -61,6 +90,7 @@ export const secrets = defineResource<Secret>({
   columns: secretColumns,
   facts: secretFacts,
   label: row => row.name,
+  actions: secretActions,
   commands: secretCommands,
   emptyAdvice: { command: secretCommands.create, words: 'creates one' },
 });

@@ -1,5 +1,5 @@
 /** Training runs and their checkpoints. */
-import { statusMeaning } from '../contract/status.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
 import {
   type Checkpoint,
   type HeldOutReward,
@@ -8,14 +8,15 @@ import {
   trainingStatuses,
 } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
-import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
+  cancelTraining,
   checkpointList,
+  deleteTraining,
   everyTrainingRun,
   heldOutRewardsQuery,
   type ProgressedRun,
@@ -28,7 +29,8 @@ import {
 } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
-import { benchmarkCommands } from './benchmarks.ts';
+import { type ActionTable, running, single, untilStopped } from './action.ts';
+import { benchmarkActions } from './benchmarks.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
 import { modelColumn } from './models.ts';
@@ -169,7 +171,15 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
 
 const group = 'Training run';
 
-export const trainingCommands = {
+/** A training run, and its checkpoint that is meant: without one, the newest when the action starts. */
+export type CheckpointSource = TrainingRun & { readonly checkpoint?: Checkpoint };
+
+function onBenchmark(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
+  const one = single(rows);
+  return typeof one === 'string' || one[0]?.bench_id != null ? one : 'Its benchmark is not known';
+}
+
+const ofCheckpoint = {
   evaluate: {
     id: 'training.evaluate',
     title: 'evaluate its last checkpoint',
@@ -177,6 +187,8 @@ export const trainingCommands = {
     group,
     hint: 'evaluate',
     writes: true,
+    to: onBenchmark,
+    opens: () => 'evaluate checkpoint',
   },
   deploy: {
     id: 'training.deploy',
@@ -185,6 +197,9 @@ export const trainingCommands = {
     group,
     hint: 'deploy',
     writes: true,
+    to: rows =>
+      rows[0]?.checkpoint?.is_deployable === false ? 'The service says that it cannot be deployed' : single(rows),
+    opens: () => 'deploy',
   },
   continue: {
     id: 'training.continue',
@@ -192,11 +207,63 @@ export const trainingCommands = {
     keys: ['t'],
     group,
     writes: true,
+    to: onBenchmark,
+    opens: () => 'continue',
   },
-  cancel: { id: 'training.cancel', title: 'cancel the run', keys: ['c'], group, writes: true },
-  delete: { id: 'training.delete', title: 'delete the run', keys: ['d'], group, writes: true, destructive: true },
-  rollouts: { id: 'training.rollouts', title: 'its rollouts', keys: ['v'], group, hint: 'rollouts' },
-} as const satisfies CommandTable;
+} as const satisfies ActionTable<CheckpointSource>;
+
+/** The actions on a training run that are not on its checkpoint. */
+export const ofTrainingRun = {
+  rollouts: {
+    id: 'training.rollouts',
+    title: 'its rollouts',
+    keys: ['v'],
+    group,
+    hint: 'rollouts',
+    to: single,
+    opens: ([run]) => ({
+      view: 'list',
+      resource: 'trajectories',
+      scope: { training: run?.training_run_id },
+      label: run?.display_name ?? run?.training_run_id ?? '',
+    }),
+  },
+  cancel: {
+    id: 'training.cancel',
+    title: 'cancel the run',
+    keys: ['c'],
+    group,
+    writes: true,
+    to: running,
+    change: {
+      send: cancelTraining,
+      verb: 'cancel',
+      past: 'cancelled',
+      loses: 'it ends after its step. Its checkpoints and curves are kept.',
+      says: names => `Asked ${names} to stop`,
+      command: 'cancel',
+      ends: untilStopped,
+    },
+  },
+  delete: {
+    id: 'training.delete',
+    title: 'delete the run',
+    keys: ['d'],
+    group,
+    writes: true,
+    destructive: true,
+    to: rows => (rows.every(run => hasEnded(run.status)) ? rows : 'It has not ended yet: cancel it first'),
+    change: {
+      send: deleteTraining,
+      verb: 'delete',
+      past: 'deleted',
+      loses: 'its curves, rollouts and checkpoints are deleted. Its deployments stay. This cannot be undone.',
+      command: 'delete',
+    },
+  },
+} as const satisfies ActionTable<TrainingRun>;
+
+export const trainingActions = { ...ofCheckpoint, ...ofTrainingRun } as const;
 
 export const training = defineResource<TrainingRun>({
   names: ['training', 'training-run', 'training-runs', 'trainings', 'train', 'trn'],
@@ -211,7 +278,7 @@ export const training = defineResource<TrainingRun>({
   facts: trainingFacts,
   label: row => row.display_name,
   parent: row => row.bench_id,
-  commands: trainingCommands,
+  actions: trainingActions,
   watch: {
     status: id => [readOf(trainingProgressQuery(id)), readOf(trainingRunQuery(id))],
     countsDone: true,
@@ -246,7 +313,7 @@ export const training = defineResource<TrainingRun>({
     ],
   },
   emptyWords: 'No training runs yet',
-  emptyAdvice: { command: benchmarkCommands.train, words: 'on a benchmark starts one' },
+  emptyAdvice: { command: benchmarkActions.train, words: 'on a benchmark starts one' },
 });
 
 export const checkpointColumns: readonly Column<Checkpoint>[] = [
@@ -278,11 +345,11 @@ export function checkpointFacts(row: Checkpoint): readonly Fact[] {
   ];
 }
 
-export const checkpointCommands = {
-  evaluate: { ...trainingCommands.evaluate, id: 'checkpoint.evaluate', title: 'evaluate the checkpoint' },
-  deploy: { ...trainingCommands.deploy, id: 'checkpoint.deploy', title: 'deploy the checkpoint' },
-  continue: { ...trainingCommands.continue, id: 'checkpoint.continue', title: 'continue training from the checkpoint' },
-} as const satisfies CommandTable;
+export const checkpointActions = {
+  evaluate: { ...ofCheckpoint.evaluate, id: 'checkpoint.evaluate', title: 'evaluate the checkpoint' },
+  deploy: { ...ofCheckpoint.deploy, id: 'checkpoint.deploy', title: 'deploy the checkpoint' },
+  continue: { ...ofCheckpoint.continue, id: 'checkpoint.continue', title: 'continue training from the checkpoint' },
+} as const satisfies ActionTable<CheckpointSource>;
 
 export const checkpoints = defineResource<Checkpoint>({
   names: ['checkpoints', 'checkpoint'],
@@ -293,5 +360,5 @@ export const checkpoints = defineResource<Checkpoint>({
   list: ({ training: run = '' }) => checkpointList(run, true),
   columns: checkpointColumns,
   facts: checkpointFacts,
-  commands: checkpointCommands,
+  commands: checkpointActions,
 });

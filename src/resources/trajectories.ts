@@ -1,13 +1,13 @@
 /** Trajectories: the messages of a rollout, and its reward. */
 import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts';
 import type { Column } from '../present/column.ts';
-import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { reward } from '../text/numbers.ts';
+import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
 import { readOf } from './watching.ts';
 
@@ -94,10 +94,32 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
 
 const group = 'Trajectory';
 
-export const trajectoryCommands = {
-  reward: { id: 'trajectory.reward', title: 'log a reward to it', keys: ['R'], group, writes: true },
-  complete: { id: 'trajectory.complete', title: 'end it, with a reason', keys: ['E'], group, writes: true },
-} as const satisfies CommandTable;
+/** The service refuses both for a trajectory that has ended. */
+function open(rows: readonly Trajectory[]): readonly Trajectory[] | string {
+  const one = single(rows);
+  return typeof one === 'string' ? one : running(one);
+}
+
+export const trajectoryActions = {
+  reward: {
+    id: 'trajectory.reward',
+    title: 'log a reward to it',
+    keys: ['R'],
+    group,
+    writes: true,
+    to: open,
+    opens: () => 'reward',
+  },
+  complete: {
+    id: 'trajectory.complete',
+    title: 'end it, with a reason',
+    keys: ['E'],
+    group,
+    writes: true,
+    to: open,
+    opens: () => 'complete',
+  },
+} as const satisfies ActionTable<Trajectory>;
 
 export const trajectories = defineResource<Trajectory>({
   names: ['trajectories', 'trajectory', 'traj', 't'],
@@ -119,7 +141,7 @@ export const trajectories = defineResource<Trajectory>({
   label: row => row.task_id,
   // A task has many, and there are too many to search them all.
   findsLabel: 'qualified',
-  commands: trajectoryCommands,
+  actions: trajectoryActions,
   watch: { status: id => [readOf(trajectoryStatusQuery(id))], endsForGood: true },
   emptyWords: 'No trajectories yet: evaluations record them',
 });

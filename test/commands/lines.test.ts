@@ -83,6 +83,37 @@ it.each([
   expect(sent).toEqual([]);
 });
 
+describe('a change in the line mode', () => {
+  const changes = async (...lines: readonly string[]) => {
+    const { url, requests } = await serviceDouble();
+    const { out } = await cliOn({ baseUrl: url, apiKey: 'key' })('--lines', [], { input: lines.join('\n') });
+    return {
+      out,
+      sent: requests.filter(({ method }) => method !== 'GET').map(({ method, url: at }) => `${method} ${at}`),
+    };
+  };
+
+  it('is made of what each resource declares, and says why it cannot be made', async () => {
+    const { out, sent } = await changes('runs', 'cancel 1', 'cancel 2', 'benchmarks', 'cancel 1', 'build 1', 'quit');
+    expect(out).toContain('Cancelled baseline');
+    expect(out).toContain('It has ended already. Nothing was changed.');
+    expect(out).toContain('cancel is not for benchmarks.');
+    expect(out).toContain('Building the images of t-words.');
+    expect(sent).toEqual([expect.stringMatching(/^POST .*evr_1/), expect.stringMatching(/^POST .*images\/build/)]);
+  });
+
+  it('asks before something is lost, and for the slug before something stops in production', async () => {
+    const kept = await changes('secrets', 'delete 1', '', 'deployments', 'undeploy 1', 'no', 'quit');
+    expect(kept.out).toContain('Revoke this secret? TOKEN: tasks that need it cannot run');
+    expect(kept.out).toMatch(/In production: (\S+)\. .* Type \1 to confirm/);
+    expect(kept.sent).toEqual([]);
+    const [, slug = ''] = /Type (\S+) to confirm/.exec(kept.out) ?? [];
+    const lost = await changes('secrets', 'delete 1', 'yes', 'deployments', 'undeploy 1', slug, 'quit');
+    expect(lost.out).toContain('Revoked TOKEN.');
+    expect(lost.sent).toEqual([expect.stringMatching(/^DELETE .*sec_1/), expect.stringMatching(/^DELETE .*dep_1/)]);
+  });
+});
+
 describe('ctrl-c in the line mode', () => {
   const page = json({ items: [], has_more: false });
   const isChat = ({ url }: SeenRequest): boolean => url.endsWith('/chat/completions');

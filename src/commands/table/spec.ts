@@ -63,7 +63,7 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** What completions offer; nothing without it. */
   readonly of?: ValueOf;
-  /** The kinds offered, if they are names and ids of resources. */
+  /** The kinds offered, if they are names and ids of resources; by default those that the command changes. */
   readonly kinds?: readonly string[];
 }
 

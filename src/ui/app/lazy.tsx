@@ -1,6 +1,6 @@
 /** Views and windows whose code is loaded when they are first opened, so that the first frame need not wait for it. */
 import { Text } from 'ink';
-import { type ComponentType, useEffect, useLayoutEffect, useState } from 'react';
+import { type ComponentType, type FunctionComponent, useEffect, useLayoutEffect, useState } from 'react';
 import type { ViewName } from '../../resources/place.ts';
 import { partMissing } from '../../text/errors.ts';
 import { useRouter } from '../keys/router.tsx';
@@ -53,7 +53,7 @@ export function lazyView<Name extends ViewName>(
 /** Creates a lazily loaded window. If its code cannot be read, it closes with an error message. */
 export function lazyWindow<Props extends { readonly onClose: () => void }>(
   load: () => Promise<ComponentType<Props>>,
-): ComponentType<Props> {
+): FunctionComponent<Props> {
   const module: LazyModule<Props> = { load };
   return function LazyWindow(props: Props) {
     const Content = useLazyModule(module);

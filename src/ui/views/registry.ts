@@ -54,7 +54,6 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'trajectories',
     {
-      list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
       own: Object.values(readerCommands),
     },
@@ -62,7 +61,6 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'training',
     {
-      list: lazyView(async () => (await import('./lists.tsx')).TrainingView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
       own: Object.values(chartCommands),
       hasParts: true,
@@ -92,7 +90,7 @@ function viewsOf(resource: Resource): ViewDefinition[] {
       title: titleOf(resource),
       crumb: ({ label }) => (label === undefined ? titleOf(resource) : `${titleOf(resource)} of ${label}`),
       component: list ?? PlainListView,
-      commands: Object.values(resource.commands ?? {}),
+      commands: Object.values({ ...resource.actions, ...resource.commands }),
       general: ofList,
     }),
   ];

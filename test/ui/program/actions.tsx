@@ -3,14 +3,14 @@ import { expect, onTestFinished } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import type { Job, JobState } from '../../../src/queries/uploads/job.ts';
 import { Workbench } from '../../../src/queries/workbench.tsx';
-import { benchmarkCommands } from '../../../src/resources/benchmarks.ts';
+import { benchmarkActions } from '../../../src/resources/benchmarks.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
-import { deploymentCommands } from '../../../src/resources/deployments.ts';
+import { deploymentActions, deploymentCommands } from '../../../src/resources/deployments.ts';
 import type { Place } from '../../../src/resources/place.ts';
-import { runCommands } from '../../../src/resources/runs.ts';
-import { secretCommands } from '../../../src/resources/secrets.ts';
-import { checkpointCommands, trainingCommands } from '../../../src/resources/training.ts';
-import { trajectoryCommands } from '../../../src/resources/trajectories.ts';
+import { runActions } from '../../../src/resources/runs.ts';
+import { secretActions, secretCommands } from '../../../src/resources/secrets.ts';
+import { checkpointActions, trainingActions } from '../../../src/resources/training.ts';
+import { trajectoryActions } from '../../../src/resources/trajectories.ts';
 import type { ServiceOptions } from '../../../src/service/options.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { chatCommands } from '../../../src/ui/views/commands.ts';
@@ -53,26 +53,26 @@ async function chatFirst(screen: Screen): Promise<void> {
 }
 
 export const screenActions: readonly ScreenAction[] = [
-  { place: benchmarks, command: benchmarkCommands.evaluate, title: /Evaluate on/ },
-  { place: benchmarks, command: benchmarkCommands.train, title: /Train on/ },
-  { place: benchmarks, command: benchmarkCommands.build, title: /Build its images/ },
+  { place: benchmarks, command: benchmarkActions.evaluate, title: /Evaluate on/ },
+  { place: benchmarks, command: benchmarkActions.train, title: /Train on/ },
+  { place: benchmarks, command: benchmarkActions.build, title: /Build its images/ },
   {
     place: { view: 'record', resource: 'benchmarks', id: 'bench_1', label: 't-words' },
     prepare: screen => screen.waitFor('secret TOKEN is missing'),
-    command: benchmarkCommands.secret,
+    command: benchmarkActions.secret,
     typed: ['hunter2'],
     title: /Secret TOKEN/,
     secret: 'hunter2',
   },
-  { place: runs, command: runCommands.cancel, title: /Cancel this run/ },
-  { place: runs, command: runCommands.delete, title: /Delete this run/ },
-  { place: runs, command: runCommands.delete, first: ['space', 'space'], title: /Delete 2 runs/ },
-  { place: training, command: trainingCommands.cancel, title: /Cancel this training run/ },
-  { place: training, command: trainingCommands.delete, first: below, title: /Delete this training run/ },
-  { place: training, command: trainingCommands.evaluate, title: /Evaluate on/ },
-  { place: training, command: trainingCommands.deploy, title: /Deploy first/ },
-  { place: training, command: trainingCommands.continue, title: /Train on/ },
-  ...[checkpointCommands.evaluate, checkpointCommands.deploy, checkpointCommands.continue].map(command => ({
+  { place: runs, command: runActions.cancel, title: /Cancel this run/ },
+  { place: runs, command: runActions.delete, title: /Delete this run/ },
+  { place: runs, command: runActions.delete, first: ['space', 'space'], title: /Delete 2 runs/ },
+  { place: training, command: trainingActions.cancel, title: /Cancel this training run/ },
+  { place: training, command: trainingActions.delete, first: below, title: /Delete this training run/ },
+  { place: training, command: trainingActions.evaluate, title: /Evaluate on/ },
+  { place: training, command: trainingActions.deploy, title: /Deploy first/ },
+  { place: training, command: trainingActions.continue, title: /Train on/ },
+  ...[checkpointActions.evaluate, checkpointActions.deploy, checkpointActions.continue].map(command => ({
     place: { view: 'record', resource: 'training', id: 'trn_2', label: 'first', parent: 'bench_1' } as const,
     command,
     title: /Evaluate on|Deploy|Train on/,
@@ -80,13 +80,13 @@ export const screenActions: readonly ScreenAction[] = [
   { place: deployments, command: deploymentCommands.deploy, typed: ['words', undefined, 'ckpt_1'], title: /Deploy/ },
   {
     place: deployments,
-    command: deploymentCommands.promote,
+    command: deploymentActions.promote,
     first: below,
     choice: /Which deployment should be demoted/,
     title: /answer for its slug/,
   },
-  { place: deployments, command: deploymentCommands.unpromote, title: /answer|[Uu]npromote/ },
-  { place: deployments, command: deploymentCommands.undeploy, title: /Undeploy/ },
+  { place: deployments, command: deploymentActions.unpromote, title: /answer|[Uu]npromote/ },
+  { place: deployments, command: deploymentActions.undeploy, title: /Undeploy/ },
   {
     place: secrets,
     command: secretCommands.create,
@@ -96,14 +96,14 @@ export const screenActions: readonly ScreenAction[] = [
   },
   {
     place: secrets,
-    command: secretCommands.replace,
+    command: secretActions.replace,
     typed: ['hunter2'],
     title: /Secret TOKEN/,
     secret: 'hunter2',
   },
-  { place: secrets, command: secretCommands.revoke, title: /Revoke this secret/ },
-  { place: trajectories, command: trajectoryCommands.reward, typed: ['quality', '0.5'], title: /Log a reward/ },
-  { place: trajectories, command: trajectoryCommands.complete, title: /End the trajectory/ },
+  { place: secrets, command: secretActions.revoke, title: /Revoke this secret/ },
+  { place: trajectories, command: trajectoryActions.reward, typed: ['quality', '0.5'], title: /Log a reward/ },
+  { place: trajectories, command: trajectoryActions.complete, title: /End the trajectory/ },
   {
     place: { view: 'chat', model: 'acme/small' },
     command: chatCommands.save,

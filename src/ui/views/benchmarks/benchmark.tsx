@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { benchmarkQuery, imagesQuery, readinessQuery, taskCountQuery } from '../../../queries/benchmarks.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import { benchmarkCommands } from '../../../resources/benchmarks.ts';
+import { benchmarkActions, benchmarks } from '../../../resources/benchmarks.ts';
 import { runs } from '../../../resources/runs.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -10,13 +10,12 @@ import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useMeansSoFar } from '../runs/use-means.ts';
-import { useRunActions } from '../runs/use-run-actions.tsx';
 import { useAdvise } from '../shared/advice.ts';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
+import { useActions } from '../shared/use-actions.tsx';
 import { imageLines, readinessLines, taskLines } from './readiness.ts';
-import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
 export function BenchmarkView({ place }: ViewProps<'record'>) {
   const benchId = place.id;
@@ -27,8 +26,8 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   const images = useLive(imagesQuery(benchId), pane.attention);
   const tasks = useLive(taskCountQuery(benchId), pane.attention);
   const source = useMemo(() => runs.list({ benchmark: benchId }), [benchId]);
-  const benchmarkActions = useBenchmarkActions();
-  const runActions = useRunActions();
+  const benchmarkBindings = useActions(benchmarks);
+  const runBindings = useActions(runs);
   const advise = useAdvise();
   const shown = benchmark.data ?? { bench_id: benchId, label: place.label };
 
@@ -45,16 +44,16 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
       {...listProps(runs)}
       join={useMeansSoFar()}
       source={source}
-      emptyAdvice={{ command: benchmarkCommands.evaluate, words: 'evaluates a model on this benchmark' }}
+      emptyAdvice={{ command: benchmarkActions.evaluate, words: 'evaluates a model on this benchmark' }}
       header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
-      bindings={benchmarkActions([shown])}
+      bindings={benchmarkBindings([shown])}
       whole={{
         id: benchId,
         json: shown,
         pin: { kind: 'benchmark', id: benchId, label: shown.label ?? benchId },
         siblings: 'benchmarks',
       }}
-      actions={runActions}
+      actions={runBindings}
     />
   );
 }

@@ -17,13 +17,11 @@ import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { modelField } from '../shared/fields.ts';
 import { FormWindow } from '../shared/form-window.tsx';
 import { checkingOptions, modelsOf, optionSpecs, optionsOf } from '../shared/options.ts';
-import { NoticeWindow } from '../shared/windows.tsx';
+import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
 
-export interface EvaluateWindowProps {
-  readonly benchmark: Benchmark;
+export interface EvaluateWindowProps extends ActionWindowProps<Benchmark> {
   /** The checkpoint to evaluate, if one was chosen, with its base model and its origin. */
   readonly checkpoint?: { readonly id: string; readonly model: string | undefined; readonly name: string | undefined };
-  readonly onClose: () => void;
 }
 
 function checkName(value: string): string | undefined {
@@ -38,7 +36,7 @@ function checkCheckpoint(value: string): string | undefined {
 }
 
 export function EvaluateWindow(props: EvaluateWindowProps) {
-  const { benchmark, checkpoint, onClose } = props;
+  const { row: benchmark, checkpoint, onClose } = props;
   const models = useList(modelList, 'visible');
   const choice = { benchId: benchmark.bench_id, model: checkpoint?.model };
   const offered = useLive(runOptionsQuery('getEvalOptions', choice), 'visible');
@@ -55,7 +53,7 @@ interface EvaluateFormProps extends EvaluateWindowProps {
   readonly offered: Readonly<Record<string, unknown>> | undefined;
 }
 
-function EvaluateForm({ benchmark, checkpoint, models, offered, onClose }: EvaluateFormProps) {
+function EvaluateForm({ row: benchmark, checkpoint, models, offered, onClose }: EvaluateFormProps) {
   const shell = useShell();
   const label = benchmark.label ?? benchmark.bench_id;
   const { remembered } = useWorkbench();

@@ -16,7 +16,6 @@ import { ErrorNote } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceListView } from '../shared/resource-views.tsx';
 import { readinessLines } from './readiness.ts';
-import { useBenchmarkActions } from './use-benchmark-actions.tsx';
 
 const StartBenchmarkUpload = lazyWindow(
   async () => (await import('../uploads/start-benchmark.tsx')).StartBenchmarkUpload,
@@ -53,7 +52,6 @@ function unfinishedWords(
 
 export function BenchmarksView({ place }: ViewProps<'list'>) {
   const shell = useShell();
-  const actions = useBenchmarkActions();
   const advise = useAdvise();
   const unfinished = useUnfinishedUploads();
   const [last] = unfinished;
@@ -68,7 +66,6 @@ export function BenchmarksView({ place }: ViewProps<'list'>) {
         { command: benchmarkCommands.upload, run: upload() },
         { command: benchmarkCommands.resume, enabled: last !== undefined, run: upload(last?.folder) },
       ]}
-      actions={actions}
       notes={unfinishedWords(unfinished, advise)}
     />
   );

@@ -2,7 +2,7 @@
 import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
 import { unreadableIn } from '../../../contract/common.ts';
 import { type StatusMeaning, statusMeaning, statusWords } from '../../../contract/status.ts';
-import { benchmarkCommands } from '../../../resources/benchmarks.ts';
+import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { asReceived, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
@@ -15,12 +15,12 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`), ...warnings];
   const secrets = (readiness.missing_secret_names ?? []).map(name =>
     styles.warning(
-      `${glyphs.warning} secret ${sanitiseLine(name)} is missing${advise({ command: benchmarkCommands.secret, words: 'creates it' })}`,
+      `${glyphs.warning} secret ${sanitiseLine(name)} is missing${advise({ command: benchmarkActions.secret, words: 'creates it' })}`,
     ),
   );
   const images = Object.entries(readiness.unready_task_image_counts ?? {}).map(([status, count]) =>
     styles.warning(
-      `${glyphs.warning} ${count == null ? 'images' : counted(count, 'image')} ${imageWords(status)}${status === 'building' ? '' : advise({ command: benchmarkCommands.build, words: 'builds them' })}`,
+      `${glyphs.warning} ${count == null ? 'images' : counted(count, 'image')} ${imageWords(status)}${status === 'building' ? '' : advise({ command: benchmarkActions.build, words: 'builds them' })}`,
     ),
   );
   const blockers = [...secrets, ...images];

@@ -5,11 +5,9 @@ import { deployments } from '../../../resources/deployments.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration, parseTime } from '../../../text/time.ts';
 import type { ViewProps } from '../../app/registry.ts';
-import { useShell } from '../../app/shell-context.tsx';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RecordView } from '../shared/resource-views.tsx';
-import { useDeploymentActions } from './use-deployment-actions.tsx';
 
 const way = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;
 
@@ -35,9 +33,7 @@ function tookWords({ created_at, completed_at }: Deployment): string {
 }
 
 export function DeploymentView({ place }: ViewProps<'record'>) {
-  const shell = useShell();
   const theme = useTheme();
-  const actions = useDeploymentActions({ onRemoved: () => shell.navigate({ kind: 'up' }) });
   return (
     <RecordView
       resource={deployments}
@@ -50,7 +46,6 @@ export function DeploymentView({ place }: ViewProps<'record'>) {
           ...(took === '' ? [] : [theme.styles.muted(took)]),
         ];
       }}
-      actions={actions}
     />
   );
 }

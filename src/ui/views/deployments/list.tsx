@@ -15,7 +15,6 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceListView } from '../shared/resource-views.tsx';
 import { DeployWindow } from './deploy.tsx';
-import { useDeploymentActions } from './use-deployment-actions.tsx';
 
 /** Deployments by status, if the service counts them: `3 in all: 2 deployed, 1 failed; 1 active`. */
 export function summaryWords(summary: Readonly<Record<string, unknown>> | undefined): string {
@@ -40,7 +39,6 @@ function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, unknown
 
 export function DeploymentsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
-  const actions = useDeploymentActions();
   const pane = usePane('main');
   const theme = useTheme();
   const listed = useListed(deployments.list({}));
@@ -67,7 +65,6 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
             shell.showOverlay({ id: 'deploy', render: close => <DeployWindow name="" given="" onClose={close} /> }),
         },
       ]}
-      actions={actions}
     />
   );
 }

@@ -3,20 +3,14 @@
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList, promote } from '../../../queries/deployments.ts';
 import { useList } from '../../../queries/use-list.ts';
-import { replacedWords, withStep } from '../../../resources/deployments.ts';
+import { calledName as labelOf, replacedWords, withStep } from '../../../resources/deployments.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
-import { ChoiceWindow, NoticeWindow } from '../shared/windows.tsx';
-
-export interface PromoteWindowProps {
-  readonly deployment: Deployment;
-  readonly labelOf: (deployment: Deployment) => string;
-  readonly onClose: () => void;
-}
+import { type ActionWindowProps, ChoiceWindow, NoticeWindow } from '../shared/windows.tsx';
 
 /** Deployments in production, those of the same slug first. */
-export function demotable(promoted: Deployment, deployments: readonly Deployment[]): Deployment[] {
-  const answering = deployments.filter(
+export function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
+  const answering = listed.filter(
     ({ deployment_id, role, is_active }) =>
       deployment_id !== promoted.deployment_id && role === 'production' && is_active === true,
   );
@@ -24,14 +18,14 @@ export function demotable(promoted: Deployment, deployments: readonly Deployment
   return answering.toSorted((left, right) => isSame(left) - isSame(right));
 }
 
-export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowProps) {
+export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<Deployment>) {
   const shell = useShell();
   const listed = useList(deploymentList, 'visible');
   if (!listed.loaded && !listed.error) return <NoticeWindow title="Promote" onClose={onClose} />;
   const others = demotable(deployment, listed.rows);
   const replaced = replacedWords(labelOf(deployment), listed.rows, listed.complete, deployment.deployment_id);
   const confirmation = (demoted: Deployment | undefined, close: () => void) => (
-    <ConfirmPromote deployment={deployment} demoted={demoted} replaced={replaced} labelOf={labelOf} onClose={close} />
+    <ConfirmPromote row={deployment} demoted={demoted} replaced={replaced} onClose={close} />
   );
   if (others.length === 0) return confirmation(undefined, onClose);
   const named = others.map(other => ({
@@ -50,14 +44,14 @@ export function PromoteWindow({ deployment, labelOf, onClose }: PromoteWindowPro
   );
 }
 
-interface ConfirmPromoteProps extends PromoteWindowProps {
+interface ConfirmPromoteProps extends ActionWindowProps<Deployment> {
   /** The one that the user chose to demote. */
   readonly demoted: Deployment | undefined;
   /** What answers now, in words. */
   readonly replaced: string;
 }
 
-function ConfirmPromote({ deployment, demoted, replaced, labelOf, onClose }: ConfirmPromoteProps) {
+function ConfirmPromote({ row: deployment, demoted, replaced, onClose }: ConfirmPromoteProps) {
   const shell = useShell();
   const label = labelOf(deployment);
   const loses = demoted ? `${withStep(demoted)}, which answers for ${labelOf(demoted)}, is demoted.` : replaced;

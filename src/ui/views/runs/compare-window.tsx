@@ -3,18 +3,14 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import { useList } from '../../../queries/use-list.ts';
+import { comparePlace } from '../../../resources/runs.ts';
 import { reward } from '../../../text/numbers.ts';
-import { ChoiceWindow } from '../shared/windows.tsx';
+import { useShell } from '../../app/shell-context.tsx';
+import { type ActionWindowProps, ChoiceWindow } from '../shared/windows.tsx';
 
-export interface CompareWindowProps {
-  readonly run: EvalRun;
-  readonly benchId: string;
-  readonly onChoose: (run: EvalRun) => void;
-  readonly onClose: () => void;
-}
-
-export function CompareWindow({ run, benchId, onChoose, onClose }: CompareWindowProps) {
-  const runs = useList(runsOfBenchmark(benchId), 'visible');
+export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>) {
+  const shell = useShell();
+  const runs = useList(runsOfBenchmark(run.bench_id ?? ''), 'visible');
   const others = runs.rows.filter(each => each.eval_run_id !== run.eval_run_id);
   return (
     <ChoiceWindow
@@ -26,7 +22,7 @@ export function CompareWindow({ run, benchId, onChoose, onClose }: CompareWindow
         value: each,
       }))}
       emptyWords="The benchmark has no other run."
-      onChoose={onChoose}
+      onChoose={chosen => shell.open(comparePlace(run, chosen))}
       onClose={onClose}
     />
   );

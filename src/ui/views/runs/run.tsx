@@ -11,7 +11,7 @@ import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { certaintyWords, runMeanOf } from '../../../resources/run-mean.ts';
-import { outcomeOf, runFacts, summariseRewards } from '../../../resources/runs.ts';
+import { outcomeOf, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
@@ -27,9 +27,9 @@ import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.ts
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
+import { useActions } from '../shared/use-actions.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
-import { useRunActions } from './use-run-actions.tsx';
 
 const rewarded: readonly string[] = ['reward'];
 const worstFirst = { column: 'reward', descending: false } as const;
@@ -56,7 +56,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const listed = useListedRows(source);
   const graded = ended ? rewards : rewardsSoFar(rewards, listed);
   const rewardedAt = useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind: 'run', id: runId })?.gradedAt);
-  const runActions = useRunActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
+  const runActions = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
 
   const known: EvalRun = run.data ?? {
     eval_run_id: runId,

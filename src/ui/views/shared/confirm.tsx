@@ -41,12 +41,6 @@ export interface ConfirmProps<Row> {
   readonly onClose: () => void;
 }
 
-/** Opens a confirmation above the view. */
-export function useConfirm(): <Row>(asked: Omit<ConfirmProps<Row>, 'onClose'>) => void {
-  const { showOverlay } = useShell();
-  return asked => showOverlay({ id: 'confirm', render: close => <Confirm {...asked} onClose={close} /> });
-}
-
 /** The free line and the keys below the question. */
 const buttonLines = 2;
 /** What to type, and the field for it. */

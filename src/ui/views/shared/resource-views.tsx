@@ -8,8 +8,8 @@ import { labelOf, placeOf, type Resource, type ResourceOf } from '../../../resou
 import type { Place } from '../../../resources/place.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
-import type { Binding } from '../../keys/router.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
@@ -17,6 +17,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAskingWords } from './asking.ts';
 import { noteLines, useDeleted, useErrorBindings, useSettingAdvice } from './error-note.tsx';
 import { ResourceList, type ResourceListProps } from './resource-list.tsx';
+import { useActions } from './use-actions.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
 /** The properties of a list of a resource. */
@@ -43,7 +44,7 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
   // A view shows one place from mount to unmount.
   const [source] = useState(() => resource.list(place.scope ?? {}));
-  return <ResourceList {...listProps(resource)} source={source} {...more} />;
+  return <ResourceList {...listProps(resource)} source={source} actions={useActions(resource)} {...more} />;
 }
 
 /** @throws Error for an unknown resource name */
@@ -64,12 +65,13 @@ export interface RecordViewProps<Row extends object> {
   readonly unread?: Row;
   /** Lines below the name, once it is read. */
   readonly head?: (row: Row) => readonly string[];
-  readonly actions?: (rows: readonly Row[]) => readonly Binding[];
 }
 
 /** A record in full: its name, special lines, its facts. */
 export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
-  const { resource, place, unread, head, actions } = props;
+  const { resource, place, unread, head } = props;
+  const shell = useShell();
+  const actions = useActions(resource, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const { id } = place;
   const pane = usePane('main');
   const theme = useTheme();
@@ -98,7 +100,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
     refresh: live.refresh,
     siblings: resource.names[0],
     siblingId: id,
-    actions: (shown && !deleted && actions?.([shown])) || [],
+    actions: (shown && !deleted && actions([shown])) || [],
   });
   return (
     <View

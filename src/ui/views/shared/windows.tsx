@@ -88,6 +88,13 @@ export function NoticeWindow({ title, words, error, onClose }: NoticeWindowProps
   );
 }
 
+/** The properties of a window that an action opens. */
+export interface ActionWindowProps<Row> {
+  /** What it was opened for. */
+  readonly row: Row;
+  readonly onClose: () => void;
+}
+
 export interface ChoiceWindowProps<Value> {
   readonly title: string;
   readonly choices: readonly { readonly key: string; readonly label: string; readonly value: Value }[];

@@ -1,6 +1,7 @@
 /** The form that starts a training run. */
 
 import { useState } from 'react';
+import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { StartTrainingBody } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
@@ -18,15 +19,12 @@ import { modelField } from '../shared/fields.ts';
 import { FormWindow } from '../shared/form-window.tsx';
 import { checkingOptions, modelsOf, optionSpecs, optionsOf } from '../shared/options.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { NoticeWindow } from '../shared/windows.tsx';
+import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
 
-export interface TrainWindowProps {
-  readonly benchId: string;
-  /** The benchmark or checkpoint to train on, in words. */
-  readonly label: string;
+/** For a benchmark, by its label or by that of the checkpoint to train on. */
+export interface TrainWindowProps extends ActionWindowProps<Benchmark> {
   /** Finds the checkpoint to start from; without it, training starts from the base model. */
   readonly parent?: (service: Service) => Promise<string>;
-  readonly onClose: () => void;
 }
 
 /** Options seen at services that do not list theirs. */
@@ -34,7 +32,9 @@ const seen = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_outp
 
 const noParent = async (): Promise<string> => '';
 
-export function TrainWindow({ benchId, label, parent, onClose }: TrainWindowProps) {
+export function TrainWindow({ row, parent, onClose }: TrainWindowProps) {
+  const { bench_id: benchId } = row;
+  const label = row.label ?? benchId;
   const models = useList(modelList, 'visible');
   const offered = useLive(runOptionsQuery('getTrainingOptions', { benchId }), 'visible');
   const checkpoint = useCheckpoint(parent ?? noParent);

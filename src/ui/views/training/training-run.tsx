@@ -10,10 +10,12 @@ import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import {
+  type CheckpointSource,
+  checkpointActions,
   checkpointColumns,
-  checkpointCommands,
   checkpointFacts,
-  trainingCommands,
+  ofTrainingRun,
+  training,
   trainingFacts,
 } from '../../../resources/training.ts';
 import { isNotOffered } from '../../../service/errors.ts';
@@ -29,10 +31,10 @@ import { useAskingWords } from '../shared/asking.ts';
 import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
+import { useActions } from '../shared/use-actions.tsx';
 import { completedSteps, heldOutLines, heldOutNote } from './curves.ts';
 import { statusLine, usePace, useSetBack, useStepsDone } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
-import { useCheckpointActions, useTrainingActions } from './use-training-actions.tsx';
 
 /** If the run cannot be read, neither can its checkpoints, which show the error. */
 const errorLinesBelow = 3;
@@ -59,8 +61,9 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const source = useMemo(() => checkpointList(runId, ended), [runId, ended]);
   const steps = completedSteps(progress.data, curves.trainer, useListedRows(source));
   const completed = useStepsDone(steps, progress, curves, ended);
-  const actions = useTrainingActions({ onDeleted: () => shell.navigate({ kind: 'up' }) });
-  const checkpointActions = useCheckpointActions();
+  const onRemoved = (): void => shell.navigate({ kind: 'up' });
+  const ofRun = useActions(training, { actions: ofTrainingRun, onRemoved });
+  const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
 
   const known: TrainingRun = run.data ?? {
     training_run_id: runId,
@@ -97,12 +100,6 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   // The legend is shown even without room for a chart.
   const chartHeight = Math.max(1, pane.height - head.length - tableLines(pane.height) - (error ? errorLinesBelow : 0));
   const lines = [...head, ...curvesView.lines(room, chartHeight, theme)].map(line => ` ${line}`);
-  const ofRun = actions([shown]).filter(
-    ({ command }) =>
-      ![trainingCommands.evaluate, trainingCommands.deploy, trainingCommands.continue].some(
-        each => each.id === command.id,
-      ),
-  );
 
   return (
     <ResourceList<Checkpoint>
@@ -123,18 +120,12 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         pin: { kind: 'training', id: runId, label: shown.display_name ?? runId },
         siblings: 'training',
       }}
-      bindings={[...(deleted ? [] : ofRun), ...curvesView.bindings]}
+      bindings={[...(deleted ? [] : ofRun([shown])), ...curvesView.bindings]}
       actions={(rows, list) => {
         if (deleted) return [];
-        const [row] = rows;
-        const of =
-          row && rows.length === 1
-            ? { run: shown, checkpointId: row.checkpoint_id, isDeployable: row.is_deployable ?? undefined }
-            : // A run that has just ended may have checkpoints that are not listed yet: the newest is requested.
-              ended && list.rows.length === 0
-              ? { run: shown }
-              : undefined;
-        return checkpointActions(of, checkpointCommands);
+        // A run that has just ended may have checkpoints that are not listed yet: the newest is requested.
+        if (ended && list.rows.length === 0) return ofCheckpoint([shown]);
+        return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}
       details={(_row, box) => {
         const about = [

@@ -6,7 +6,7 @@ import { type FoldKind, type LineKind, type Transcript, transcriptOf } from '../
 import { layOut, type OpenFolds, searchedLines, transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { useLive } from '../../../queries/use-live.ts';
-import { trajectoryFacts } from '../../../resources/trajectories.ts';
+import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -23,8 +23,8 @@ import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/them
 import { readerCommands } from '../commands.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Lines, Waiting } from '../shared/lines.tsx';
+import { useActions } from '../shared/use-actions.tsx';
 import { useRecordBindings } from '../shared/use-record-bindings.tsx';
-import { useTrajectoryActions } from './use-trajectory-actions.tsx';
 
 /** Width of the column of steps, and the pane width from which it is shown. */
 const stepsWidth = 18;
@@ -83,7 +83,7 @@ const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
   const { id } = place;
-  const actions = useTrajectoryActions();
+  const actions = useActions(trajectories);
   const pane = usePane('main');
   const inspector = usePane('inspector');
   const theme = useTheme();

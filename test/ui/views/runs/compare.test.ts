@@ -4,8 +4,8 @@ import { cellText } from '../../../../src/present/column.ts';
 import { type ComparedTask, compareTasks, trajectoriesOf } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-rewards.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
+import { comparePlace } from '../../../../src/resources/runs.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare.tsx';
-import { comparePlace } from '../../../../src/ui/views/runs/use-run-actions.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const rewarded = (task_id: string | null, reward: number | null, trajectory_id = `traj_${task_id}`) => ({

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Capabilities } from '../../../../src/service/capabilities.ts';
 import type { Call, UntypedCall } from '../../../../src/service/index.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
-import { TrainingView } from '../../../../src/ui/views/lists.tsx';
+import { PlainListView } from '../../../../src/ui/views/shared/resource-views.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
 import { eventually } from '../../../eventually.ts';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';
@@ -40,7 +40,7 @@ const runView = defineView<'record'>({
 });
 
 it('keeps the overlay, the crosshair and the smoothing for the way back', async () => {
-  const stage = openViewOnStage(TrainingView, {
+  const stage = openViewOnStage(PlainListView, {
     place: { view: 'list', resource: 'training' },
     service: async () => service,
     others: [runView],

@@ -1,38 +1,12 @@
-/** The actions of a trajectory, shared by all views: log a reward, end it. */
+/** The forms that log a reward to a trajectory, and that end it. */
 
 import { useState } from 'react';
-import { hasEnded } from '../../../contract/status.ts';
 import { type Trajectory, terminationReasons } from '../../../contract/trajectories.ts';
 import { completeTrajectory, logReward } from '../../../queries/trajectories.ts';
-import { trajectoryCommands } from '../../../resources/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import type { Binding } from '../../keys/router.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
-
-export function useTrajectoryActions(): (trajectories: readonly Trajectory[]) => readonly Binding[] {
-  const shell = useShell();
-  return trajectories => {
-    const one = trajectories.length === 1 ? trajectories[0] : undefined;
-    // The service refuses both for an ended trajectory.
-    const enabled = one !== undefined && !hasEnded(one.status);
-    const show = (Content: typeof LogRewardWindow) => () =>
-      one &&
-      shell.showOverlay({
-        id: 'reward',
-        render: close => <Content trajectoryId={one.trajectory_id} onClose={close} />,
-      });
-    return [
-      { command: trajectoryCommands.reward, enabled, run: show(LogRewardWindow) },
-      { command: trajectoryCommands.complete, enabled, run: show(CompleteWindow) },
-    ];
-  };
-}
-
-export interface RewardWindowProps {
-  readonly trajectoryId: string;
-  readonly onClose: () => void;
-}
+import type { ActionWindowProps } from '../shared/windows.tsx';
 
 function numberError(value: string): string | undefined {
   return value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'Type a number';
@@ -51,7 +25,7 @@ function tokenOf(values: Readonly<Record<string, string>>): string | undefined {
   return values['token']?.trim() || undefined;
 }
 
-export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
+export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>) {
   const shell = useShell();
   const [fields] = useState<readonly FieldSpec[]>(() => [
     {
@@ -82,7 +56,7 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
     tokenField,
   ]);
   const inputOf = (values: Readonly<Record<string, string>>) => ({
-    trajectory_id: trajectoryId,
+    trajectory_id: row.trajectory_id,
     token: tokenOf(values),
     reward_id: values['reward_id']?.trim() ?? '',
     name: values['name']?.trim() ?? '',
@@ -102,7 +76,7 @@ export function LogRewardWindow({ trajectoryId, onClose }: RewardWindowProps) {
   );
 }
 
-export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
+export function CompleteWindow({ row, onClose }: ActionWindowProps<Trajectory>) {
   const shell = useShell();
   const [fields] = useState<readonly FieldSpec[]>(() => [
     {
@@ -121,7 +95,7 @@ export function CompleteWindow({ trajectoryId, onClose }: RewardWindowProps) {
       fields={fields}
       action={completeTrajectory}
       inputOf={values => ({
-        trajectory_id: trajectoryId,
+        trajectory_id: row.trajectory_id,
         termination_reason: reasonOf(values),
         token: tokenOf(values),
       })}

@@ -1,0 +1,103 @@
+/**
+ * What can be done to the rows of a resource. Declared once, next to its columns, for every way to it: key, menu,
+ * palette, help, line mode, the command line and its completion.
+ */
+import type { Operation } from '../contract/endpoints.ts';
+import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
+import type { Command } from '../present/command.ts';
+import type { Action } from '../queries/action.ts';
+import type { LiveQuery } from '../queries/use-live.ts';
+import type { Service } from '../service/index.ts';
+import type { Place } from './place.ts';
+
+/** How the end of a change is seen that takes time. */
+export interface ChangeEnd<Row> {
+  /** Whether this status is what was asked for. */
+  readonly isDone: (status: string) => boolean;
+  /** Whether this status is the last; by default that of work that has ended. */
+  readonly isLast?: (status: string, before: Row) => boolean;
+  /** The status now; by default as for running work. */
+  readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string>;
+  /** What had ended by itself is as good as changed. */
+  readonly mayHaveEnded?: true;
+}
+
+/** A request for each row, which is confirmed first. */
+export interface Change<Row> {
+  readonly send: Action<Row>;
+  /** What the button says, and what has happened then: `cancel`, `cancelled`. */
+  readonly verb: string;
+  readonly past: string;
+  /** What is lost by it; follows the names of the rows. */
+  readonly loses: string;
+  /** The question, if it is not the verb and what it is for: `Cancel 2 runs?` */
+  readonly asks?: (count: number) => string;
+  /** What is said once it is done, if it is not `Cancelled first, second`. */
+  readonly says?: (names: string) => string;
+  /** The slugs that it takes out of production, which have to be typed before it; undefined if there are none. */
+  readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
+  /** The command, also of line mode, that does it to rows by their names. */
+  readonly command?: string;
+  /** The operation that lists them. Without it, a name is not taken, because only one machine knows it. */
+  readonly listedBy?: Operation;
+  /** What `--wait` waits for. */
+  readonly ends?: ChangeEnd<Row>;
+  /** How to do it where it failed, if there is another way. */
+  readonly advice?: (row: Row) => string | undefined;
+}
+
+/** Windows that ask for more than a confirmation; `ui/views` has them. */
+export type ActionWindow =
+  | 'compare'
+  | 'complete'
+  | 'continue'
+  | 'deploy'
+  | 'evaluate'
+  | 'evaluate checkpoint'
+  | 'promote'
+  | 'replace secret'
+  | 'reward'
+  | 'secret'
+  | 'train';
+
+/** The last answer of a query; undefined before. */
+export type Known = <Data>(query: LiveQuery<Data>) => Data | undefined;
+
+interface Target<Row> extends Command {
+  /**
+   * The rows among those chosen that it is done to; a sentence says why it cannot be done now.
+   *
+   * @param known the last answers of queries, where there are any
+   */
+  readonly to: (rows: readonly Row[], known?: Known) => readonly Row[] | string;
+}
+
+/** An action on rows: it changes them, or opens a place or a window. */
+export type RowAction<Row> = Target<Row> &
+  (
+    | { readonly change: Change<Row>; readonly opens?: never }
+    | { readonly opens: (rows: readonly Row[]) => Place | ActionWindow; readonly change?: never }
+  );
+
+export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;
+
+/** For what is done to one row at a time. */
+export function single<Row>(rows: readonly Row[]): readonly Row[] | string {
+  return rows.length === 1 ? rows : `${rows.length} are marked; this is for one at a time`;
+}
+
+/** For what is done to all rows at once. */
+export const all = <Row>(rows: readonly Row[]): readonly Row[] => rows;
+
+/** For what is done to those rows that go on. */
+export function running<Row extends MaybeStatus>(rows: readonly Row[]): readonly Row[] | string {
+  const going = rows.filter(({ status }) => !hasEnded(status));
+  if (going.length > 0) return going;
+  return rows.length === 1 ? 'It has ended already' : `All ${rows.length} have ended already`;
+}
+
+/** The end of work that was cancelled. It may have succeeded before it could be stopped. */
+export const untilStopped = {
+  isDone: (status: string): boolean => ['stopped', 'success'].includes(statusMeaning(status)),
+  mayHaveEnded: true,
+} as const;

@@ -1,0 +1,71 @@
+/** The forms that store the value of a secret: a new one, the one that a benchmark lacks, or another value. */
+import { useState } from 'react';
+import type { Benchmark } from '../../contract/benchmarks.ts';
+import type { Secret } from '../../contract/secrets.ts';
+import { readinessQuery } from '../../queries/benchmarks.ts';
+import { createSecret } from '../../queries/secrets.ts';
+import { useLive } from '../../queries/use-live.ts';
+import { useShell } from '../app/shell-context.tsx';
+import type { FieldSpec } from '../widgets/form/form-state.ts';
+import { FormWindow } from './shared/form-window.tsx';
+import { type ActionWindowProps, NoticeWindow } from './shared/windows.tsx';
+
+export function ReplaceSecretWindow({ row: { name, description }, onClose }: ActionWindowProps<Secret>) {
+  return <CreateSecretWindow name={name ?? undefined} description={description ?? undefined} onClose={onClose} />;
+}
+
+/** The form for the secret that a benchmark lacks. */
+export function MissingSecretWindow({ row, onClose }: ActionWindowProps<Benchmark>) {
+  const readiness = useLive(readinessQuery(row.bench_id), 'visible');
+  const [name] = readiness.data?.missing_secret_names ?? [];
+  if (name !== undefined) return <CreateSecretWindow name={name} onClose={onClose} />;
+  const error = readiness.error ?? (readiness.data && new Error('No secret is missing.'));
+  return <NoticeWindow title="Create the secret" error={error} onClose={onClose} />;
+}
+
+export interface CreateSecretWindowProps {
+  /** Name and description of the secret, if known. */
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** The form that creates a secret. The value is masked, sent once, and stored nowhere. */
+export function CreateSecretWindow({ name = '', description = '', onClose }: CreateSecretWindowProps) {
+  const shell = useShell();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'text',
+      name: 'name',
+      label: 'Name',
+      initial: name,
+      placeholder: 'MY_API_KEY',
+      check: value => (/^\S+$/.test(value.trim()) ? undefined : 'One word'),
+    },
+    {
+      kind: 'text',
+      name: 'value',
+      label: 'Value',
+      mask: true,
+      help: 'Sent once; it cannot be read afterwards.',
+      check: value => (value === '' ? 'Type or paste the value' : undefined),
+    },
+    { kind: 'text', name: 'description', label: 'Description (optional)', initial: description },
+  ]);
+  const bodyOf = (values: Readonly<Record<string, string>>) => ({
+    name: values['name']?.trim() ?? '',
+    value: values['value'] ?? '',
+    ...(values['description']?.trim() ? { description: values['description'].trim() } : {}),
+  });
+  return (
+    <FormWindow
+      title={name === '' ? 'Create a secret' : `Secret ${name}`}
+      fields={fields}
+      start={name === '' ? 0 : 1}
+      action={createSecret}
+      inputOf={bodyOf}
+      onClose={onClose}
+      onDone={secret => shell.toast({ kind: 'success', text: `Stored ${secret.name ?? secret.secret_id}` })}
+    />
+  );
+}

@@ -1,0 +1,55 @@
+/** The forms that evaluate, deploy and continue a checkpoint: the one chosen, or the newest of its run. */
+import { benchmarkQuery } from '../../../queries/benchmarks.ts';
+import { lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
+import { useLive } from '../../../queries/use-live.ts';
+import type { Service } from '../../../queries/workbench.tsx';
+import type { CheckpointSource } from '../../../resources/training.ts';
+import { EvaluateWindow } from '../benchmarks/evaluate.tsx';
+import { DeployWindow } from '../deployments/deploy.tsx';
+import { useCheckpoint } from '../shared/use-checkpoint.tsx';
+import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
+import { TrainWindow } from './train.tsx';
+
+type WindowProps = ActionWindowProps<CheckpointSource>;
+
+const labelOf = (run: CheckpointSource): string => run.display_name ?? run.training_run_id;
+
+const idOf =
+  ({ checkpoint, training_run_id }: CheckpointSource) =>
+  async (service: Service): Promise<string> =>
+    checkpoint?.checkpoint_id ?? lastCheckpoint(service, training_run_id);
+
+/** On its own benchmark. */
+export function EvaluateCheckpointWindow({ row: run, onClose }: WindowProps) {
+  const benchId = run.bench_id ?? '';
+  const found = useCheckpoint(idOf(run));
+  const benchmark = useLive(benchmarkQuery(benchId), 'visible');
+  if (found.kind !== 'known') {
+    const error = found.kind === 'failed' ? found.error : undefined;
+    return <NoticeWindow title="Evaluate a checkpoint" error={error} onClose={onClose} />;
+  }
+  return (
+    <EvaluateWindow
+      row={benchmark.data ?? { bench_id: benchId }}
+      checkpoint={{ id: found.id, model: run.base_model_slug ?? undefined, name: run.display_name ?? undefined }}
+      onClose={onClose}
+    />
+  );
+}
+
+export function DeployCheckpointWindow({ row: run, onClose }: WindowProps) {
+  return (
+    <DeployWindow
+      name={labelOf(run)}
+      checkpoint={service => lastDeployable(service, run.training_run_id)}
+      given={run.checkpoint?.checkpoint_id}
+      onClose={onClose}
+    />
+  );
+}
+
+export function ContinueWindow({ row: run, onClose }: WindowProps) {
+  return (
+    <TrainWindow row={{ bench_id: run.bench_id ?? '', label: labelOf(run) }} parent={idOf(run)} onClose={onClose} />
+  );
+}
