@@ -79,6 +79,8 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
     reports: {
       observes: source.observes,
       rows: () => reader.live().slice(0, source.observesFirst) as object[],
+      news: () => reader.news(source.observesFirst) as object[],
+      onlyNames: source.onlyNames,
       partOf: source.partOf,
     },
     activity: () => reader.activity(source),
@@ -143,12 +145,12 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
     if (field === undefined || !source.sorts) return undefined;
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
   }, [source, field, descending, lists]);
-  const plain = lists.of(source).data;
+  const plain = lists.of(source);
   // The rows read without an order show whether one is needed.
-  const partial = plain.rows.length > 0 && !plain.complete;
+  const partial = plain.extent.rows > 0 && !plain.extent.complete;
   const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
   const active = asked ? ordered : source;
-  return { source: active, query: listQuery(workbench, active), plain: active === source ? undefined : plain };
+  return { source: active, query: listQuery(workbench, active), plain: active === source ? undefined : plain.data };
 }
 
 /** The rows of a list and its further pages. @param data the newest answer to the query of the list */
@@ -165,7 +167,7 @@ export function usePagedList<Row>(
     (rows: readonly Row[], nearEnd: boolean) => {
       reader.see(viewer, rows, nearEnd);
       // Rows known from elsewhere are read as well.
-      if (reader.data.rows.length > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
+      if (reader.extent.rows > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;
       timer.current = setTimeout(() => void reader.refreshView(oldestWanted(reader, workbench.poll.visibleMs)), restMs);

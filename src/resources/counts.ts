@@ -6,6 +6,7 @@
 import { hashKey } from '@tanstack/react-query';
 import { isRunning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
+import type { ListReader } from '../queries/lists/reader.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
@@ -53,8 +54,8 @@ export class Counts {
   #forgotten = 0;
   /** Lists that are being read for a first count. */
   readonly #firstReads = new Set<CountedList>();
-  /** How many of a kind the rows of another list said that they have, by their ids. */
-  readonly #tallies = new Map<string, ReadonlyMap<string, number | null | undefined>>();
+  /** The rows of a list when they last said how many of another kind they have. */
+  readonly #tallied = new WeakMap<ListReader<never>, readonly object[]>();
 
   constructor(workbench: Workbench) {
     this.#workbench = workbench;
@@ -141,7 +142,7 @@ export class Counts {
     if (cache.getQueryCache().find({ queryKey: source.key })?.isActive()) return false;
     const count = lists.countOf(source.key);
     if (!runs && count === undefined) return false;
-    if ((lists.find(source.key)?.data.rows.length ?? 0) > mostRows) return false;
+    if ((lists.find(source.key)?.extent.rows ?? 0) > mostRows) return false;
     const due = readOf(listQuery(this.#workbench, source)).dueAt(this.#workbench, 'visible');
     return due !== undefined && due + (intervalsOf(list) - 1.5) * poll.visibleMs <= now;
   }
@@ -177,7 +178,7 @@ export class Counts {
   #findMissing({ resource: { kind, get }, source }: CountedList): void {
     const { lists, statuses } = this.#workbench;
     const reader = lists.find(source.key);
-    if (!reader?.data.complete || kind === undefined) return;
+    if (!reader?.extent.complete || kind === undefined) return;
     const all = statuses.all();
     this.#forgetUnknown(kind, all);
     for (const known of all) {
@@ -214,10 +215,12 @@ export class Counts {
     const reader = lists.find(source.key);
     const counted = tally && countedLists.find(({ resource }) => resource.kind === tally.kind);
     if (!reader || !counted) return;
-    const before = this.#tallies.get(tally.kind);
-    const now = new Map(reader.data.rows.map(row => [source.id(row), tally.of(row)]));
-    this.#tallies.set(tally.kind, now);
-    const changed = before && [...now].some(([id, count]) => before.has(id) && before.get(id) !== count);
+    const before = this.#tallied.get(reader) ?? [];
+    const { rows } = reader.data;
+    this.#tallied.set(reader, rows);
+    const [old, fresh] = difference<object>(before, rows);
+    const counts = new Map(old.map(row => [source.id(row), tally.of(row)]));
+    const changed = fresh.some(row => counts.has(source.id(row)) && counts.get(source.id(row)) !== tally.of(row));
     const isNewer = reader.polledAt > (lists.find(counted.source.key)?.polledAt ?? 0);
     if (changed && isNewer && Date.now() - openedAt >= poll.visibleMs / 2) this.#read(counted);
   }
@@ -237,6 +240,16 @@ export class Counts {
       .fetch(this.#workbench)
       .catch(() => {});
   }
+}
+
+/** What two arrays hold between the beginning and the end that they share. */
+function difference<Item>(left: readonly Item[], right: readonly Item[]): [readonly Item[], readonly Item[]] {
+  const most = Math.min(left.length, right.length);
+  let start = 0;
+  while (start < most && left[start] === right[start]) start += 1;
+  let end = 0;
+  while (end < most - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
+  return [left.slice(start, left.length - end), right.slice(start, right.length - end)];
 }
 
 /** When the count of a list was read that is older than it should be; epoch milliseconds, undefined for none. */

@@ -107,7 +107,10 @@ export function defineResource<Row extends object>(declared: ResourceOf<Row>): R
   const observed = (id: string): LiveQuery<Row> => ({ about: { kind, id }, observes, ...get(id) });
   return {
     ...declared,
-    list: scope => ({ observes, ...list(scope) }),
+    list: scope => {
+      const source = list(scope);
+      return source.observes ? source : { ...source, observes, onlyNames: status === undefined };
+    },
     get: observed,
     ...(status && !watch && { watch: { status: (id: string) => [readOf(observed(id))] } }),
   };

@@ -1,5 +1,6 @@
 /** The first counts of lists that nothing shows: what fails or hangs costs no other count. */
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { listQuery } from '../../src/queries/use-list.ts';
 import { Workbench } from '../../src/queries/workbench.tsx';
 import { kinds, resourceNamed } from '../../src/resources/catalogue.ts';
 import { Counts } from '../../src/resources/counts.ts';
@@ -115,4 +116,32 @@ it('are looked up once for each list, however many resources of it are known', (
   start('evr_20');
   const keys = lookedUp.mock.calls.map(([key]) => JSON.stringify(key));
   expect(keys).toEqual([JSON.stringify(resourceNamed('runs')?.list({}).key)]);
+});
+
+it('follow what the rows of one list say of another, and look only at rows that changed', async () => {
+  const rows = Array.from({ length: 5 }, (_, index) => ({ bench_id: `bench_${index}`, eval_run_count: 1 }));
+  const { counts, workbench, asked } = counting({ listBenchmarks: () => pageOf(rows), listEvalRuns: () => [] });
+  onTestFinished(counts.follow());
+  const of = vi.spyOn(resourceNamed('benchmarks')?.tally as { of: (row: object) => unknown }, 'of');
+  const read = () => readOf(listQuery(workbench, resourceNamed('benchmarks')?.list({}) as never)).fetch(workbench);
+  await read();
+  await read();
+  expect([of.mock.calls.length, asked('listEvalRuns')]).toEqual([0, 0]);
+  // Once what the program opens with was read.
+  await eventually(async () => {
+    rows[2] = { bench_id: 'bench_2', eval_run_count: (rows[2]?.eval_run_count ?? 0) + 1 };
+    await read();
+    expect(asked('listEvalRuns')).toBeGreaterThan(0);
+  });
+  expect(new Set(of.mock.calls.map(([row]) => (row as { bench_id: string }).bench_id))).toEqual(new Set(['bench_2']));
+});
+
+it('of a list of names are all that is kept of its rows', async () => {
+  const rows = Array.from({ length: 5 }, (_, index) => ({ bench_id: `bench_${index}`, label: `walk ${index}` }));
+  const { round, rowsOf, workbench } = counting({ listBenchmarks: () => pageOf(rows) });
+  await eventually(async () => {
+    await round();
+    expect(rowsOf('benchmarks')).toBe(5);
+  });
+  expect(workbench.statuses.all()).toEqual([]);
 });

@@ -74,6 +74,8 @@ export interface ListSource<Row> {
   readonly costly?: boolean;
   /** What a row says about its resource. */
   readonly observes?: ((row: Row) => Observation) | undefined;
+  /** The rows say nothing but the names of what they are: only those of what is known otherwise are reported. */
+  readonly onlyNames?: boolean;
   /** How many of the rows are reported, if there are too many to remember; all by default. */
   readonly observesFirst?: number;
   /** What the rows are doing; `open` if nothing runs. */

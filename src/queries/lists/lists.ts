@@ -142,11 +142,8 @@ export class Lists {
     }
   }
 
-  /** While all the rest is being read, what has been read so far counts. */
-  #count(hash: string, reader: Pick<ListReader<unknown>, 'state' | 'data'>, readAt: number): void {
-    const { reading } = reader.state();
-    const rows = Math.max(reading ?? 0, reader.data.rows.length);
-    const { complete } = reader.data;
+  #count(hash: string, { extent }: Pick<ListReader<unknown>, 'extent'>, readAt: number): void {
+    const { rows, complete } = extent;
     const previous = this.#counts.get(hash);
     this.#counts.set(hash, { rows, complete, readAt });
     if (previous?.rows !== rows || previous.complete !== complete) this.#listeners.notify();

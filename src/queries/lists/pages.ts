@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ListData } from './data.ts';
 
 /** A part of a list, as one answer brought it. */
-export interface ListPage<Row> {
+export interface ListAnswer<Row> {
   /** The cursor that reads it; null for the first page. */
   readonly cursor: string | null;
   /** Cursor of the next page; null at the end of the list. */
@@ -25,11 +25,20 @@ export interface ListPage<Row> {
   readonly round: number;
 }
 
+/** An answer that was taken in. */
+export interface ListPage<Row> extends ListAnswer<Row> {
+  /** Those that were taken in later have a higher number. */
+  readonly taken: number;
+}
+
 export class ListPages<Row> {
   #pages: readonly ListPage<Row>[] = [];
   readonly #pageOf = new Map<string, ListPage<Row>>();
   #data: ListData<Row> | undefined;
   #changed = true;
+  /** How often answers were taken in; how often they had been when `news` was last called. */
+  #taken = 0;
+  #told = 0;
 
   get pages(): readonly ListPage<Row>[] {
     return this.#pages;
@@ -45,14 +54,35 @@ export class ListPages<Row> {
     return this.#pageOf.size;
   }
 
+  /** The pages that were read in a round. */
+  inRound(round: number): ListPage<Row>[] {
+    return this.#pages.filter(page => page.round === round);
+  }
+
+  /** Of the first `most` rows of a round those that were read since the last call. */
+  news(round: number, most = Number.POSITIVE_INFINITY): Row[] {
+    const told = this.#told;
+    this.#told = this.#taken;
+    let left = most;
+    return this.inRound(round).flatMap(({ rows, taken }) => {
+      const first = taken > told ? [...rows.values()].slice(0, left) : [];
+      left = Math.max(0, left - rows.size);
+      return first;
+    });
+  }
+
+  /** Whether these are all the service's rows; cheaper than `data`. */
+  get complete(): boolean {
+    return this.#pages.at(-1)?.next === null;
+  }
+
   /** The list as it is known now. The same object until something in it changes. */
   get data(): ListData<Row> {
     if (this.#data && !this.#changed) return this.#data;
     this.#changed = false;
     const pages = this.#pages;
-    const last = pages.at(-1);
-    const complete = last?.next === null;
-    const notes = [...pages.map(({ note }) => note), complete ? undefined : last?.rest];
+    const { complete } = this;
+    const notes = [...pages.map(({ note }) => note), complete ? undefined : pages.at(-1)?.rest];
     const fresh = {
       rows: pages.flatMap(({ rows }) => [...rows.values()]),
       complete,
@@ -70,7 +100,7 @@ export class ListPages<Row> {
    * `from`. Rows that the answers leave out are gone, unless only the last row has moved: two answers that end in the
    * former order decide.
    */
-  meets(from: number, answers: readonly ListPage<Row>[]): boolean {
+  meets(from: number, answers: readonly ListAnswer<Row>[]): boolean {
     const [before, end] = [answers.at(-2), answers.at(-1)].map(answer => answer && lastId(answer));
     const isKnown = end !== undefined && this.#pageOf.has(end);
     let leftOut = false;
@@ -90,9 +120,10 @@ export class ListPages<Row> {
    * Puts answers in the place of what was known from the page at `from` to their last row. What follows stays if they meet
    * it; otherwise it is dropped, and read again on demand.
    */
-  splice(from: number, answers: readonly ListPage<Row>[], meet: boolean): void {
+  splice(from: number, answers: readonly ListAnswer<Row>[], meet: boolean): void {
     const last = answers.at(-1);
     if (!last) return;
+    this.#taken += 1;
     // With offsets, two answers may hold the same row: the later one has its newer copy.
     const owner = new Map(answers.flatMap(answer => [...answer.rows.keys()].map(id => [id, answer] as const)));
     const fresh = answers.map(answer => this.#withKnown(only(answer, id => owner.get(id) === answer)));
@@ -137,12 +168,12 @@ export class ListPages<Row> {
   }
 
   /** Equal rows keep their identity. */
-  #withKnown(page: ListPage<Row>): ListPage<Row> {
+  #withKnown(page: ListAnswer<Row>): ListPage<Row> {
     const rows = [...page.rows].map(([id, row]): [string, Row] => {
       const known = this.#pageOf.get(id)?.rows.get(id);
       return [id, known !== undefined && isDeepStrictEqual(known, row) ? known : row];
     });
-    return { ...page, rows: new Map(rows) };
+    return { ...page, rows: new Map(rows), taken: this.#taken };
   }
 
   #set(pages: readonly ListPage<Row>[]): void {
@@ -154,9 +185,9 @@ export class ListPages<Row> {
   }
 }
 
-const lastId = <Row>({ rows }: ListPage<Row>): string | undefined => [...rows.keys()].at(-1);
+const lastId = <Row>({ rows }: ListAnswer<Row>): string | undefined => [...rows.keys()].at(-1);
 
-function only<Row>(page: ListPage<Row>, isKept: (id: string) => boolean): ListPage<Row> {
+function only<Page extends ListAnswer<unknown>>(page: Page, isKept: (id: string) => boolean): Page {
   return { ...page, rows: new Map([...page.rows].filter(([id]) => isKept(id))) };
 }
 

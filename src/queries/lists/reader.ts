@@ -11,7 +11,7 @@ import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { ListData } from './data.ts';
 import { type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
-import { type ListPage, ListPages } from './pages.ts';
+import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
 import { type Background, type RestOutcome, RestReader, type RestStep } from './rest.ts';
 
 /** The reader's interface to the workbench. */
@@ -102,13 +102,24 @@ export class ListReader<Row> {
     return this.#seed ?? this.#pages.data;
   }
 
+  /** How many rows there are, and whether they are all; cheaper than `data`, which is made anew after every page. */
+  get extent(): Pick<ListData<Row>, 'complete'> & { readonly rows: number } {
+    const { rows, complete } = this.#seed ?? { rows: undefined, complete: this.#pages.complete };
+    return { rows: rows?.length ?? this.#pages.size, complete };
+  }
+
   readonly state = (): ReaderState => this.#state;
 
   readonly subscribe = this.#listeners.subscribe;
 
   /** Rows read in the last poll; the others may be outdated. */
   live(): Row[] {
-    return this.#pages.pages.filter(page => page.round === this.#round).flatMap(({ rows }) => [...rows.values()]);
+    return this.#pages.inRound(this.#round).flatMap(({ rows }) => [...rows.values()]);
+  }
+
+  /** Of the first `most` live rows those that were read since the last call. */
+  news(most?: number): Row[] {
+    return this.#pages.news(this.#round, most);
   }
 
   /** What the live rows are doing. */
@@ -179,7 +190,7 @@ export class ListReader<Row> {
   /** The service answers again: what failed is read again if it is still wanted, and forgotten otherwise. */
   #retry(): void {
     if (this.#state.error === undefined) return;
-    if (this.#nearEnd.size > 0 && !this.data.complete) void this.readOn();
+    if (this.#nearEnd.size > 0 && !this.extent.complete) void this.readOn();
     else this.#say({ ...this.#state, error: undefined });
   }
 
@@ -199,7 +210,7 @@ export class ListReader<Row> {
 
   /** Reads the next page, unless one is being read. */
   readonly readOn = async (): Promise<void> => {
-    if (this.#readingOn || this.#rest.isReading || this.data.complete) return;
+    if (this.#readingOn || this.#rest.isReading || this.extent.complete) return;
     if (this.#pages.size === 0 && !this.#seed) return;
     this.#readingOn = true;
     try {
@@ -306,7 +317,7 @@ export class ListReader<Row> {
   async #read(at: number, reading: Reading): Promise<boolean> {
     const { pages } = this.#pages;
     const [page, before] = [pages[at], pages[at - 1]];
-    const answers: ListPage<Row>[] = [];
+    const answers: ListAnswer<Row>[] = [];
     let cursor = page ? page.cursor : (before?.next ?? null);
     let meet: boolean;
     do {
@@ -333,10 +344,10 @@ export class ListReader<Row> {
   /** One request. @throws ServiceError */
   async #ask(
     cursor: string | null,
-    before: readonly ListPage<Row>[],
+    before: readonly ListAnswer<Row>[],
     old: ListPage<Row> | undefined,
     reading: Reading,
-  ): Promise<ListPage<Row>> {
+  ): Promise<ListAnswer<Row>> {
     reading.left -= 1;
     const { context, round } = reading;
     const { readPage, instead, partOf, id } = this.source;

@@ -22,6 +22,10 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly observes?: ((row: never) => Observation) | undefined;
   /** The rows of the data; the data itself by default. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;
+  /** Those of the rows that were read since it was last called; all of them by default. */
+  readonly news?: (() => readonly object[]) | undefined;
+  /** The rows say nothing but names: they are reported for what is known otherwise. */
+  readonly onlyNames?: boolean | undefined;
   /** The resource of the whole query, which answers 404 once it is gone. */
   readonly about?: Subject | undefined;
   /** The resource that the rows belong to: if they are not found, it may be gone, and is asked about. */
@@ -64,7 +68,8 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     if (rememberedAt(row) !== undefined || !meta.observes) return [];
     const before = reported.get(row);
     const said = before ?? meta.observes(row as never);
-    reported.set(row, said);
+    if (meta.onlyNames && statuses.get(said) === undefined) return [];
+    if (!before) reported.set(row, said);
     const goneAt = statuses.goneAt(said);
     if (goneAt !== undefined) {
       // What was read before it was found to be gone does not bring it back; the same row in a later answer does. What
@@ -83,7 +88,8 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     if (!meta.observes || typeof data !== 'object' || data === null) return;
     latest.set(query, data);
     const times = { askedAt: askedAt.get(query.queryHash) ?? at, at, by: query.queryHash };
-    const observations = (meta.rows?.(data as never) ?? [data]).flatMap(row => newsOf(row, query, times.askedAt));
+    const read = meta.news?.() ?? meta.rows?.(data as never) ?? [data];
+    const observations = read.flatMap(row => newsOf(row, query, times.askedAt));
     if (observations.length > 0) {
       statuses.report(observations, times);
       onObserved(observations, times);
@@ -106,7 +112,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     const hasRow = ({ meta, state: { data, status } }: Query): boolean => {
       if (!meta?.rows || status !== 'success' || typeof data !== 'object' || data === null) return false;
       return meta.rows(data as never).some(row => {
-        const said = reported.get(row);
+        const said = rememberedAt(row) === undefined ? meta.observes?.(row as never) : undefined;
         return said?.kind === kind && said.id === id;
       });
     };

@@ -68,6 +68,30 @@ describe('what an earlier start read', () => {
   });
 });
 
+describe('the news of a list', () => {
+  const told = (rows: readonly Row[]): string => rows.map(({ id }) => id).join(' ');
+
+  it('are the rows that were read since they were last asked for, those read again included', async () => {
+    const { reader } = listOf(25);
+    await reader.poll(context);
+    expect(told(reader.news())).toBe(range(25, 16));
+    expect(told(reader.news())).toBe('');
+    await reader.readOn();
+    expect(told(reader.news())).toBe(range(15, 6));
+    await reader.poll(context);
+    expect(told(reader.news())).toBe(range(25, 16));
+  });
+
+  it('are of the first rows only, if no more are wanted', async () => {
+    const { reader } = listOf(25);
+    await reader.poll(context);
+    await reader.readOn();
+    expect(told(reader.news(12))).toBe(range(25, 14));
+    await reader.readRest();
+    expect(told(reader.news(12))).toBe('');
+  });
+});
+
 describe('a next page that failed (U33)', () => {
   /** Rows of which the second page fails until it is mended. */
   function failingOnce() {

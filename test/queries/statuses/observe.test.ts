@@ -64,6 +64,38 @@ describe('an answer', () => {
     expect(statuses.get({ kind: 'run', id: 'old' })).toBeUndefined();
   });
 
+  it('with nothing but the names of its rows says something of what is known only', async () => {
+    const { statuses, reports, gone, fetch } = observed();
+    const meta = {
+      observes: ({ id }: Run): Observation => ({ kind: 'run', id, label: `the run ${id}` }),
+      rows: (data: { rows: Run[] }) => data.rows,
+      onlyNames: true,
+    };
+    const list = () => ({ rows: [{ id: 'evr_1' }, { id: 'evr_2' }] });
+    await fetch('list', meta, list);
+    expect([statuses.all(), reports]).toEqual([[], []]);
+    await fetch('record', { observes, about }, () => ({ id: 'evr_1', status: 'completed' }));
+    await fetch('list', meta, list);
+    expect(statuses.all().map(({ label }) => label)).toEqual(['the run evr_1']);
+    // The list has it still.
+    await fetch('record', { observes, about }, () => notFound('evr_1'));
+    await new Promise(resolve => setTimeout(resolve));
+    expect(gone).toEqual([]);
+  });
+
+  it('is reported as far as it is news, where its query knows', async () => {
+    const { reports, fetch } = observed();
+    const rows = [
+      { id: 'a', status: 'running' },
+      { id: 'b', status: 'running' },
+    ];
+    const news = [rows, rows.slice(1)];
+    const meta = { observes, rows: (data: { rows: Run[] }) => data.rows, news: () => news.shift() ?? [] };
+    await fetch('list', meta, () => ({ rows }));
+    await fetch('list', meta, () => ({ rows }));
+    expect(reports.map(report => report.map(({ id }) => id))).toEqual([['a', 'b'], ['b']]);
+  });
+
   it('is reported of a page that arrives after a poll of its list has failed, and not again when put back', async () => {
     const { client, reports, fetch } = observed();
     const meta = { observes, rows: (data: { rows: Run[] }) => data.rows };
