@@ -133,18 +133,9 @@ function scoreOf(hits: readonly number[], text: string): number {
 }
 
 function isWordStart(text: string, at: number): boolean {
-  const before = text.charCodeAt(at - 1);
-  if (before < 0x80) {
-    if (!isAsciiWord(before)) return true;
-    return before >= 0x61 && /\p{Lu}/u.test(text.charAt(at));
-  }
-  const letter = text.charAt(at - 1);
-  if (!/[\p{L}\p{N}]/u.test(letter)) return true;
-  return /\p{Ll}/u.test(letter) && /\p{Lu}/u.test(text.charAt(at));
-}
-
-function isAsciiWord(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
+  const before = text.charAt(at - 1);
+  if (!/[\p{L}\p{N}]/u.test(before)) return true;
+  return /\p{Ll}/u.test(before) && /\p{Lu}/u.test(text.charAt(at));
 }
 
 function toRanges(hits: readonly number[]): Range[] {

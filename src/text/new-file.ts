@@ -48,14 +48,14 @@ type Parts = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
 async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
   let batch = '';
   for await (const part of parts) {
-    if (typeof part === 'string') batch += part;
-    if (batch.length >= batchLength || (typeof part !== 'string' && batch !== '')) {
-      yield batch;
-      batch = '';
-    }
-    if (typeof part !== 'string') yield part;
+    const isText = typeof part === 'string';
+    if (isText) batch += part;
+    if (isText && batch.length < batchLength) continue;
+    yield batch;
+    batch = '';
+    if (!isText) yield part;
   }
-  if (batch !== '') yield batch;
+  yield batch;
 }
 
 /**

@@ -48,6 +48,22 @@ it('a new file holds its parts in their order, text and bytes, for its user only
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
+it('writes many small texts at a time, not each by itself', async () => {
+  const folder = testFolder();
+  const written = () => readdirSync(folder).map(name => statSync(join(folder, name)).size);
+  const quarter = 'x'.repeat(64 * 1024);
+  const sizes: number[][] = [];
+  async function* parts(): AsyncGenerator<string> {
+    for (let index = 0; index < 5; index += 1) {
+      sizes.push(written());
+      yield quarter;
+    }
+  }
+  await writeNewFile(join(folder, 'many.jsonl'), parts());
+  expect(sizes).toEqual([[0], [0], [0], [0], [4 * quarter.length]]);
+  expect(written()).toEqual([5 * quarter.length]);
+});
+
 it('a file that is there stays as it is', async () => {
   const path = join(testFolder(), 'mine.txt');
   writeFileSync(path, 'mine');
