@@ -115,7 +115,6 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
     if (action.removes) workbench.deleted(action.removes(input), action.touches);
   };
   const send = async (): Promise<boolean> => {
-    setProgress(0);
     const unsent = await start(
       (service, signal) => sendAll(service, action, left, { signal, keys: workbench.startKeys, onSuccess }),
       action.touches,

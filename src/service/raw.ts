@@ -19,7 +19,7 @@ export type SendRaw = (request: RawRequest, options?: CallOptions) => Promise<st
 
 export function rawSender(sender: Sender): SendRaw {
   return async ({ method, path, body }, options = {}) => {
-    const [pathname = ''] = path.split('?');
+    const pathname = path.replace(/\?.*/s, '');
     // Braces would be placeholders.
     const pattern = pathname.replaceAll('{', '%7B').replaceAll('}', '%7D');
     const raw = endpoint({ operation: 'raw', method, path: pattern, auth: 'apiKey', response: z.unknown() });

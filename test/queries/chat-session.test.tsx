@@ -3,7 +3,7 @@
 import { render } from 'ink-testing-library';
 import { describe, expect, it, vi } from 'vitest';
 import { ChatSession, useChatSession } from '../../src/queries/chat-session.ts';
-import { forgetChat, useKeptChat } from '../../src/queries/kept-chats.ts';
+import { forgetChat, type ListedChat, useChats, useKeptChat } from '../../src/queries/kept-chats.ts';
 import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { ChatEvent } from '../../src/service/chat.ts';
@@ -218,4 +218,30 @@ describe('a conversation that is opened', () => {
     talk.clear();
     expect(kept()[0]?.turns.at(0)).toMatchObject({ content: 'what is tea?' });
   });
+});
+
+it('nothing is taken back of a conversation without a question', () => {
+  const { talk } = opened();
+  expect(talk.takeBack()).toBe('');
+  talk.open([{ role: 'user', content: 'what is tea?', reasoning: '' }]);
+  expect(talk.takeBack()).toBe('what is tea?');
+  expect(talk.conversation.turns).toEqual([]);
+});
+
+it('the list of conversations leaves out those that cannot be read', () => {
+  const { workbench } = opened();
+  const turns = [{ role: 'user', content: 'what is tea?', reasoning: '' }];
+  workbench.remembered.keepChat({ id: 'c1', title: 'of another version', talk: { turns: 'elsewhere' } }, 1_000);
+  workbench.remembered.keepChat({ id: 'c2', title: 'what is tea?', talk: { settings, turns } }, 2_000);
+  let chats: readonly ListedChat[] = [];
+  function List() {
+    chats = useChats()();
+    return null;
+  }
+  render(
+    <WorkbenchProvider workbench={workbench}>
+      <List />
+    </WorkbenchProvider>,
+  );
+  expect(chats).toEqual([{ id: 'c2', title: 'what is tea?', at: 2_000, settings, turns }]);
 });

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, Agent as HttpsAgent } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -237,6 +237,20 @@ describe('proxies', () => {
     expect(error).toMatchObject({ kind: 'network', attempts });
     expect((error as Error).message).toContain(`The proxy 127.0.0.1:${port} (HTTPS_PROXY) ${words}`);
     expect(String(error)).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['http', 'connect', 'did not connect to service.example (ERR_PROXY_TUNNEL)'],
+    ['https', 'connection', 'cannot be reached (ECONNRESET)'],
+  ])('are named if %s ones close the connection on %s', async (protocol, event, words) => {
+    const closing = createHttpServer();
+    closing.on(event, (...given) => void given.find(each => each instanceof Socket)?.destroy());
+    const port = await listen(closing);
+    useProxy({ HTTPS_PROXY: `${protocol}://127.0.0.1:${port}` });
+    const error = await errorOf(serviceAt('https://service.example').service.call('listBenchmarks'));
+    expect((error as Error).message).toBe(
+      `The proxy 127.0.0.1:${port} (HTTPS_PROXY) ${words}. Nothing was sent. Check HTTPS_PROXY, or add service.example to NO_PROXY.`,
+    );
   });
 
   it('are named if they ask for a password where there is no tunnel', async () => {

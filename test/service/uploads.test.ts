@@ -10,6 +10,7 @@ import {
   errorOf,
   type HostileServer,
   hostileServer,
+  json,
   resetAtOnce,
   serviceAt,
   silent,
@@ -123,6 +124,33 @@ describe('the address', () => {
     expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_refused', attempts: 1 });
     expect((error as Error).message).toContain('Upload it again: that asks for a new address');
     expect(inspect(error)).not.toMatch(/Signature|StringToSign/);
+  });
+
+  it.each<[string, Behaviour, string]>([
+    ['the code that the storage gives', text('<Error><Code>EntityTooLarge</Code></Error>', 400), ' (EntityTooLarge)'],
+    ['nothing more if it gives none', text('<Error/>', 400), ''],
+  ])('refused for another reason is refused with %s', async (_, behaviour, code) => {
+    const server = await hostileServer(behaviour);
+    const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), new Uint8Array(3)));
+    expect(error).not.toBeInstanceOf(UploadUrlError);
+    expect((error as Error).message).toBe(`Storage refused tasks/one.json${code}. Fix the request and try again.`);
+  });
+
+  it('is not used once the service that gave it has moved', async () => {
+    const [before, after] = [await hostileServer(json({ items: [], has_more: false })), await hostileServer(stored)];
+    let baseUrl = before.url;
+    const supervisor = { locate: async () => ({ baseUrl, apiKey: '' }), recover: async () => false };
+    const { service } = serviceAt(before.url, { supervisor });
+    await service.call('listBenchmarks');
+    baseUrl = after.url;
+    const error = await errorOf(service.putUpload(target(before), new Uint8Array(3)));
+    expect(error).toMatchObject({
+      kind: 'upload_url',
+      code: 'upload_url_expired',
+      message:
+        'The service has moved since it gave the address of tasks/one.json. Nothing was stored. Upload it again: that asks for a new address.',
+    });
+    expect([before.requests.length, after.requests.length]).toEqual([1, 0]);
   });
 
   it('is not used once it has expired', async () => {

@@ -53,14 +53,14 @@ const largestManifest = 64 * 1024 * 1024;
 export const fileFingerprint = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
 
 /** Reads a folder: validates its manifest and lists its files. @throws FolderError */
-export async function planUpload(path: string): Promise<UploadPlan> {
+export async function planUpload(path: string, most = mostFiles): Promise<UploadPlan> {
   const folder = await realpath(path).catch((error: unknown) => {
     throw new FolderError(`The folder cannot be read: ${errorMessage(error)}`, { cause: error });
   });
   const { manifest, mark } = await readManifest(join(folder, manifestName));
   const hidden: string[] = [];
   const files: LocalFile[] = [];
-  await walk(folder, folder, files, hidden);
+  await walk(folder, folder, { files, hidden, most });
   if (files.length === 0) files.push(await onlyManifest(folder, manifest));
   const label = manifest['label'];
   return {
@@ -118,8 +118,17 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   return { manifest: read.data, mark: createHash('sha256').update(JSON.stringify(json)).digest('hex') };
 }
 
+interface Found {
+  readonly files: LocalFile[];
+  /** Paths that are left out. */
+  readonly hidden: string[];
+  /** Files that a folder may have. */
+  readonly most: number;
+}
+
 /** Symbolic links are followed as long as they stay inside the folder. */
-async function walk(root: string, folder: string, files: LocalFile[], hidden: string[]): Promise<void> {
+async function walk(root: string, folder: string, found: Found): Promise<void> {
+  const { files, hidden, most } = found;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.name.startsWith('.')) {
@@ -137,10 +146,10 @@ async function walk(root: string, folder: string, files: LocalFile[], hidden: st
       if (entry.isSymbolicLink()) {
         throw new FolderError(`${shown} is a link to a folder, which would be uploaded twice.`);
       }
-      await walk(root, path, files, hidden);
+      await walk(root, path, found);
     } else if (facts.isFile()) {
       files.push({ path: shown, absolute: path, size: facts.size, changed: facts.mtimeMs });
-      if (files.length > mostFiles) throw new FolderError(`The folder has more than ${mostFiles} files.`);
+      if (files.length > most) throw new FolderError(`The folder has more than ${most} files.`);
     }
   }
 }

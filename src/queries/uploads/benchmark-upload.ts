@@ -314,8 +314,8 @@ export class BenchmarkUpload extends Job<UploadState> {
       const { failedTasks, notes } = await ingest(service, upload, this.signal);
       this.set({ failedTasks, notes: [...this.state.notes, ...notes] });
     } catch (error) {
-      if (isIngested(error) && wasSent) this.#sent.setPhase('ingested', plan.manifestFingerprint);
-      else {
+      const isDone = isIngested(error) && wasSent;
+      if (!isDone) {
         if (!mayHaveHappened(error)) this.#sent.setPhase('sending');
         if (isIngested(error)) throw new IngestedDifferently(benchId);
         // Either the id is unknown, or something that the manifest names: asking for addresses shows which.

@@ -47,6 +47,21 @@ describe('a folder', () => {
     expect(plan.notes).toEqual(['Left out: 2 hidden entries']);
   });
 
+  it('is counted where one entry is hidden', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    put('.env', 'x');
+    expect((await planUpload(folder)).notes).toEqual(['Left out: 1 hidden entry']);
+  });
+
+  it('has at most so many files', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    put('data/b.txt', 'hello');
+    expect((await planUpload(folder, 2)).files).toHaveLength(2);
+    await expect(planUpload(folder, 1)).rejects.toThrow(new FolderError('The folder has more than 1 files.'));
+  });
+
   it.each([
     ['without a manifest', () => {}, /no manifest.json/],
     ['with one that is no JSON', () => put('manifest.json', '{'), /not JSON/],
@@ -109,6 +124,23 @@ describe('an upload', () => {
     expect((await service.call('getBenchmark', { params: { bench_id: upload.state.benchId ?? '' } })).label).toBe(
       'mine',
     );
+  });
+
+  it('shows a file as being sent as soon as its turn comes', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    const upload = await uploadOf();
+    const during: unknown[] = [];
+    const spied: Service = {
+      ...service,
+      putUpload: (...order) => {
+        during.push(upload.files);
+        return service.putUpload(...order);
+      },
+    };
+    await upload.run(async () => spied);
+    expect(during).toMatchObject([[{ state: 'sending', sent: 0 }]]);
+    expect(upload.files).toMatchObject([{ state: 'sent', sent: 5 }]);
   });
 
   it('says before the first file that it goes to another host, once for a service (X4)', async () => {

@@ -168,6 +168,24 @@ describe('a file', () => {
     expect(outcomes[0]?.message).toContain('own');
   });
 
+  it('whose batch is refused because of one line has the reason there', async () => {
+    const path = join(folder, 'one-bad.jsonl');
+    writeFileSync(path, [line('a'), line('b'), line('c')].join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'lines');
+    const context = { failures: [{ item_index: 1, message: 'It has no role.' }, { item_index: 2 }, 'nonsense'] };
+    const refusing = withAnswers(service, {
+      uploadTrajectories: () => {
+        throw new ValidationError('The batch is refused.', { status: 422, context });
+      },
+    });
+    await upload.run(async () => refusing);
+    expect(upload.outcomes.map(({ status, message }) => [status, message])).toEqual([
+      ['failed', 'The batch is refused.'],
+      ['failed', 'It has no role.'],
+      ['failed', 'The batch is refused.'],
+    ]);
+  });
+
   it.each([
     ['the key is refused', 401, 'authentication_error', 'invalid_api_key'],
     ['the service limits the rate', 429, 'rate_limit_error', 'rate_limited'],
@@ -252,6 +270,18 @@ describe('an outcome of a service that names them differently', () => {
   });
 
   it.each<[object, UploadCounts, string[], number]>([
+    [
+      { uploaded: 0, skipped: 3, failures: [] },
+      { stored: 0, skipped: 3, failed: 0 },
+      ['skipped', 'skipped', 'skipped'],
+      0,
+    ],
+    [
+      { uploaded: 0, skipped: 2, failures: [] },
+      { stored: 0, skipped: 2, failed: 1 },
+      ['counted', 'counted', 'counted'],
+      0,
+    ],
     [
       { uploaded: 2, skipped: 1, failures: [] },
       { stored: 2, skipped: 1, failed: 0 },

@@ -1,0 +1,58 @@
+/** What is asked about one benchmark: each under a key of its own, and polled while something is being built. */
+import { expect, it } from 'vitest';
+import { benchmarkImages } from '../../src/contract/benchmarks.ts';
+import {
+  benchmarkList,
+  benchmarkQuery,
+  imageList,
+  imagesQuery,
+  readinessQuery,
+  runtimeList,
+  taskCountQuery,
+} from '../../src/queries/benchmarks.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { type Answers, fakeService } from '../service/fake-service.ts';
+
+const context = (answers: Answers) => ({
+  service: fakeService(answers),
+  signal: new AbortController().signal,
+  memory: RememberedStore.inMemory('test'),
+  query: {},
+});
+const image = (task_id: string, build_status?: string) => ({ task_id, ...(build_status && { build_status }) });
+
+it('each question has its own key, under that of all benchmarks: what changes them is followed by reading all', () => {
+  const questions = ['b1', 'b2'].flatMap(id =>
+    [benchmarkQuery, readinessQuery, taskCountQuery, imageList, imagesQuery].map(each => each(id).key),
+  );
+  const keys = [...questions, benchmarkList.key].map(key => JSON.stringify(key));
+  expect(new Set(keys).size).toBe(11);
+  expect(keys.filter(key => key.startsWith('["benchmarks",'))).toEqual(keys);
+});
+
+it('the tasks are counted, and the images listed, of this benchmark', async () => {
+  const count = await taskCountQuery('b1').read(
+    context({ countTasks: ({ params }) => ({ task_count: params.bench_id }) }),
+  );
+  expect(count).toEqual({ task_count: 'b1' });
+  const listed = context({ listBenchmarkImages: ({ params }) => ({ images: [image(`task of ${params.bench_id}`)] }) });
+  expect((await imageList('b1').readPage(listed)).items).toEqual([image('task of b1')]);
+  expect((await imagesQuery('b1').read(listed)).images).toEqual([image('task of b1')]);
+});
+
+it.each([
+  ['one is being built', [image('a', 'completed'), image('b', 'building')], 'building'],
+  ['one does not say, as a new build at first', [image('a', 'completed'), image('b')], 'building'],
+  ['all are built', [image('a', 'completed'), image('b', 'failed')], 'open'],
+  ['there is none', [], 'open'],
+])('images are polled by whether any is being built: %s', (_, images, activity) => {
+  const read = benchmarkImages.parse({ images });
+  expect(imagesQuery('b1').activity(read)).toBe(activity);
+  expect(imageList('b1').activity?.(read.images)).toBe(activity);
+});
+
+it('runtimes are polled while one is being built', () => {
+  const runtime = (build_status: string) => ({ runtime_id: 'r1', build_status });
+  expect(runtimeList.activity?.([runtime('completed'), runtime('building')])).toBe('building');
+  expect(runtimeList.activity?.([runtime('completed')])).toBe('open');
+});

@@ -1,0 +1,40 @@
+/** What a connection does when its service comes back. */
+import { QueryObserver } from '@tanstack/react-query';
+import { expect, it, onTestFinished } from 'vitest';
+import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/queries/workbench.tsx';
+import { kinds } from '../../src/resources/catalogue.ts';
+import { eventually } from '../eventually.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+it('reads what is on screen once for each restart of the service, and not when it is only found', async () => {
+  let state: ConnectionState = { kind: 'starting', since: 0 };
+  let tell = (): void => {};
+  const connection: ConnectionMonitor = {
+    get state() {
+      return state;
+    },
+    subscribe: listener => {
+      tell = listener;
+      return () => {};
+    },
+    retry: () => {},
+  };
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), connection, profile: 'test' });
+  let reads = 0;
+  const observer = new QueryObserver(workbench.cache, { queryKey: ['shown'], queryFn: () => (reads += 1) });
+  const stop = observer.subscribe(() => {});
+  onTestFinished(() => {
+    stop();
+    workbench.close();
+  });
+  const become = async (generation: number): Promise<number> => {
+    state = { kind: 'connected', generation, note: undefined };
+    tell();
+    await eventually(() => expect(workbench.cache.isFetching()).toBe(0));
+    return reads;
+  };
+  await eventually(() => expect(reads).toBe(1));
+  expect([await become(1), await become(1), await become(2), await become(2), await become(3)]).toEqual([
+    1, 1, 2, 2, 3,
+  ]);
+});
