@@ -37,9 +37,9 @@ async function train(options: object): Promise<void> {
   expect((await call('POST', 'train', run)).training_run_id).toMatch(/^trn_/);
 }
 
-/** The program started by a shell. */
-const childOf = (session: Session): number =>
-  Number(readFileSync(`/proc/${session.pid}/task/${session.pid}/children`, 'utf8').trim().split(' ').at(-1));
+/** What a program started last: a shell its program, a program its pager. */
+const childOf = ({ pid }: Session): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').at(-1));
 
 const inShell = (): Promise<Session> => openInShell({ ...home.env, PAGER: pager });
 
@@ -105,12 +105,19 @@ describe('a pager', () => {
     rmSync(stubborn);
   });
 
-  it('takes ctrl-c for itself', async () => {
+  it('takes ctrl-c for itself, also where the program learns that the pager has ended before it gets the signal', async () => {
     const session = await opened();
-    session.press('o');
-    await session.waitFor('PAGER SHOWS');
-    session.press('ctrl-c');
-    await session.waitFor('▸ t-words');
+    for (let round = 1; round <= 6; round += 1) {
+      session.press('o');
+      await eventually(() => expect(session.sent().split('PAGER SHOWS')).toHaveLength(round + 1));
+      // Both wait for the program, which then gets them in any order.
+      process.kill(session.pid, 'SIGSTOP');
+      session.press('ctrl-c');
+      const status = `/proc/${childOf(session)}/status`;
+      await eventually(() => expect(readFileSync(status, 'utf8')).toContain('(zombie)'));
+      process.kill(session.pid, 'SIGCONT');
+      await session.waitFor('▸ t-words');
+    }
     session.press('j');
     await session.waitFor('▸ letter-words');
     session.press('q');

@@ -3,6 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants as fileConstants, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
+/** A key for a program that has ended, which the terminal sends to this one as well, arrives at most so much later. */
+const lateMs = 1_000;
 /** Time for a program to exit and give the terminal back when asked to. */
 const graceMs = 400;
 
@@ -40,9 +42,18 @@ function send(pid: number, signal: NodeJS.Signals): void {
 
 export class External {
   #child: ChildProcess | undefined;
+  #endedAt = Number.NEGATIVE_INFINITY;
 
   get isRunning(): boolean {
     return this.#child !== undefined;
+  }
+
+  /**
+   * Whether a signal of the keyboard is for it. One that ends it may arrive here after its end is known: signals of a
+   * process with several threads keep no order.
+   */
+  get takesKeys(): boolean {
+    return this.isRunning || performance.now() - this.#endedAt < lateMs;
   }
 
   /**
@@ -62,6 +73,7 @@ export class External {
       return await promise;
     } finally {
       this.#child = undefined;
+      this.#endedAt = performance.now();
     }
   }
 

@@ -194,7 +194,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
   for (const signal of endingSignals) {
     process.on(signal, () => {
       // Keys of a pager, which the terminal sends to all its programs.
-      if (external.isRunning && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
+      if (external.takesKeys && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
       void endBy(signal);
     });
   }
