@@ -3,10 +3,9 @@ import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
-import { lookAt } from '../resources/watch.ts';
+import { type LookedAt, lookAt } from '../resources/watch.ts';
 import type { Watching } from '../resources/watching.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
@@ -30,16 +29,15 @@ interface Known {
 
 /** Reads what the record itself does not say. */
 async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
-  const whole = (await resource.wholeFacts?.(row, { ...context, compare: context.config.preferences.compare })) ?? {
-    facts: resource.facts(row),
-  };
+  const { service, memory, signal, config } = context;
+  const reading = { service, memory, signal, compare: config.preferences.compare };
+  const whole = (await resource.wholeFacts?.(row, reading)) ?? { facts: resource.facts(row) };
   noteUnreadable(whole.answer, io);
   const { kind, list, watch } = resource;
   const record = { ...row, ...whole.fields };
   if (kind === undefined || !watch?.details) return { facts: whole.facts, record };
-  const { service, memory, signal } = context;
   const id = list({}).id(row);
-  const seen = await lookAt({ kind, id, label: id }, { service, signal, memory });
+  const seen = await lookAt({ kind, id, label: id }, reading);
   return {
     facts: [...whole.facts, ...progressFacts(seen, watch, whole.hasMean ?? false)],
     record: { ...record, ...progressFields(seen, watch, record) },
@@ -49,7 +47,7 @@ async function knownOf(resource: Resource, row: object, context: CommandContext,
 const hasValue = (record: object, name: string): boolean => isRecord(record) && own(record, name) != null;
 
 /** The progress by the contract's names. What an answer has said by itself stays. */
-function progressFields(seen: KnownResource, { progressNames }: Watching, record: object): object {
+function progressFields(seen: LookedAt, { progressNames }: Watching, record: object): object {
   if (!progressNames) return {};
   const { done, total, mean, graded, heldOut } = seen;
   const { done: doneName, total: totalName, mean: meanName } = progressNames;
@@ -58,7 +56,7 @@ function progressFields(seen: KnownResource, { progressNames }: Watching, record
   return Object.fromEntries(Object.entries(fields).filter(isNew));
 }
 
-function progressFacts(seen: KnownResource, watch: Watching, hasMean: boolean): Fact[] {
+function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[] {
   const label = watch.recordsProgress ? 'trainer reward' : hasEnded(seen.status) ? 'mean' : 'mean so far';
   const without = withoutReward(seen);
   return [

@@ -223,8 +223,8 @@ class Lines {
   async #printChanges(followed: ResourceRef, signal: AbortSignal): Promise<void> {
     let said = '';
     for (;;) {
-      const { remembered: memory } = this.#session.workbench;
-      const seen = await lookAt(followed, { service: await this.#service(), signal, memory });
+      const { remembered: memory, compare } = this.#session.workbench;
+      const seen = await lookAt(followed, { service: await this.#service(), signal, memory, compare });
       const words = wordsOf(seen);
       if (words !== said) this.say(words);
       said = words;

@@ -8,7 +8,7 @@ import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { certaintyFields, certaintyWords, type RunMean, readCertainty } from '../resources/run-mean.ts';
-import { lookAt } from '../resources/watch.ts';
+import { type LookedAt, lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
@@ -24,7 +24,7 @@ import { readRewards, type Until, UntilJudge } from './until.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
-  Partial<Pick<KnownResource, 'kind' | 'graded' | 'heldOut' | 'endTime'>> & {
+  Partial<Pick<LookedAt, 'kind' | 'graded' | 'heldOut' | 'endTime'>> & {
     /** Why it failed, if it did and the service says so. */
     readonly failure?: RunFailure | undefined;
     /** Of the mean of an evaluation, where its rewards can be read. */

@@ -1,12 +1,20 @@
 /** What the held-out rewards of a training run say: the newest and the best mean, with their steps and samples. Pure. */
 import type { HeldOutReward } from '../contract/training.ts';
 
+/** How many samples a held-out mean is of, and how many it should be of, if the service says so. */
+export interface HeldOutSamples {
+  readonly samples: number | undefined;
+  readonly expected?: number | undefined;
+}
+
 /** A held-out mean. */
-export interface HeldOutMean {
+export interface HeldOutMean extends HeldOutSamples {
   readonly step: number;
   readonly reward: number;
-  /** Of how many samples it is, if the service says so. */
-  readonly samples: number | undefined;
+  readonly failed?: number | undefined;
+  readonly cancelled?: number | undefined;
+  /** The tasks that were measured, if the service says so. */
+  readonly split?: string | undefined;
 }
 
 export interface HeldOutMeans {
@@ -15,20 +23,23 @@ export interface HeldOutMeans {
   readonly best: HeldOutMean;
 }
 
-const samplesOf = ({ loaded_trajectories, completed_samples }: HeldOutReward): number | undefined =>
-  loaded_trajectories ?? completed_samples ?? undefined;
+/** A service may leave completed samples out of the mean: it is of those that were loaded, if these are counted. */
+export function samplesOf(point: HeldOutReward): HeldOutSamples {
+  const { loaded_trajectories, completed_samples, expected_samples } = point;
+  const samples = loaded_trajectories ?? completed_samples ?? undefined;
+  return { samples, expected: expected_samples ?? completed_samples ?? samples };
+}
 
-/** The measured rewards in order of their steps. */
-const measuredOf = (rewards: readonly HeldOutReward[]): readonly HeldOutReward[] =>
-  rewards.filter(({ held_out_reward }) => held_out_reward != null).toSorted((left, right) => left.step - right.step);
+function meanOf(point: HeldOutReward): HeldOutMean[] {
+  const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
+  if (reward == null) return [];
+  const counts = { failed: failed_samples ?? undefined, cancelled: cancelled_samples ?? undefined };
+  return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined }];
+}
 
 /** The newest and the best held-out mean; undefined if there is none. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
-  const means = measuredOf(rewards).flatMap(point =>
-    point.held_out_reward == null
-      ? []
-      : [{ step: point.step, reward: point.held_out_reward, samples: samplesOf(point) }],
-  );
+  const means = rewards.flatMap(meanOf).sort((left, right) => left.step - right.step);
   const last = means.at(-1);
   if (!last) return undefined;
   const best = means.reduce((highest, mean) => (mean.reward > highest.reward ? mean : highest));

@@ -1,17 +1,12 @@
 /** Training runs and their checkpoints. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
-import {
-  type Checkpoint,
-  type HeldOutReward,
-  type StepDiagnostics,
-  type TrainingRun,
-  trainingStatuses,
-} from '../contract/training.ts';
+import { type Checkpoint, type StepDiagnostics, type TrainingRun, trainingStatuses } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
+import type { HeldOutMean } from '../queries/held-out.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
   cancelTraining,
@@ -87,32 +82,26 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
 /** Why the best point of a held-out curve is no estimate: the tasks that choose it measure it too. */
 export const optimismWords = 'A checkpoint chosen by it looks better than it is';
 
-/** The newest held-out reward, its number of samples, and its interval on these tasks; undefined if there is none. */
-function lastHeldOut(rewards: readonly HeldOutReward[], range?: Range) {
-  const measured = rewards.filter(({ held_out_reward }) => held_out_reward != null);
-  const last = measured.toSorted((left, right) => left.step - right.step).at(-1);
-  if (!last) return undefined;
-  const of = last.loaded_trajectories ?? last.completed_samples ?? undefined;
-  const expected = last.expected_samples ?? of;
-  const missing = Math.max(0, (expected ?? 0) - (of ?? 0));
-  const interval = intervalOfMean(last.held_out_reward ?? Number.NaN, of ?? 0, missing, range);
-  return { last, of, expected, interval };
+/** The interval of a held-out mean on the tasks that were measured; samples that it leaves out are missing rewards. */
+function intervalOf({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
+  return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
 }
 
 /**
- * The newest held-out reward, of how many samples it is, and how certain: `0.412 at step 40, of 10 of 12 samples, 2
- * failed, 95% between 0.150 and 0.723 on these tasks`. Undefined if there is none.
+ * A held-out reward, of how many samples it is, and how certain: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95%
+ * between 0.150 and 0.723 on these tasks`.
+ *
+ * @param range where rewards may be, by the settings
  */
-export function heldOutWords(rewards: readonly HeldOutReward[]): string | undefined {
-  const held = lastHeldOut(rewards);
-  if (!held) return undefined;
-  const { last, of, expected, interval } = held;
+export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
+  const { step, samples, expected = samples, failed, cancelled } = held;
+  const interval = intervalOf(held, range);
   return [
-    `${reward(last.held_out_reward)} at step ${last.step}`,
-    splitWords(last),
-    of === undefined ? '' : `of ${of} of ${counted(expected ?? of, 'sample')}`,
-    last.failed_samples ? `${last.failed_samples} failed` : '',
-    last.cancelled_samples ? `${last.cancelled_samples} cancelled` : '',
+    `${reward(held.reward)} at step ${step}`,
+    splitWords(held),
+    samples === undefined ? '' : `of ${samples} of ${counted(expected ?? samples, 'sample')}`,
+    failed ? `${failed} failed` : '',
+    cancelled ? `${cancelled} cancelled` : '',
     interval &&
       `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} on these tasks`,
   ]
@@ -121,17 +110,17 @@ export function heldOutWords(rewards: readonly HeldOutReward[]): string | undefi
 }
 
 /** The same in few words, for a curve that shows the rest: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
-export function heldOutInterval(rewards: readonly HeldOutReward[], range: Range): string | undefined {
-  const { last, of, interval } = lastHeldOut(rewards, range) ?? {};
-  if (last === undefined || of === undefined || interval === undefined) return undefined;
+export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
+  const interval = intervalOf(held, range);
+  if (held.samples === undefined || interval === undefined) return undefined;
   const between = `${intervalLabel(interval)} ${reward(interval.low)} to ${reward(interval.high)}`;
-  const on = splitWords(last);
-  return `held-out ${reward(last.held_out_reward)}, ${between} of ${counted(of, 'sample')}${on && ` ${on}`}`;
+  const on = splitWords(held);
+  return `held-out ${reward(held.reward)}, ${between} of ${counted(held.samples, 'sample')}${on && ` ${on}`}`;
 }
 
 /** The tasks on which a held-out reward was measured, if the service says it. */
-function splitWords({ split }: HeldOutReward): string {
-  return split == null ? '' : `on the ${split} tasks`;
+function splitWords({ split }: HeldOutMean): string {
+  return split === undefined ? '' : `on the ${split} tasks`;
 }
 
 /** What a step did, in words: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
@@ -283,21 +272,7 @@ export const training = defineResource<TrainingRun>({
     status: id => [readOf(trainingProgressQuery(id)), readOf(trainingRunQuery(id))],
     countsDone: true,
     details: id => [readOf(trainingRunQuery(id))],
-    measures: id => {
-      const heldOut = heldOutRewardsQuery(id, false);
-      return [
-        readOf(trainerRewardsQuery(id, false)),
-        readOf({
-          ...heldOut,
-          observes: rewards => ({
-            kind: 'training',
-            id,
-            ...heldOut.observes?.(rewards),
-            heldOut: heldOutWords(rewards),
-          }),
-        }),
-      ];
-    },
+    measures: id => [readOf(trainerRewardsQuery(id, false)), readOf(heldOutRewardsQuery(id, false))],
     running: everyTrainingRun,
     endsForGood: true,
     recordsProgress: true,

@@ -20,6 +20,7 @@ import { age, parseTime } from '../text/time.ts';
 import { placeOfRef, resourceOfKind, resources } from './catalogue.ts';
 import { inTurn, isManyOf, type Named, readListsOf, turnMs } from './following.ts';
 import type { Place } from './place.ts';
+import { heldOutWords } from './training.ts';
 import { isDue, lastAttempt, lastError, Outcome, type Read, readOf } from './watching.ts';
 
 /** A line of Watch. */
@@ -69,13 +70,19 @@ const statusReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kin
 const detailReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.details?.(id) ?? [];
 const measureReads = ({ kind, id }: Named): readonly Read[] => resourceOfKind(kind)?.watch?.measures?.(id) ?? [];
 
+/** The state of a resource as a command says it. */
+export interface LookedAt extends KnownResource {
+  /** The newest held-out reward with its interval, in words. */
+  readonly heldOut: string | undefined;
+}
+
 /**
  * Reads the current state of a resource without a screen. Parts that the service does not offer are left out. The id is
  * that of the returned record, which may differ from the requested one.
  *
  * @throws ServiceError if one of the reads fails
  */
-export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<KnownResource> {
+export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<LookedAt> {
   // A run's record may be older than its progress: the first read with a status counts.
   const reads = new Map(
     [...detailReads(ref), ...measureReads(ref), ...statusReads(ref).toReversed()].map(read => [
@@ -99,7 +106,9 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<K
   if (refusal !== undefined && answers.every(answer => answer === undefined)) throw refusal;
   const said = answers.filter(answer => answer !== undefined);
   const { id = ref.id } = said.find(({ id }) => id !== undefined && id !== ref.id) ?? {};
-  return knownResource({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
+  const known = knownResource({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
+  const last = known.measured?.last;
+  return { ...known, heldOut: last && heldOutWords(last, context.compare?.rewardRange) };
 }
 
 /** Watched without a pin: running work, and what ended while the program was open. */

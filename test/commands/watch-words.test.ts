@@ -1,13 +1,17 @@
 /** What `watch`, `--wait` and line mode say of a resource. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { wordsOf } from '../../src/commands/until-ended.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { knownResource, type Observation } from '../../src/queries/statuses/store.ts';
+import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
 
 function said(...observations: Observation[]): string {
   const [{ kind = '', id = '' } = {}] = observations;
-  return wordsOf(knownResource({ kind, id, label: id }, observations));
+  return wordsOf({ ...knownResource({ kind, id, label: id }, observations), heldOut: undefined });
 }
 
 function observed(progress: EvalProgress): Observation {
@@ -33,7 +37,26 @@ it('writes a status in words', () => {
 
 it('tells the reward of the trainer from the held-out reward', () => {
   const heldOut = '0.400 at step 2, of 14 of 16 samples';
-  expect(said({ kind: 'training', id: 'trn_1', status: 'running', done: 2, total: 6, mean: 0.9, heldOut })).toBe(
+  const run = { kind: 'training', id: 'trn_1', label: 'trn_1', status: 'running', done: 2, total: 6, mean: 0.9 };
+  expect(wordsOf({ ...run, heldOut })).toBe(
     'running, 2 of 6, trainer reward 0.900, held-out reward 0.400 at step 2, of 14 of 16 samples',
   );
+});
+
+it('takes the range of the rewards for the interval of a held-out reward from the settings', async () => {
+  const home = testFolder();
+  const settings = join(home, '.config', 'benchtop');
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, 'config.json'), JSON.stringify({ compare: { rewardRange: '0..10' } }));
+  const run = { training_run_id: 'trn_1', bench_id: 'b', status: 'succeeded', completed_steps: 2, total_steps: 2 };
+  const point = { step: 2, held_out_reward: 4, expected_samples: 100, completed_samples: 100 };
+  const { url } = await hostileServer((response, request) => {
+    const answer = request.url.includes('held-out') ? { held_out_rewards: [point] } : run;
+    return json(request.url.includes('trainer-reward') ? { trainer_rewards: [] } : answer)(response, request);
+  });
+  const cli = cliOn({ baseUrl: url, apiKey, home });
+  const words = '4.00 at step 2, of 100 of 100 samples, 95% between 3.03 and 5.03 on these tasks';
+  expect((await cli('get', ['training', 'trn_1'])).out).toContain(words);
+  expect(JSON.parse((await cli('get', ['training', 'trn_1', '--json'])).out)).toMatchObject({ held_out: words });
+  expect((await cli('watch', ['trn_1'])).out).toContain(words);
 });

@@ -32,8 +32,8 @@ describe('a line of Watch', () => {
       { step: 300, held_out_reward: null },
     ]);
     expect(measured).toEqual({
-      last: { step: 200, reward: 0.325, samples: 128 },
-      best: { step: 100, reward: 0.4, samples: 120 },
+      last: { step: 200, reward: 0.325, samples: 128, expected: 128 },
+      best: { step: 100, reward: 0.4, samples: 120, expected: 128 },
     });
     expect(heldOutMeans([{ step: 1, held_out_reward: null }])).toBeUndefined();
     expect(texts(lineOf('training', { mean: 0.613, measured, done: 139, total: 400 }))).toMatchObject({

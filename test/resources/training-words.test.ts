@@ -1,6 +1,8 @@
 /** The facts of a training run, in words. */
 import { expect, it } from 'vitest';
-import { trainingRun } from '../../src/contract/training.ts';
+import { type HeldOutReward, trainingRun } from '../../src/contract/training.ts';
+import type { Range } from '../../src/present/statistics/tasks.ts';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { heldOutWords, trainingFacts } from '../../src/resources/training.ts';
 
 const diagnostics = {
@@ -22,9 +24,28 @@ it('say what the newest step did (V45)', () => {
 });
 
 it('say on which tasks the held-out reward was measured (V42)', () => {
+  const words = (point: HeldOutReward, range?: Range) => {
+    const last = heldOutMeans([point])?.last;
+    return last && heldOutWords(last, range);
+  };
   const point = { step: 40, held_out_reward: 0.412, expected_samples: 104, completed_samples: 104, failed_samples: 0 };
-  expect(heldOutWords([{ ...point, split: 'validation' }])).toMatch(
+  expect(words({ ...point, split: 'validation' })).toMatch(
     /^0\.412 at step 40, on the validation tasks, of 104 of 104 samples, 95% between/,
   );
-  expect(heldOutWords([point])).toMatch(/^0\.412 at step 40, of 104 of 104 samples/);
+  expect(words(point)).toMatch(/^0\.412 at step 40, of 104 of 104 samples/);
+});
+
+it('say how certain a held-out reward is by the range of the rewards, and how much of it is missing', () => {
+  const point = {
+    step: 40,
+    held_out_reward: 0.4,
+    completed_samples: 100,
+    loaded_trajectories: 90,
+    cancelled_samples: 1,
+  };
+  const last = heldOutMeans([point])?.last;
+  expect(last).toEqual({ step: 40, reward: 0.4, samples: 90, expected: 100, cancelled: 1 });
+  const words = (range?: Range) => last && heldOutWords(last, range);
+  expect(words()).toMatch(/^0\.400 at step 40, of 90 of 100 samples, 1 cancelled, 95% between 0\.2\d+ and 0\.5\d+ on/);
+  expect(words([0, 10])).toMatch(/95% between 0\.0\d+ and 2\.\d+ on these tasks$/);
 });

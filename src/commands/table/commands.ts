@@ -235,8 +235,15 @@ ${aboutIntervals}`,
         description: 'whether an undecided gate fails or passes (default: fail)',
       },
       confidence: { value: 'N', number: 'any', description: 'confidence level of the interval (default: 0.95)' },
-      equalWithin: { value: 'D', number: 'any', description: 'runs that differ by no more are equal (default: 0.05)' },
-      rewardRange: { value: 'LO..HI', description: 'the lowest and the highest possible reward (default: 0..1)' },
+      equalWithin: {
+        value: 'D',
+        number: 'any',
+        description: 'runs that differ by no more are equal (default: by the settings, 0.05)',
+      },
+      rewardRange: {
+        value: 'LO..HI',
+        description: 'the lowest and the highest possible reward (default: by the settings, 0..1)',
+      },
       missing: {
         value: 'HOW',
         choices: ['bound', 'ignore'],

@@ -23,8 +23,6 @@ export interface Observation {
   readonly mean?: number | null | undefined;
   /** Of how many rewards the mean is. */
   readonly graded?: number | null | undefined;
-  /** The newest held-out reward and of how many samples it is, in words. */
-  readonly heldOut?: string | undefined;
   /** The newest and the best held-out mean. */
   readonly measured?: HeldOutMeans | undefined;
   /** The values of its curve, oldest first; undefined for a step without one. */
@@ -51,7 +49,6 @@ export interface KnownResource {
   readonly graded: number | undefined;
   /** When this program saw the number of its rewards change; epoch milliseconds. */
   readonly gradedAt: number | undefined;
-  readonly heldOut: string | undefined;
   readonly measured: HeldOutMeans | undefined;
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
@@ -139,7 +136,6 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     total: said.total ?? old.total,
     mean: said.mean ?? old.mean,
     graded: said.graded ?? old.graded,
-    heldOut: said.heldOut ?? old.heldOut,
     measured: isDeepStrictEqual(old.measured, said.measured) ? old.measured : (said.measured ?? old.measured),
     curve: sameCurve(old.curve, said.curve),
     startedAt: said.startedAt ?? old.startedAt,
@@ -174,7 +170,6 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     mean: undefined,
     graded: undefined,
     gradedAt: undefined,
-    heldOut: undefined,
     measured: undefined,
     curve: [],
     startedAt: undefined,

@@ -1,6 +1,7 @@
 /** The curves of a training run as chart series, and the values at the crosshair. Pure. */
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
+import { heldOutMeans, samplesOf } from '../../../queries/held-out.ts';
 import type { ProgressPoint } from '../../../queries/remembered/store.ts';
 import { heldOutInterval, optimismWords } from '../../../resources/training.ts';
 import { counted, none, reward } from '../../../text/numbers.ts';
@@ -158,15 +159,11 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   return [`${theme.styles.muted(label)} ${theme.styles.accent(line)}`];
 }
 
-/**
- * Why a held-out mean is less certain than it should be: fewer samples than expected. If the service says how many
- * trajectories it covers, that counts instead of the completed ones.
- */
+/** Why a held-out mean is less certain than it should be: fewer samples than expected. */
 export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefined {
   const short = heldOut.flatMap(point => {
-    const of = point.loaded_trajectories ?? point.completed_samples;
-    const expected = point.expected_samples ?? point.completed_samples;
-    return of != null && expected != null && of < expected ? [{ point, of, expected }] : [];
+    const { samples: of, expected } = samplesOf(point);
+    return of !== undefined && expected !== undefined && of < expected ? [{ point, of, expected }] : [];
   });
   const last = short.at(-1);
   if (!last) return undefined;
@@ -191,9 +188,10 @@ export function heldOutLines(
   range: Range,
   { width, height }: { readonly width: number; readonly height: number },
 ): string[] {
-  if (height < tallPane || heldOut.every(({ held_out_reward }) => held_out_reward == null)) return [];
+  const last = heldOutMeans(heldOut)?.last;
+  if (height < tallPane || last === undefined) return [];
   // Tasks of their own leave those of an evaluation out of the choice.
   const isApart = heldOut.every(({ split }) => split === 'validation');
-  const lines = [heldOutInterval(heldOut, range), isApart ? undefined : optimismWords];
+  const lines = [heldOutInterval(last, range), isApart ? undefined : optimismWords];
   return lines.filter(line => line !== undefined).map(line => truncate(line, width));
 }
