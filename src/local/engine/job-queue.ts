@@ -75,8 +75,9 @@ export class JobQueue {
     this.#nextLook = setImmediate(() => this.#look());
   };
 
-  /** Does not start a job before this many milliseconds have passed. */
+  /** Does not start a job before this many milliseconds have passed, whatever was said of it before. */
   hold(id: string, ms: number): void {
+    clearTimeout(this.#held.get(id));
     const release = (): void => {
       this.#held.delete(id);
       this.wake();

@@ -123,6 +123,28 @@ describe('jobs', () => {
     await work.queue.stop();
   });
 
+  it('wait as long as was said last', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const work = new Work();
+    work.add('held');
+    work.add('other');
+    work.queue.hold('held', 1_000);
+    work.queue.hold('held', 3_000);
+    /** Waits for what is under way, and for no time: that would let a timer fire. */
+    const look = async () => {
+      work.queue.wake();
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(resolve => setImmediate(resolve));
+    };
+    vi.advanceTimersByTime(2_999);
+    await look();
+    expect(work.ended).toEqual(['other']);
+    vi.advanceTimersByTime(1);
+    await look();
+    expect(work.ended).toEqual(['other', 'held']);
+    expect(vi.getTimerCount()).toBe(0);
+    await work.queue.stop();
+  });
+
   it('are looked for again when they cannot be read, and the caller of wake never hears of it (V9)', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const work = new Work();
