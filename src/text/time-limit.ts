@@ -33,6 +33,9 @@ function withinTime(task: () => void, timeout: number): boolean {
 /** The last attempt's limit is this many times the limit of processor time. */
 const mostOfTheClock = 64;
 
+/** Time by the clock that `withinCpuTime` may take on a busy machine, all attempts together. */
+export const longestByTheClock = (limit: number): number => limit * (2 * mostOfTheClock - 1);
+
 /**
  * Runs `task`; true if it ended within `limit` milliseconds of this thread's processor time, so that a busy machine does
  * not change the verdict. An attempt that the machine held up is repeated with more time: `task` may run several times.

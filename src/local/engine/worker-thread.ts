@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../text/errors.ts';
+import { longestMatchMs } from '../grading/patterns.ts';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
 import type {
   FromWorker,
@@ -34,8 +35,11 @@ type Failed = { readonly kind: 'failed'; readonly message: string; readonly code
 type Answer = FromWorker | Failed;
 type Listener = (message: Answer) => void;
 
-/** Time limit for a grade, which takes milliseconds once the thread has started; an expression has its own limit. */
-const gradeMs = 10_000;
+/**
+ * Time limit for a grade: only for a thread that hangs. An expression has its own limit, of processor time, which on a busy
+ * machine lasts longer; the rest is for the thread to start.
+ */
+export const gradeMs = longestMatchMs + 10_000;
 
 export interface WorkerThreadOptions {
   readonly name: string;

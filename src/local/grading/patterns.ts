@@ -1,8 +1,8 @@
 /** The regular expressions of graders. They come from a manifest, so their use has a limit of processor time. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { errorMessage } from '../../text/errors.ts';
-import { compileExpression, ExpressionError } from '../../text/expression.ts';
-import { withinCpuTime } from '../../text/time-limit.ts';
+import { compileExpression, compileLimit, ExpressionError } from '../../text/expression.ts';
+import { longestByTheClock, withinCpuTime } from '../../text/time-limit.ts';
 
 const flags = 'iu';
 
@@ -11,6 +11,9 @@ const flags = 'iu';
  * on the longest answer, and one with nested repeats more than any limit: a faster or slower machine grades alike.
  */
 const answerLimit = 500;
+
+/** Time by the clock, in milliseconds, that the verdict on one answer may take on a busy machine. */
+export const longestMatchMs = longestByTheClock(compileLimit) + longestByTheClock(answerLimit);
 
 /** Time for compiling all patterns of a benchmark in milliseconds. 10,000 ordinary ones need a second. */
 const benchmarkLimit = 10_000;

@@ -1,0 +1,26 @@
+/** How long the verdict of an expression may take. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+
+it('is waited for on a machine so busy that each attempt is held up', async () => {
+  const error = Object.assign(new Error('timed out'), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
+  const waits: number[] = [];
+  /** Held up in each attempt; the expression is compiled in the last one. */
+  class Script {
+    runInContext(context: { readonly run: () => void }, { timeout }: { readonly timeout: number }): void {
+      waits.push(timeout);
+      if (waits.length !== 7) throw error;
+      context.run();
+    }
+  }
+  vi.doMock('node:vm', () => ({ createContext: (context: object) => context, Script }));
+  vi.spyOn(process, 'threadCpuUsage').mockReturnValue({ user: 0, system: 0 });
+  onTestFinished(() => {
+    vi.doUnmock('node:vm');
+    vi.restoreAllMocks();
+  });
+  const { patternMatches } = await import('../../../src/local/grading/patterns.ts');
+  const { gradeMs } = await import('../../../src/local/engine/worker-thread.ts');
+  expect(patternMatches('a', 'b')).toBeUndefined();
+  expect(waits).toHaveLength(14);
+  expect(gradeMs).toBeGreaterThan(waits.reduce((sum, each) => sum + each));
+});
