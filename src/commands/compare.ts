@@ -7,7 +7,7 @@ import { type Fact, given } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { type ComparedRuns, type ComparisonOptions, type Gate, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
-import { type ComparedTask, comparison, finalRuns, ratedRewards } from '../queries/compare.ts';
+import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
 import { compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
@@ -70,7 +70,7 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   } else if (!status || isPast)
     note(`The service reports no status for ${sanitiseLine(id)}: comparing the rewards that it has now.`);
   else {
-    const words = `${id} is ${status}: comparing the rewards that it has now, with an interval that holds at every look.`;
+    const words = `${id} is ${status}: comparing the rewards that it has now; those to come count as the lowest and as the highest.`;
     note(sanitiseLine(`${words} benchtop watch ${id} waits for its end.`));
   }
 }
@@ -132,12 +132,11 @@ export async function run(
         exitCodes.failed,
       );
     }
-    const final = finalRuns({ base: one.status, new: other.status });
-    const page = await comparison(base.id, fresh.id, final).readPage({ ...context, query: {} });
+    const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
     if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
-    const summary = compareRuns(page.items, final, options);
+    const summary = compareRuns(page.items, options);
     const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
     const { interval, verdict, wins, losses, ties } = compared;
     const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
@@ -152,7 +151,6 @@ export async function run(
       verdict: verdict.kind,
       verdict_words: verdict.words,
       more_tasks: verdict.moreTasks ?? null,
-      more_rollouts: verdict.moreRollouts ?? null,
       equal_within: options.equalWithin,
       reward_range: { low: options.range[0], high: options.range[1] },
       missing: options.missing,

@@ -41,7 +41,7 @@ export function withoutReward({ status, total, graded }: Seen): number {
   return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
 }
 
-/** `mean 0.210 of 3 rewards (95% at any look between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
+/** `mean 0.210 of 3 rewards (95% between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
 function meanWords({ kind = '', mean, graded, certainty }: Seen): string {
   if (mean === undefined) return '';
   // The last reward of the trainer is no mean over the run.

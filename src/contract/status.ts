@@ -66,11 +66,6 @@ export function hasEnded(status: string | null | undefined): boolean {
   return status != null && ends.has(statusMeaning(status));
 }
 
-/** Whether it ran to its end, well or not: nobody stopped it, and no more of it will come. */
-export function endedByItself(status: string | null | undefined): boolean {
-  return status != null && hasEnded(status) && statusMeaning(status) !== 'stopped';
-}
-
 /**
  * Whether this status may still change by itself. A missing status, e.g. of an old record, does not count as running.
  */

@@ -1,20 +1,13 @@
 /** Two evaluation runs, task by task. */
 import { unreadableIn } from '../contract/common.ts';
-import { endedByItself } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
 import type { QueryContext } from './query-context.ts';
-import {
-  meanOfRewards,
-  type ReadRewards,
-  type RewardMean,
-  type Rollouts,
-  readRunRewards,
-  rewardsByTask,
-  taskIds,
-} from './run-rewards.ts';
+import { type ReadRewards, type RunExtent, readRunRewards } from './run-extent.ts';
+import { meanOfRewards, type RewardMean, type Rollouts, rewardsByTask, taskIds } from './run-rewards.ts';
 
 /** Something of each of the two runs. */
 export interface OfBoth<Value> {
@@ -30,6 +23,8 @@ export interface ComparedTask {
   /** New minus base; missing if either is. */
   readonly difference: number | undefined;
   readonly rollouts: OfBoth<Rollouts>;
+  /** The runs as they were when the rewards were read: the same for every task. */
+  readonly runs: OfBoth<RunExtent>;
 }
 
 const noRollouts: Rollouts = { listed: [], unlisted: 0 };
@@ -68,6 +63,8 @@ export const unlistedTask = '';
 export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
   const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
   const [before, after] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
+  const extent = ({ status, total }: ReadRewards): RunExtent => ({ status, total });
+  const runs = { base: extent(base), new: extent(fresh) };
   const tasks = ids.map(task_id => {
     const rollouts = {
       base: before.tasks.get(task_id) ?? noRollouts,
@@ -75,7 +72,7 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
     };
     const [one, other] = [mean(ratedRewards(rollouts.base)), mean(ratedRewards(rollouts.new))];
     const difference = one === undefined || other === undefined ? undefined : other - one;
-    return { task_id, base: one, new: other, difference, rollouts };
+    return { task_id, base: one, new: other, difference, rollouts, runs };
   });
   const unlisted = { base: before.nameless.unlisted, new: after.nameless.unlisted };
   if (ids.length === 0 || unlisted.base + unlisted.new === 0) return tasks;
@@ -84,38 +81,25 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
     base: { listed: [], unlisted: unlisted.base },
     new: { listed: [], unlisted: unlisted.new },
   };
-  return [...tasks, { task_id: unlistedTask, ...none, rollouts }];
+  return [...tasks, { task_id: unlistedTask, ...none, rollouts, runs }];
 }
 
 /** The tasks of two runs, and notes about what they leave out. */
 type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
-type Statuses = OfBoth<string | null | undefined>;
-
-/** Whether each run ended by itself, so that what has no reward will have none. */
-export const finalRuns = (statuses: Statuses): OfBoth<boolean> => ({
-  base: endedByItself(statuses.base),
-  new: endedByItself(statuses.new),
-});
-
-/** @param final which of the runs ended by themselves: their rewards are final then */
 export function comparison(
   baseRun: string,
   newRun: string,
-  final: OfBoth<boolean>,
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
   readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
   return {
-    key: [...evaluationKeys.all, 'compared', baseRun, newRun, final.base, final.new],
+    key: [...evaluationKeys.all, 'compared', baseRun, newRun],
     id: row => row.task_id,
     derived: true,
-    activity: () => (final.base && final.new ? 'settled' : 'open'),
+    activity: ([row]) => (row && sides.every(side => hasEnded(row.runs[side].status)) ? 'settled' : 'open'),
     readPage: async context => {
-      const [base, fresh] = await Promise.all([
-        readRunRewards(baseRun, final.base, context),
-        readRunRewards(newRun, final.new, context),
-      ]);
+      const [base, fresh] = await Promise.all([readRunRewards(baseRun, context), readRunRewards(newRun, context)]);
       const nameless = [...base.rewards, ...fresh.rewards].filter(({ task_id }) => !task_id).length;
       const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
       const note =

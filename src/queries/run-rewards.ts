@@ -1,5 +1,5 @@
 /** The rewards of an evaluation run, by task. */
-import { rowsMadeOf, unreadableIn } from '../contract/common.ts';
+import { rowsMadeOf } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { mean } from '../text/statistics.ts';
 import type { QueryContext } from './query-context.ts';
@@ -41,7 +41,13 @@ export function meanOfRewards(rewards: readonly TrajectoryReward[]): RewardMean 
  *
  * @param more ids of other tasks that the run must have had
  */
-export function rewardsByTask({ rewards, total }: ReadRewards, more: Iterable<string> = []): RunRewards {
+export function rewardsByTask(
+  {
+    rewards,
+    total = rewards.length,
+  }: { readonly rewards: readonly TrajectoryReward[]; readonly total?: number | undefined },
+  more: Iterable<string> = [],
+): RunRewards {
   const tasks = new Map<string, Rollout[]>();
   const nameless: Rollout[] = [];
   for (const { task_id, reward, trajectory_id } of rewards) {
@@ -91,30 +97,4 @@ export async function readTrajectoryRewards(
 ): Promise<readonly TrajectoryReward[]> {
   const answer = await service.call('getTrajectoryRewards', { params: { eval_run_id } }, { signal });
   return eachOnce(answer.trajectory_rewards);
-}
-
-/** The rewards of a run. */
-export interface ReadRewards {
-  readonly rewards: readonly TrajectoryReward[];
-  /** Rollouts that should have a reward, as far as known; while the run goes on, those listed. */
-  readonly total: number;
-}
-
-/**
- * Reads the rewards of a run.
- *
- * @param final whether the run ended by itself: what has no reward then will have none
- */
-export async function readRunRewards(eval_run_id: string, final: boolean, context: QueryContext): Promise<ReadRewards> {
-  const { service, signal } = context;
-  const [rewards, progress] = await Promise.all([
-    readTrajectoryRewards(eval_run_id, context),
-    // Without the total, rollouts that are not listed are not known.
-    final
-      ? service.call('getEvalProgress', { params: { eval_run_id } }, { signal }).catch((error: unknown) => {
-          if (signal.aborted) throw error;
-        })
-      : undefined,
-  ]);
-  return { rewards, total: Math.max(progress?.total_rollouts ?? 0, rewards.length + unreadableIn(rewards)) };
 }

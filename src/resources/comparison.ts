@@ -8,11 +8,10 @@ import {
   summariseComparison,
 } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
-import { noRollouts, type RunTasks, type TaskMean, type TaskRollouts } from '../present/statistics/tasks.ts';
+import type { RunTasks, TaskMean } from '../present/statistics/tasks.ts';
 import {
   type ComparedTask,
   lowest,
-  type OfBoth,
   ratedRewards,
   type Side,
   sides,
@@ -22,26 +21,17 @@ import {
 } from '../queries/compare.ts';
 import type { Rollouts } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
+import { extentOf } from './run-extent.ts';
 
-/** The rollouts of a task as the statistics take them; each one that is not listed and of no known task by itself. */
-function taskRollouts({ task_id, rollouts }: ComparedTask, side: Side): TaskRollouts[] {
-  const { listed, unlisted } = rollouts[side];
-  if (task_id !== unlistedTask) return [{ rewards: listed.map(each => each.reward), unlisted }];
-  const most = Math.max(rollouts.base.unlisted, rollouts.new.unlisted);
-  return Array.from({ length: most }, (_, index) =>
-    index < unlisted ? { rewards: [], unlisted: 1 } : { ...noRollouts, isUnknown: true },
-  );
-}
-
-/** @param final which of the runs ended by themselves */
+/** @param tasks as `comparison` reads them */
 export function compareRuns(
   tasks: readonly ComparedTask[],
-  final: OfBoth<boolean>,
   options: ComparisonOptions = comparisonDefaults,
 ): ComparedRuns {
+  const known = tasks.filter(({ task_id }) => task_id !== unlistedTask);
   const run = (side: Side): RunTasks => ({
-    tasks: tasks.flatMap(task => taskRollouts(task, side)),
-    final: final[side],
+    tasks: known.map(({ rollouts }) => rollouts[side].listed.map(each => each.reward)),
+    ...extentOf(tasks[0]?.runs[side]),
   });
   return summariseComparison(run('base'), run('new'), options);
 }
@@ -110,18 +100,24 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
   ];
 }
 
-/** `0.710 of 28 tasks`, or `0.710 of 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
-export function taskMeanWords({ mean, tasks, rated, rollouts, bounds }: TaskMean): string {
-  if (bounds === undefined) return `${reward(mean)} of ${counted(tasks, 'task')}`;
-  const missing = rollouts - rated;
-  const [low, high] = bounds;
-  return `${reward(mean)} of ${rated} of ${counted(rollouts, 'rollout')}; ${reward(low)} to ${reward(high)} whatever the ${missing} ${missing === 1 ? 'was' : 'were'}`;
+/** `0.610 to 0.750 whatever the 4 were`; empty if no reward is missing. */
+export function boundsWords({ rated, rollouts, bounds, end }: TaskMean): string {
+  if (bounds === undefined) return '';
+  const [missing, are] = [rollouts - rated, rollouts - rated === 1 ? 'was' : 'were'];
+  return `${reward(bounds[0])} to ${reward(bounds[1])} whatever the ${missing} ${end === 'running' ? 'will be' : are}`;
 }
 
-/** `95%`, and when it holds. */
+/** `0.710 of 28 tasks`, or `0.710 of 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
+export function taskMeanWords(run: TaskMean): string {
+  const { mean, tasks, rated, rollouts, bounds } = run;
+  if (bounds === undefined) return `${reward(mean)} of ${counted(tasks, 'task')}`;
+  return `${reward(mean)} of ${rated} of ${counted(rollouts, 'rollout')}; ${boundsWords(run)}`;
+}
+
+/** `95%`; by another method than usual it says so. */
 export function intervalLabel({ confidence, method }: Interval): string {
   const percent = `${Number((confidence * 100).toFixed(2))}%`;
-  return method === 'always' ? `${percent} at any look` : percent;
+  return method === 't' ? `${percent} by Student's t` : percent;
 }
 
 /** `new is higher on 3, lower on 0, same on 1 of 4`. */

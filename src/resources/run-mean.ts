@@ -1,12 +1,14 @@
 /** How certain the mean reward of an evaluation run is: its interval by task, and what missing rewards could change. */
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import { endedByItself, hasEnded } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
 import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { meanOfRewards, readRunRewards, rewardsByTask } from '../queries/run-rewards.ts';
+import { readRunRewards } from '../queries/run-extent.ts';
+import { meanOfRewards, rewardsByTask } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { intervalLabel } from './comparison.ts';
+import { boundsWords, intervalLabel } from './comparison.ts';
+import { extentOf } from './run-extent.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
@@ -14,26 +16,27 @@ export interface RunMean extends TaskMean {
   readonly outside: Range | undefined;
   /** Some rewards name no task: their rollouts count as tasks of their own. */
   readonly hasNameless: boolean;
+  /** Nobody says whether it has ended, nor how many rollouts it has. */
+  readonly isUncounted: boolean;
 }
 
 export interface RunMeanOptions {
-  readonly status: string | null | undefined;
+  readonly status?: string | null | undefined;
   /** Rollouts of the run, if known. */
   readonly total?: number | null | undefined;
   readonly range?: Range | undefined;
 }
 
 /** A rollout of no known task counts as a task of its own. */
-export function runMeanOf(rewards: readonly TrajectoryReward[], { status, total, range }: RunMeanOptions): RunMean {
-  const final = endedByItself(status);
-  const { tasks, nameless } = rewardsByTask({ rewards, total: Math.max(final ? (total ?? 0) : 0, rewards.length) });
+export function runMeanOf(
+  rewards: readonly TrajectoryReward[],
+  { range, total, ...extent }: RunMeanOptions = {},
+): RunMean {
+  const { tasks, nameless } = rewardsByTask({ rewards, total: undefined });
+  const all = [...[...tasks.values()].map(({ listed }) => listed), ...nameless.listed.map(each => [each])];
   const run: RunTasks = {
-    tasks: [
-      ...[...tasks.values()].map(({ listed, unlisted }) => ({ rewards: listed.map(each => each.reward), unlisted })),
-      ...nameless.listed.map(each => ({ rewards: [each.reward], unlisted: 0 })),
-      ...Array.from({ length: nameless.unlisted }, () => ({ rewards: [], unlisted: 1 })),
-    ],
-    final,
+    tasks: all.map(listed => listed.map(each => each.reward)),
+    ...extentOf({ ...extent, total: total ?? undefined }),
   };
   const options = { ...intervalDefaults, ...(range && { range }) };
   const { interval, reason } = evidenceFor([run], options);
@@ -42,6 +45,7 @@ export function runMeanOf(rewards: readonly TrajectoryReward[], { status, total,
     interval: interval(),
     outside: reason === 'outside' ? options.range : undefined,
     hasNameless: nameless.listed.length > 0,
+    isUncounted: run.end === 'unsaid' && run.total === undefined,
   };
 }
 
@@ -50,6 +54,7 @@ interface SeenRun {
   readonly id: string;
   readonly status: string | undefined;
   readonly mean: number | undefined;
+  readonly total: number | undefined;
 }
 
 /**
@@ -58,13 +63,13 @@ interface SeenRun {
  *
  * @throws ServiceError
  */
-export async function readCertainty({ id, status, mean }: SeenRun, context: QueryContext) {
-  const { rewards, total } = await readRunRewards(id, endedByItself(status), context);
-  const listed = meanOfRewards(rewards);
+export async function readCertainty({ id, status, total, mean }: SeenRun, context: QueryContext) {
+  const answer = await readRunRewards(id, context, { status, total });
+  const listed = meanOfRewards(answer.rewards);
   return {
     mean: (hasEnded(status) ? mean : undefined) ?? listed.mean,
     graded: listed.rewards,
-    certainty: runMeanOf(rewards, { status, total, range: context.compare?.rewardRange }),
+    certainty: runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange }),
   };
 }
 
@@ -73,14 +78,16 @@ export async function readCertainty({ id, status, mean }: SeenRun, context: Quer
  * them. Empty where nothing is rated.
  */
 export function certaintyWords(run: RunMean): string {
-  const { mean, tasks, rated, rollouts, bounds, interval, outside } = run;
+  const { mean, tasks, rated, interval, outside, isOpen } = run;
   if (mean === undefined) return '';
-  if (outside) return `no interval: rewards lie outside of ${outside.join('..')}`;
-  const missing = rollouts - rated;
+  if (isOpen) return 'no interval: the service does not say how many rewards are missing';
+  if (outside && !interval) return `no interval: rewards lie outside of ${outside.join('..')}`;
   const units = run.hasNameless ? `${counted(rated, 'rollout')} as if of different tasks` : counted(tasks, 'task');
+  const condition = run.isUncounted ? ', if the run has ended' : '';
   return [
-    interval && `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${units}`,
-    bounds && `${reward(bounds[0])} to ${reward(bounds[1])} whatever the ${missing} ${missing === 1 ? 'was' : 'were'}`,
+    interval &&
+      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${units}${condition}`,
+    boundsWords(run),
   ]
     .filter(Boolean)
     .join('; ');

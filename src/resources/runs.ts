@@ -1,6 +1,6 @@
 /** Evaluation runs. */
 import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
-import { endedByItself, hasEnded } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
@@ -15,7 +15,7 @@ import {
 } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
-import { readRunRewards } from '../queries/run-rewards.ts';
+import { readRunRewards } from '../queries/run-extent.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
@@ -170,16 +170,15 @@ export function runFacts(run: EvalRun, outcome?: RunOutcome, certainty?: string)
 
 /** With the mean, of how many rewards it is, and how certain, if these can be read and there are any. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
-  const read = readRunRewards(run.eval_run_id, endedByItself(run.status), context);
+  const read = readRunRewards(run.eval_run_id, context);
   const answer = await read.catch((error: unknown) => {
     if (context.signal.aborted) throw error;
   });
   const outcome = answer && outcomeOf(run, undefined, summariseRewards(answer.rewards));
   const known = outcome?.mean === undefined ? undefined : outcome;
-  const options = { status: run.status, total: answer?.total, range: context.compare?.rewardRange };
-  const certain = answer ? runMeanOf(answer.rewards, options) : undefined;
+  const certain = answer && runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange });
   return {
-    facts: runFacts(run, known, certain && certaintyWords(certain)),
+    facts: runFacts(run, known, certain ? certaintyWords(certain) : undefined),
     hasMean: known !== undefined || run.reward_mean != null,
     answer,
     ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),

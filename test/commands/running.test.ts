@@ -37,19 +37,21 @@ async function worldOf(reads = Number.POSITIVE_INFINITY) {
   return cliOn({ baseUrl: url, apiKey });
 }
 
-it('compare takes a running run, with the interval that holds at every look', async () => {
+it('compare takes a running run, and rewards that are to come as the lowest and as the highest', async () => {
   const cli = await worldOf();
   const { code, out, notes } = await cli('compare', ['evr_base', 'evr_new']);
   expect(code).toBe(0);
   expect(notes).toMatch(
-    /evr_new is running: comparing the rewards that it has now, .*every look\..*benchtop watch evr_new/,
+    /evr_new is running: comparing the rewards that it has now; those to come .*benchtop watch evr_new/,
   );
   expect(out).toMatch(/^difference\t\+1\.00 of 6 tasks in both$/m);
-  expect(out).toMatch(/^95% at any look between\t/m);
+  expect(out).toMatch(/^95% between\t/m);
+  expect(out).toMatch(/^verdict\tthe new run is better$/m);
   const gate = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0.9', '--json']);
-  expect([gate.code, JSON.parse(gate.out)]).toMatchObject([1, { interval: { method: 'always' }, gate: 'undecided' }]);
+  expect([gate.code, JSON.parse(gate.out)]).toMatchObject([1, { gate: 'undecided' }]);
+  expect(gate.notes).toContain('2 of 8 rollouts of the new run have no reward yet');
   const ended = JSON.parse((await (await worldOf(0))('compare', ['evr_base', 'evr_new', '--json'])).out);
-  expect(ended.interval.method).toBe('once');
+  expect(ended).toMatchObject({ verdict: 'better', interval: { method: 'gaffke' } });
 });
 
 it('watch says how certain the mean is, of which rewards, and when that holds', async () => {
@@ -57,10 +59,10 @@ it('watch says how certain the mean is, of which rewards, and when that holds', 
   expect(code).toBe(0);
   expect(out.split('\n').slice(0, 2)).toEqual([
     expect.stringMatching(
-      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% at any look between 0\.\d+ and 1\.00 by 6 tasks\)$/,
+      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% between 0\.\d+ and 1\.00 by 6 tasks; 0\.750 to 1\.00 whatever the 2 will be\)$/,
     ),
     expect.stringMatching(/completed, 8 of 8, mean 1\.00 of 8 rewards \(95% between 0\.\d+ and 1\.00 by 8 tasks\)$/),
   ]);
   const lines = (await (await worldOf(2))('watch', ['evr_new', '--json'])).out.trim().split('\n');
-  expect(lines.map(line => JSON.parse(line).interval.method)).toEqual(['always', 'once']);
+  expect(lines.map(line => JSON.parse(line).mean_bounds)).toEqual([{ low: 0.75, high: 1 }, null]);
 });

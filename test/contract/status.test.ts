@@ -1,14 +1,6 @@
 /** What a status means, for every resource. */
 import { describe, expect, it } from 'vitest';
-import {
-  endedByItself,
-  hasEnded,
-  isOver,
-  isRunning,
-  isSameStatus,
-  statusMeaning,
-  statusWords,
-} from '../../src/contract/status.ts';
+import { hasEnded, isOver, isRunning, isSameStatus, statusMeaning, statusWords } from '../../src/contract/status.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 
@@ -28,7 +20,6 @@ describe('a status', () => {
     for (const status of statuses) {
       expect([status, statusMeaning(status), statusMeaning(status.toUpperCase())]).toEqual([status, meaning, meaning]);
       expect(hasEnded(status)).toBe(['success', 'failure', 'stopped'].includes(meaning));
-      expect(endedByItself(status)).toBe(['success', 'failure'].includes(meaning));
     }
   });
 
@@ -97,7 +88,6 @@ describe('a status', () => {
 
   it('that is missing neither runs nor has ended', () => {
     for (const status of [null, undefined]) expect([hasEnded(status), isRunning(status)]).toEqual([false, false]);
-    expect(endedByItself(undefined)).toBe(false);
   });
 
   it('may be the name of something that every object has', () => {

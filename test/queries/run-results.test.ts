@@ -56,8 +56,11 @@ it('gives every rollout of a step a row of its own', async () => {
 });
 
 it('says which rewards a comparison leaves out', async () => {
-  const { note, items } = await comparison('evr_1', 'evr_2', { base: false, new: false }).readPage({
-    ...context({ getTrajectoryRewards: () => rewards }),
+  const { note, items } = await comparison('evr_1', 'evr_2').readPage({
+    ...context({
+      getTrajectoryRewards: () => rewards,
+      getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 3 }),
+    }),
     query: {},
   });
   expect(items).toHaveLength(1);

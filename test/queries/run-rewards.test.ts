@@ -4,7 +4,8 @@ import { unreadableIn } from '../../src/contract/common.ts';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { evalRunQuery, runResultsQuery } from '../../src/queries/evaluations.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
-import { eachOnce, readRunRewards, rewardsByTask } from '../../src/queries/run-rewards.ts';
+import { readRunRewards } from '../../src/queries/run-extent.ts';
+import { eachOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -80,8 +81,8 @@ describe('a trajectory that is listed twice', () => {
   });
 
   it('counts once in a comparison, on the screen of the run, among its trajectories and in its record', async () => {
-    const progress = { getEvalProgress: () => ({ total_rollouts: 2 }) };
-    expect(await readRunRewards('evr_1', true, context(progress))).toEqual({ rewards: once, total: 2 });
+    const progress = { getEvalProgress: () => ({ total_rollouts: 2, status: 'completed' }) };
+    expect(await readRunRewards('evr_1', context(progress))).toMatchObject({ rewards: once, total: 2 });
     const snapshots = { getRolloutStatistics: () => ({ snapshots: [] }) };
     expect(await runResultsQuery('evr_1', true).read(context(snapshots))).toMatchObject({ rewards: once });
     const page = await trajectoriesOfRun('evr_1', true).readPage({ ...context(), query: {} });

@@ -14,6 +14,8 @@ export interface Shape {
   readonly draw: (random: Random) => DrawnTask;
   /** Rewards are not bounded, or nobody says how: the t interval, for many tasks only. */
   readonly unbounded?: boolean;
+  /** Tasks have different numbers of rollouts: nobody can say how much is missing while such a run goes on. */
+  readonly uneven?: boolean;
 }
 
 const one = (reward: number): DrawnTask => ({ rewards: [reward] });
@@ -191,12 +193,15 @@ export const shapes: readonly Shape[] = [
     0.6,
     () => 4,
   ),
-  clustered(
-    '1 to 16 rollouts, unequal',
-    random => beta(random, 1, 1),
-    0.5,
-    random => random.pick([1, 1, 2, 5, 16]),
-  ),
+  {
+    ...clustered(
+      '1 to 16 rollouts, unequal',
+      random => beta(random, 1, 1),
+      0.5,
+      random => random.pick([1, 1, 2, 5, 16]),
+    ),
+    uneven: true,
+  },
   { name: 'unbounded: normal', mean: 0, unbounded: true, draw: random => one(normal(random)) },
   { name: 'unbounded: exponential', mean: 1, unbounded: true, draw: random => one(-Math.log(1 - random.next())) },
   {

@@ -1,7 +1,7 @@
 /** What help says about intervals and verdicts: the method, what it assumes, and its sources. Imports nothing. */
 export const aboutIntervals = `The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208).
 It assumes nothing but the range of the rewards and holds for two tasks as for thousands; for 0 and 1 it is that of Clopper and
-Pearson. Several rollouts of a task count as their mean, and one without a reward as the lowest and as the highest, so that a
-verdict holds whatever it was. While a run goes on, and for one that was cancelled, the interval holds at every look (betting:
-Waudby-Smith and Ramdas 2024, arXiv 2010.09686), if the order in which rollouts end says nothing about their rewards. Rewards
-outside of the range have an interval, Student's t, from 300 tasks.`;
+Pearson. Several rollouts of a task count as their mean, and one without a reward, or still to come, as the lowest and as the
+highest. So a verdict holds whatever these were, and also for who looks again and again while a run goes on, in whatever order
+its rollouts end. Where the service does not say how many rollouts a run has, there is no interval before it is complete.
+Rewards outside of the range have an interval from 300 tasks, Student's t, but no verdict: give their range.`;

@@ -9,7 +9,7 @@ import {
   intervalDefaults,
   timesUntil,
 } from './interval.ts';
-import { lacksReward, type RunTasks, type TaskMean, taskMean } from './tasks.ts';
+import { lackingTasks, type RunEnd, type RunTasks, rated, type TaskMean, taskMean } from './tasks.ts';
 
 export interface ComparisonOptions extends IntervalOptions {
   /** Runs whose difference is certain to be no larger are equal. */
@@ -27,8 +27,6 @@ export interface Verdict {
   readonly words: string;
   /** About how many more tasks would decide it; undefined if it is decided, or if they would not. */
   readonly moreTasks?: number | undefined;
-  /** The same number, where rollouts that are to come are of tasks that are to come. */
-  readonly moreRollouts?: number | undefined;
 }
 
 export interface ComparedRuns {
@@ -64,33 +62,36 @@ export function summariseComparison(
   options: ComparisonOptions = comparisonDefaults,
 ): ComparedRuns {
   const runs: readonly [RunTasks, RunTasks] = [base, fresh];
-  const meanOfTask = (run: RunTasks, index: number): number | undefined =>
-    mean(run.tasks[index]?.rewards.filter(reward => reward !== undefined) ?? []);
+  const meanOfTask = ({ tasks }: RunTasks, index: number): number | undefined => mean(rated(tasks[index] ?? []));
   const differences = base.tasks.flatMap((_, index) => {
     const [before, after] = [meanOfTask(base, index), meanOfTask(fresh, index)];
     return before === undefined || after === undefined ? [] : [after - before];
   });
   const evidence = evidenceFor(runs, options);
-  const lacking = base.tasks.filter((_, index) => runs.some(run => lacks(run, index))).length;
+  const { lacking, tasks } = lackingTasks(runs);
   const count = (test: (value: number) => boolean): number => differences.filter(test).length;
   const means = { base: taskMean(base, options.range), new: taskMean(fresh, options.range) };
   const ignored = options.missing === 'ignore' ? withoutReward(means.base) + withoutReward(means.new) : 0;
   const situation: Situation = {
     evidence,
     // What the rewards that are there would say by themselves.
-    rated: lacking > 0 && options.missing === 'bound' ? evidenceFor(runs, { ...options, missing: 'ignore' }) : evidence,
+    ignoring:
+      lacking > 0 && options.missing === 'bound' ? evidenceFor(runs, { ...options, missing: 'ignore' }) : evidence,
     interval: evidence.interval(),
     lacking,
-    tasks: base.tasks.length,
-    size: lacking > 0 && options.missing === 'bound' ? base.tasks.length : differences.length,
-    toCome: toCome(runs),
+    tasks,
+    size: lacking > 0 && options.missing === 'bound' ? tasks : differences.length,
+    means,
+    condition: runs.some(({ end, total }) => end === 'unsaid' && total === undefined)
+      ? ', if both runs have ended'
+      : '',
     ignored: ignored === 0 ? '' : `ignoring ${counted(ignored, 'rollout')} without a reward`,
     options,
   };
   return {
     ...means,
     pairs: differences.length,
-    tasks: base.tasks.length,
+    tasks,
     difference: mean(differences),
     interval: situation.interval,
     wins: count(value => value > 0),
@@ -112,44 +113,19 @@ export function ofSameRun(compared: ComparedRuns): ComparedRuns {
   };
 }
 
-function lacks({ tasks, final }: RunTasks, index: number): boolean {
-  const task = tasks[index];
-  return task !== undefined && lacksReward(task, final);
-}
-
 const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts - rated;
-
-/** How many tasks rollouts that are to come may add, and of which run these are. */
-interface ToCome {
-  readonly most: number;
-  readonly of: string;
-}
-
-/**
- * Undefined if more rollouts would be of the same tasks. Tasks are the sample, so that these would not make it larger:
- * only in a run that goes on, with one rollout of each task, is every rollout a task.
- */
-function toCome([base, fresh]: readonly [RunTasks, RunTasks]): ToCome | undefined {
-  const isSingle = [base, fresh].every(run =>
-    run.tasks.every(({ rewards, unlisted }) => rewards.length + unlisted <= 1),
-  );
-  if (!isSingle || (base.final && fresh.final)) return undefined;
-  if (!base.final && !fresh.final) return { most: Number.POSITIVE_INFINITY, of: 'each run' };
-  const [open, whole] = base.final ? [fresh, base] : [base, fresh];
-  const isAwaited = (index: number): boolean =>
-    whole.tasks[index]?.rewards.length === 1 && open.tasks[index]?.rewards.length === 0;
-  return { most: [...whole.tasks.keys()].filter(isAwaited).length, of: base.final ? 'the new run' : 'the base run' };
-}
 
 interface Situation {
   readonly evidence: Evidence;
-  readonly rated: Evidence;
+  readonly ignoring: Evidence;
   readonly interval: Interval | undefined;
   readonly lacking: number;
   readonly tasks: number;
   /** Tasks that the evidence is of. */
   readonly size: number;
-  readonly toCome: ToCome | undefined;
+  readonly means: { readonly base: TaskMean; readonly new: TaskMean };
+  /** What the verdict holds under: that runs have ended of which the service says nothing. */
+  readonly condition: string;
   /** Which rewards are ignored, in words; empty if none is. */
   readonly ignored: string;
   readonly options: ComparisonOptions;
@@ -168,15 +144,15 @@ function verdictOf(situation: Situation, pairs: number): Verdict {
 }
 
 function plainVerdict(situation: Situation, pairs: number): Verdict {
-  const { evidence, rated, options } = situation;
+  const { evidence, ignoring, condition, options } = situation;
   const { equalWithin } = options;
   const kind = shown(evidence, equalWithin, 1);
-  if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}` };
-  if (kind === 'equal') return { kind, words: `equal within ±${equalWithin}` };
+  if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}${condition}` };
+  if (kind === 'equal') return { kind, words: `equal within ±${equalWithin}${condition}` };
   const reason =
     pairs === 0
       ? nothingInBoth
-      : whyNot(situation, shown(rated, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
+      : whyNot(situation, shown(ignoring, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
   const { words, ...more } =
     reason === undefined
       ? moreOf(situation, times => shown(evidence, equalWithin, times) !== 'undecided')
@@ -195,25 +171,41 @@ const lackingWords = ({ lacking, tasks }: Pick<Situation, 'lacking' | 'tasks'>):
  * @param could what the missing rewards could do, if those that are there would decide it by themselves
  */
 function whyNot(situation: Situation, could?: string): string | undefined {
-  if (situation.evidence.reason === 'outside')
-    return `rewards lie outside of ${situation.options.range.join('..')}, their range is not known`;
-  return could === undefined ? undefined : `${lackingWords(situation)} and could ${could}`;
+  const { evidence, means, options } = situation;
+  const sides = ['base', 'new'] as const;
+  if (evidence.reason === 'nothing') return nothingInBoth;
+  if (evidence.reason === 'outside')
+    return `rewards lie outside of ${options.range.join('..')}, their range is not known`;
+  if (evidence.reason === 'open') {
+    const side = sides.find(name => means[name].isOpen) ?? 'new';
+    return `the ${side} run ${endWords[means[side].end]}, and the service does not say how many rewards are missing`;
+  }
+  const running = options.missing === 'ignore' ? undefined : sides.find(name => isAwaited(means[name]));
+  if (running === undefined && could === undefined) return undefined;
+  const missing = running
+    ? `${withoutReward(means[running])} of ${counted(means[running].rollouts, 'rollout')} of the ${running} run have no reward yet`
+    : lackingWords(situation);
+  return could === undefined ? missing : `${missing} and could ${could}`;
 }
 
-/** What would decide it, in words and as a number: more tasks, or rollouts where these are of new tasks. */
+const isAwaited = (run: TaskMean): boolean => run.end === 'running' && withoutReward(run) > 0;
+
+const endWords: Readonly<Record<RunEnd, string>> = {
+  running: 'goes on',
+  stopped: 'stopped early',
+  complete: 'is complete',
+  unsaid: 'may go on',
+};
+
+/** What would decide it, in words and as a number. */
 function moreOf(
-  situation: Situation,
+  { interval, size, lacking, tasks }: Situation,
   isShown: (times: number) => boolean,
-): Pick<Verdict, 'words' | 'moreTasks' | 'moreRollouts'> {
-  const { interval, size, toCome: coming, lacking } = situation;
+): Pick<Verdict, 'words' | 'moreTasks'> {
   const times = interval === undefined ? undefined : timesUntil(isShown);
-  if (times === undefined) return { words: lacking > 0 ? lackingWords(situation) : '' };
-  const needed = (times - 1) * size;
-  const moreTasks = sensible(needed);
-  if (coming === undefined || needed > coming.most)
-    return { words: `about ${counted(moreTasks, 'more task')}`, moreTasks };
-  const moreRollouts = Math.min(moreTasks, coming.most);
-  return { words: `about ${counted(moreRollouts, 'more rollout')} of ${coming.of}`, moreTasks, moreRollouts };
+  if (times === undefined) return { words: lacking > 0 ? lackingWords({ lacking, tasks }) : '' };
+  const moreTasks = sensible((times - 1) * size);
+  return { words: `about ${counted(moreTasks, 'more task')}`, moreTasks };
 }
 
 /** Rounded up to one digit, or two if the first is 1. */
@@ -235,19 +227,17 @@ function plainGate(
   situation: Situation,
   least: number,
 ): Pick<Gate, 'outcome'> & { readonly sentences: readonly string[] } {
-  const { evidence, rated, interval } = situation;
+  const { evidence, ignoring, interval, condition } = situation;
   const open = `undecided whether the difference is at least ${difference(least)}`;
-  if (interval === undefined) {
-    const reason = whyNot(situation) ?? nothingInBoth;
-    return { outcome: 'undecided', sentences: [`${open}: there is no interval, because ${reason}`] };
-  }
+  if (interval === undefined || evidence.reason !== undefined)
+    return { outcome: 'undecided', sentences: [`${open}: ${whyNot(situation) ?? nothingInBoth}`] };
   const between = `between ${difference(interval.low)} and ${difference(interval.high)}`;
-  const known = [`the difference is ${between}`, `required: at least ${difference(least)}`];
+  const known = [`the difference is ${between}${condition}`, `required: at least ${difference(least)}`];
   if (interval.low >= least) return { outcome: 'passed', sentences: ['passed', ...known] };
   if (interval.high < least) return { outcome: 'failed', sentences: ['too low', ...known] };
   const isDecided = (data: Evidence, times: number): boolean =>
     data.shows('above', least, times) || data.shows('below', least, times);
-  const reason = whyNot(situation, isDecided(rated, 1) ? 'decide it' : undefined);
+  const reason = whyNot(situation, isDecided(ignoring, 1) ? 'decide it' : undefined);
   const more = reason === undefined ? moreOf(situation, times => isDecided(evidence, times)) : { words: reason };
   const decides = more.moreTasks === undefined ? more.words : `${more.words} would decide it`;
   return { outcome: 'undecided', sentences: [`${open}: it is ${between}`, decides] };

@@ -24,6 +24,22 @@ export function tallyOf(sample: readonly number[]): Tally {
   return { values: values.slice(0, last + 1), counts: counts.slice(0, last + 1), size: sorted.length };
 }
 
+/** The sample with `count` more of a value. */
+export function withMore(sample: Tally, value: number, count: number): Tally {
+  if (count === 0) return sample;
+  const { values, counts, size } = sample;
+  const after = values.findIndex(each => each >= value);
+  const at = after < 0 ? values.length : after;
+  const isNew = values[at] !== value;
+  const spliced = (list: Float64Array, item: number): Float64Array =>
+    Float64Array.from([...list.subarray(0, at), item, ...list.subarray(isNew ? at : at + 1)]);
+  return {
+    values: spliced(values, value),
+    counts: spliced(counts, (isNew ? 0 : (counts[at] ?? 0)) + count),
+    size: size + count,
+  };
+}
+
 /** The same sample, seen `times` over. */
 export function repeated({ values, counts, size }: Tally, times: number): Tally {
   return { values, counts: counts.map(count => count * times), size: size * times };

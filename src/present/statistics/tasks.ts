@@ -3,7 +3,7 @@
  * rollout without a reward is not left out: its task is worth something between the lowest and the highest reward.
  */
 import { mean } from '../../text/statistics.ts';
-import { type Tally, tallyOf } from './tally.ts';
+import { type Tally, tallyMean, tallyOf, withMore } from './tally.ts';
 
 /** Rewards are between them. */
 export type Range = readonly [low: number, high: number];
@@ -11,48 +11,87 @@ export type Range = readonly [low: number, high: number];
 /** What is done about rollouts without a reward: `bound` counts them as the lowest and as the highest reward. */
 export type Missing = 'bound' | 'ignore';
 
-/** The rollouts of one task in one run. */
-export interface TaskRollouts {
-  /** In the order of the answer, which has nothing to do with the rewards; undefined where there is none. */
-  readonly rewards: readonly (number | undefined)[];
-  /** Rollouts that the answer leaves out. */
-  readonly unlisted: number;
-  /** Stands for a task of the other run that is not known by name: this run may lack nothing of it. */
-  readonly isUnknown?: boolean;
-}
+/** How far a run got by its service: it is complete, more is to come, it was stopped or failed, or nobody says. */
+export type RunEnd = 'complete' | 'running' | 'stopped' | 'unsaid';
+
+/** The rewards of a task's rollouts that are listed; undefined where one has none. */
+export type TaskRewards = readonly (number | undefined)[];
 
 /** The tasks of one run. */
 export interface RunTasks {
-  readonly tasks: readonly TaskRollouts[];
-  /** Whether the run ended by itself. Otherwise more rewards may come, or somebody stopped it when it suited. */
-  readonly final: boolean;
+  /** Those that are known by name, also by the other run of a pair. */
+  readonly tasks: readonly TaskRewards[];
+  /** Its rollouts once it is complete, with those that are not listed; undefined if nobody says. */
+  readonly total?: number | undefined;
+  readonly end: RunEnd;
 }
 
-export const noRollouts: TaskRollouts = { rewards: [], unlisted: 0 };
-
-/** The mean reward of a task with every missing reward at the lowest, and at the highest. */
+/** The lowest and the highest value that the missing rewards allow. */
 type Bounds = readonly [low: number, high: number];
 
-/** The mean of values without a sum that overflows; undefined of nothing. */
-const meanOr = (values: readonly number[], instead: number): number => mean(values) ?? instead;
+/** The rewards that are there. */
+export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward => reward !== undefined);
+
+const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
+
+/** How rollouts that are not listed are spread over tasks. */
+interface Plan {
+  /** Rollouts that a task has at most; 0 where it has those that are listed. */
+  readonly each: number;
+  /** Tasks, at most, that are not known by name. */
+  readonly unknown: number;
+  /** Every task has as many rollouts. */
+  readonly isEven: boolean;
+}
+
+/** The smallest and the largest divisor of `total` between two bounds. */
+function divisors(total: number, low: number, high: number): readonly [number, number] | undefined {
+  const found: number[] = [];
+  for (let one = 1; one * one <= total; one++) if (total % one === 0) found.push(one, total / one);
+  const fit = found.filter(each => each >= low && each <= high);
+  return fit.length === 0 ? undefined : [Math.min(...fit), Math.max(...fit)];
+}
 
 /**
- * The bounds of a task by its first `most` rollouts; undefined if it has fewer, and if there is nothing to say. A task
- * of a final run without any rollout is missing as a whole.
+ * Every task has as many rollouts, where that is possible. Where more than one number is possible, the largest counts for
+ * tasks that are known and the smallest for the number of those that are not: nothing else leaves as much open.
  */
-function boundsOf(
-  { rewards, unlisted }: TaskRollouts,
-  { final, most, missing, range: [low, high] }: { final: boolean; most: number; missing: Missing; range: Range },
-): Bounds | undefined {
-  if (!final && rewards.length < most) return undefined;
-  const counted = final ? rewards : rewards.slice(0, most);
-  const rated = counted.filter(reward => reward !== undefined);
-  const average = mean(rated);
+function planOf({ tasks, total = 0 }: RunTasks): Plan {
+  const unlisted = total - lengthOf(tasks);
+  if (unlisted <= 0) return { each: 0, unknown: 0, isEven: false };
+  const most = Math.max(1, ...tasks.map(({ length }) => length));
+  const own = tasks.filter(({ length }) => length > 0).length;
+  // A task that only the other run lists may be none of this run.
+  for (const known of [tasks.length, own]) {
+    const fit = divisors(total, most, total / known);
+    if (fit) return { each: fit[1], unknown: Math.max(0, total / fit[0] - tasks.length), isEven: true };
+  }
+  // A task without a rollout lacks one at least.
+  return { each: 0, unknown: Math.max(0, unlisted - (tasks.length - own)), isEven: false };
+}
+
+/**
+ * Whether nobody can say how much is missing: more rewards will come, or should have come, and it is not known how many
+ * of which tasks.
+ */
+export function isOpen(run: RunTasks): boolean {
+  if (run.end === 'complete' || run.end === 'unsaid') return false;
+  return run.total === undefined || (run.total > lengthOf(run.tasks) && !planOf(run).isEven);
+}
+
+/** A task with every missing reward at the lowest, and at the highest. */
+function boundsOf(rewards: TaskRewards, { each }: Plan, { missing, range: [low, high] }: Filling): Bounds | undefined {
+  const values = rated(rewards);
+  const average = mean(values);
   if (missing === 'ignore') return average === undefined ? undefined : [average, average];
-  const unrated = counted.length - rated.length + (final ? unlisted : 0);
-  if (average === undefined) return final || unrated > 0 ? [low, high] : undefined;
-  const share = unrated / (rated.length + unrated);
+  if (average === undefined) return [low, high];
+  const share = 1 - values.length / Math.max(rewards.length, each);
   return [average + (low - average) * share, average + (high - average) * share];
+}
+
+export interface Filling {
+  readonly missing: Missing;
+  readonly range: Range;
 }
 
 /** Values of tasks: with every missing reward at its lowest, and at its highest. */
@@ -61,42 +100,38 @@ export interface Filled {
   readonly high: Tally;
 }
 
-/** What to count of the runs that are not final: the first 1, 2, 4, … rollouts of the tasks that have as many. */
-function levelsOf(runs: readonly RunTasks[]): readonly number[] {
-  const open = runs.filter(({ final }) => !final);
-  if (open.length === 0) return [Number.POSITIVE_INFINITY];
-  const most = (open[0]?.tasks ?? []).reduce((highest, _, index) => {
-    const fewest = Math.min(...open.map(({ tasks }) => tasks[index]?.rewards.length ?? 0));
-    return Math.max(highest, fewest);
-  }, 1);
-  return Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, level) => 2 ** level);
+/** The values of one run, or the differences (second minus first) of two whose tasks are in the same order. */
+export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
+  const [low, high] = filling.range;
+  const [plan, otherPlan] = [planOf(first), second && planOf(second)];
+  const bounds = first.tasks.flatMap((rewards, index): readonly Bounds[] => {
+    const one = boundsOf(rewards, plan, filling);
+    if (second === undefined || otherPlan === undefined) return one ? [one] : [];
+    const other = boundsOf(second.tasks[index] ?? [], otherPlan, filling);
+    return one && other ? [[other[0] - one[1], other[1] - one[0]]] : [];
+  });
+  const unknown = filling.missing === 'ignore' ? 0 : Math.max(plan.unknown, otherPlan?.unknown ?? 0);
+  const [least, most] = second === undefined ? [low, high] : [low - high, high - low];
+  return {
+    low: withMore(tallyOf(bounds.map(([value]) => value)), least, unknown),
+    high: withMore(tallyOf(bounds.map(([, value]) => value)), most, unknown),
+  };
 }
 
-/**
- * The values of one run, or the differences (second minus first) of two whose tasks are in the same order. One level for
- * final runs; otherwise one for each power of 2 of rollouts: each level holds a value per task that no later rollout
- * changes, as a look at any time requires.
- */
-export function filledLevels(runs: readonly [RunTasks, RunTasks?], missing: Missing, range: Range): Filled[] {
-  const [first, second] = runs;
-  const given = second === undefined ? [first] : [first, second];
-  return levelsOf(given).map(most => {
-    const [lows, highs]: [number[], number[]] = [[], []];
-    for (const [index, task] of first.tasks.entries()) {
-      const one = boundsOf(task, { final: first.final, most, missing, range });
-      if (one === undefined) continue;
-      if (second === undefined) {
-        lows.push(one[0]);
-        highs.push(one[1]);
-        continue;
-      }
-      const other = boundsOf(second.tasks[index] ?? noRollouts, { final: second.final, most, missing, range });
-      if (other === undefined) continue;
-      lows.push(other[0] - one[1]);
-      highs.push(other[1] - one[0]);
-    }
-    return { low: tallyOf(lows), high: tallyOf(highs) };
-  });
+/** How many tasks there are in all, and how many lack a reward that they should have in one of the runs. */
+export function lackingTasks(runs: readonly RunTasks[]): { readonly lacking: number; readonly tasks: number } {
+  const plans = runs.map(planOf);
+  const unknown = Math.max(...plans.map(plan => plan.unknown));
+  const known = runs[0]?.tasks.length ?? 0;
+  let lacking = unknown;
+  for (let index = 0; index < known; index++) {
+    const lacks = runs.some(({ tasks }, run) => {
+      const rewards = tasks[index] ?? [];
+      return rated(rewards).length < Math.max(1, rewards.length, plans[run]?.each ?? 0);
+    });
+    if (lacks) lacking += 1;
+  }
+  return { lacking, tasks: known + unknown };
 }
 
 /** The mean reward of a run's tasks, and what is missing from it. */
@@ -110,51 +145,43 @@ export interface TaskMean {
   readonly rollouts: number;
   /** The lowest and the highest mean that the missing rewards allow; undefined if none is missing. */
   readonly bounds: Bounds | undefined;
+  readonly end: RunEnd;
+  /** What is missing cannot be counted, so that there are no bounds either. */
+  readonly isOpen: boolean;
 }
 
-export function taskMean({ tasks: all, final }: RunTasks, range: Range): TaskMean {
-  const tasks = all.filter(({ isUnknown }) => !isUnknown);
-  const means = tasks.flatMap(({ rewards }) => mean(rewards.filter(reward => reward !== undefined)) ?? []);
-  const rated = tasks.reduce((sum, { rewards }) => sum + rewards.filter(reward => reward !== undefined).length, 0);
-  const rollouts = tasks.reduce((sum, task) => sum + Math.max(final ? 1 : 0, rolloutsOf(task, final)), 0);
-  const bounds = tasks.flatMap(task => {
-    const own = boundsOf(task, { final, most: Math.max(1, task.rewards.length), missing: 'bound', range });
-    return own === undefined ? [] : [own];
-  });
+export function taskMean(run: RunTasks, range: Range): TaskMean {
+  const { tasks, total = 0, end } = run;
+  const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
+  const values = tasks.flatMap(rated);
+  // A task of which nothing is listed lacks one rollout at least.
+  const rollouts = Math.max(total, lengthOf(tasks) + tasks.filter(({ length }) => length === 0).length);
   return {
     mean: mean(means),
     tasks: means.length,
-    rated,
+    rated: values.length,
     rollouts,
-    bounds:
-      rated === rollouts
-        ? undefined
-        : [
-            meanOr(
-              bounds.map(([low]) => low),
-              range[0],
-            ),
-            meanOr(
-              bounds.map(([, high]) => high),
-              range[1],
-            ),
-          ],
+    bounds: values.length === rollouts || isOpen(run) ? undefined : meanBounds(run, range),
+    end,
+    isOpen: isOpen(run),
   };
 }
 
-/** How many rollouts of a task there are by now, listed or not. */
-function rolloutsOf({ rewards, unlisted }: TaskRollouts, final: boolean): number {
-  return rewards.length + (final ? unlisted : 0);
-}
-
-/** Whether a task lacks a reward that should be there. */
-export function lacksReward(task: TaskRollouts, final: boolean): boolean {
-  return task.rewards.includes(undefined) || (final && (task.unlisted > 0 || task.rewards.length === 0));
+/** Where every task has as many rollouts, the mean of the tasks is that of the rollouts, however these are spread. */
+function meanBounds(run: RunTasks, range: Range): Bounds {
+  const plan = planOf(run);
+  if (plan.isEven) {
+    const { total = 0 } = run;
+    const values = run.tasks.flatMap(rated);
+    const share = values.length / total;
+    const average = mean(values) ?? 0;
+    return [average * share + range[0] * (1 - share), average * share + range[1] * (1 - share)];
+  }
+  const { low, high } = filled([run], { missing: 'bound', range });
+  return [tallyMean(low), tallyMean(high)];
 }
 
 /** Whether a reward is outside of the range. */
 export function isOutside(runs: readonly RunTasks[], [low, high]: Range): boolean {
-  return runs.some(({ tasks }) =>
-    tasks.some(({ rewards }) => rewards.some(reward => reward !== undefined && (reward < low || reward > high))),
-  );
+  return runs.some(({ tasks }) => tasks.some(rewards => rated(rewards).some(reward => reward < low || reward > high)));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { logWealth, lowerLimit, lowerLimitAlways } from '../../../src/present/statistics/bounded-mean.ts';
+import { lowerLimit } from '../../../src/present/statistics/bounded-mean.ts';
 import { chanceAtMost } from '../../../src/present/statistics/dirichlet-mean.ts';
-import { mirrored, repeated, tallyMean, tallyOf } from '../../../src/present/statistics/tally.ts';
+import { mirrored, tallyMean, tallyOf } from '../../../src/present/statistics/tally.ts';
 import { Random } from '../../../tools/torture/random.ts';
 
 const binary = (ones: number, zeros: number) => [...Array<number>(ones).fill(1), ...Array<number>(zeros).fill(0)];
@@ -83,32 +83,14 @@ describe('the limit for who looks once', () => {
       const sample = tallyOf(
         Array.from({ length: random.between(1, 30) }, () => random.next() ** random.between(0, 9)),
       );
-      for (const limit of [lowerLimit(sample, 0, 0.025), lowerLimitAlways(sample, 0, 0.025)]) {
-        expect(limit).toBeGreaterThanOrEqual(0);
-        expect(limit).toBeLessThan(tallyMean(sample));
-      }
+      const limit = lowerLimit(sample, 0, 0.025);
+      expect(limit).toBeGreaterThanOrEqual(0);
+      expect(limit).toBeLessThan(tallyMean(sample));
     }
   });
 
   it('is the floor where nothing was above it', () => {
     expect(lowerLimit(tallyOf([0, 0, 0]), 0, 0.025)).toBe(0);
-    expect(lowerLimitAlways(tallyOf([0, 0, 0]), 0, 0.025)).toBe(0);
     expect(lowerLimit(tallyOf([]), -1, 0.025)).toBe(-1);
-  });
-});
-
-describe('the limit for who looks always', () => {
-  it('is where the wealth has reached 1 / risk', () => {
-    const sample = tallyOf([0.9, 0.7, 1, 1, 0.8, 0.4, 0.95, 1, 0.6, 0.9]);
-    const limit = lowerLimitAlways(sample, 0, 0.025);
-    expect(logWealth(sample, 0, limit)).toBeCloseTo(-Math.log(0.025), 4);
-    expect(limit).toBeLessThan(lowerLimit(sample, 0, 0.025));
-  });
-
-  it('does not depend on the order of the values, and narrows with more of them', () => {
-    const values = [0.1, 0.9, 0.5, 1, 0];
-    const limit = lowerLimitAlways(tallyOf(values), 0, 0.025);
-    expect(lowerLimitAlways(tallyOf(values.toReversed()), 0, 0.025)).toBe(limit);
-    expect(lowerLimitAlways(repeated(tallyOf(values), 20), 0, 0.025)).toBeGreaterThan(limit);
   });
 });

@@ -4,17 +4,18 @@ import type { Missing, RunTasks } from '../../../src/present/statistics/tasks.ts
 
 type Task = readonly (number | undefined)[];
 
-const run = (tasks: readonly (Task | number)[], final = true, unlisted = 0): RunTasks => ({
-  tasks: tasks.map(rewards => ({ rewards: typeof rewards === 'number' ? [rewards] : rewards, unlisted })),
-  final,
+const run = (tasks: readonly (Task | number)[], extent: Partial<RunTasks> = {}): RunTasks => ({
+  tasks: tasks.map(rewards => (typeof rewards === 'number' ? [rewards] : rewards)),
+  end: 'complete',
+  ...extent,
 });
 const compared = (
   base: readonly (Task | number)[],
   fresh: readonly (Task | number)[],
-  options: { missing?: Missing; equalWithin?: number; range?: readonly [number, number]; final?: boolean } = {},
+  options: { missing?: Missing; equalWithin?: number; range?: readonly [number, number] } & Partial<RunTasks> = {},
 ) => {
-  const { final = true, ...others } = options;
-  return summariseComparison(run(base, final), run(fresh, final), { ...comparisonDefaults, ...others });
+  const { end = 'complete', total, ...others } = options;
+  return summariseComparison(run(base), run(fresh, { end, total }), { ...comparisonDefaults, ...others });
 };
 const times = (count: number, value: Task | number) => Array<Task | number>(count).fill(value);
 
@@ -65,43 +66,11 @@ describe('a verdict', () => {
 });
 
 describe('what would decide it', () => {
-  const half = (count: number) => [...times(count, 0), ...times(count, 0.5)];
-
   it('is more tasks, however many rollouts each of them has', () => {
     const one = compared(times(4, 0), times(4, 1)).verdict;
     const four = compared(times(4, [0, 0, 0, 0]), times(4, [1, 1, 1, 1])).verdict;
     expect(four).toEqual(one);
     expect(four).toMatchObject({ words: 'undecided: about 2 more tasks', moreTasks: 2 });
-    expect(four.moreRollouts).toBeUndefined();
-    const running = compared(times(4, [0, 0]), times(4, [1, 1]), { final: false }).verdict;
-    expect(running.words).toMatch(/^undecided: about \d+ more tasks$/);
-  });
-
-  it('is more rollouts of two runs that go on, where each is of another task', () => {
-    const { verdict } = compared(times(4, 0), times(4, 1), { final: false });
-    expect(verdict.words).toMatch(/^undecided: about \d+ more rollouts of each run$/);
-    expect(verdict.moreRollouts).toBe(verdict.moreTasks);
-  });
-
-  it('is rollouts of the run that goes on, as far as the other one has more tasks', () => {
-    const waiting = (count: number) => [...half(5), ...times(count, [])];
-    const of = (count: number) =>
-      summariseComparison(run(times(10 + count, 0)), run(waiting(count), false), comparisonDefaults).verdict.words;
-    expect(of(200)).toMatch(/^undecided: about \d+ more rollouts of the new run$/);
-    expect(of(2)).toMatch(/^undecided: about \d+ more tasks$/);
-    const { verdict } = summariseComparison(run(waiting(200), false), run(times(210, 0)), comparisonDefaults);
-    expect(verdict.words).toMatch(/^undecided: about \d+ more rollouts of the base run$/);
-  });
-
-  it('does not grow with tasks that only one of the runs has', () => {
-    const [few, many] = [0, 100].map(
-      more =>
-        summariseComparison(
-          run([...half(5), ...times(more, 0)], false),
-          run([...half(5).toReversed(), ...times(more, [])], false),
-        ).verdict,
-    );
-    expect(many?.moreTasks).toBe(few?.moreTasks);
   });
 });
 
@@ -139,25 +108,85 @@ describe('missing rewards', () => {
     expect([lacking, pairs]).toEqual([1, 1]);
   });
 
-  it('are still to come while a run goes on', () => {
-    const { lacking, base } = compared([1, []], [1, []], { final: false });
-    expect([lacking, base.bounds]).toEqual([0, undefined]);
+  it('are those of rollouts that are not listed, of which every task has as many', () => {
+    const unlisted = compared(times(6, [0, 0]), [...times(5, [1, 1]), [1]], { total: 12 });
+    expect(unlisted.interval).toEqual(compared(times(6, [0, 0]), [...times(5, [1, 1]), [1, undefined]]).interval);
+    expect(unlisted).toMatchObject({ lacking: 1, tasks: 6, new: { rated: 11, rollouts: 12 } });
+    // Two tasks are not even known by name.
+    const unknown = compared(times(6, 0), times(6, 1), { total: 8 });
+    expect(unknown).toMatchObject({ lacking: 2, tasks: 8, verdict: { kind: 'undecided' } });
+    expect(unknown.interval).toEqual(compared([...times(6, 0), [], []], [...times(6, 1), [], []]).interval);
+  });
+
+  it('are spread in the worst way over tasks where more than one is possible', () => {
+    // One rollout of each of 12 tasks, two of 6, or three of 4.
+    const { interval, tasks } = compared(times(4, 0), times(4, 1), { total: 12 });
+    const worst = [...times(4, [1, undefined, undefined]), ...times(8, [])];
+    expect(interval).toEqual(compared([...times(4, 0), ...times(8, [])], worst).interval);
+    expect(tasks).toBe(12);
+  });
+
+  it('leave nothing to say where nobody can count them', () => {
+    for (const [end, words] of [
+      ['running', 'goes on'],
+      ['stopped', 'stopped early'],
+    ] as const) {
+      const { interval, verdict, gate } = compared(times(28, 0), times(28, 1), { end });
+      expect(interval).toBeUndefined();
+      const reason = `the new run ${words}, and the service does not say how many rewards are missing`;
+      expect(verdict.words).toBe(`undecided: ${reason}`);
+      expect(gate(-1)).toEqual({
+        outcome: 'undecided',
+        words: `Undecided whether the difference is at least -1.00: ${reason}.`,
+      });
+      // Three rollouts of five tasks, and one more: nobody knows of which.
+      expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 16 }).interval).toBeUndefined();
+      expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 15 }).interval).toBeDefined();
+      expect(compared(times(28, 0), times(28, 1), { end, missing: 'ignore' }).verdict.kind).toBe('better');
+    }
+  });
+
+  it('are none on a condition, where the service says neither the end of a run nor its rollouts', () => {
+    const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unsaid' });
+    expect(verdict).toMatchObject({ kind: 'better', words: 'the new run is better, if both runs have ended' });
+    expect(gate(0)).toMatchObject({ outcome: 'passed', words: expect.stringContaining(', if both runs have ended. ') });
+    expect(compared(times(28, 0), times(28, 1), { end: 'unsaid', total: 28 }).verdict.words).toBe(
+      'the new run is better',
+    );
+    // Ten tasks that only the base has are not left out.
+    expect(compared(times(28, 0.5), [...times(18, 1), ...times(10, [])], { end: 'unsaid' }).gate(0).outcome).toBe(
+      'undecided',
+    );
   });
 });
 
 describe('a run that goes on', () => {
-  it('has a wider interval, which holds at every look', () => {
-    const [once, always] = [true, false].map(final => compared(times(12, 0), times(12, 1), { final }));
-    expect(always?.interval?.method).toBe('always');
-    expect(always?.interval?.low).toBeLessThan(once?.interval?.low ?? 0);
-    expect(always?.verdict.kind).toBe('better');
+  const shareOf = (done: number) => compared(times(40, 0.2), times(done, 1), { end: 'running', total: 40 });
+
+  it('is better once the rewards that are to come cannot change that', () => {
+    expect(shareOf(10).verdict.words).toBe(
+      'undecided: 30 of 40 rollouts of the new run have no reward yet and could reverse it',
+    );
+    expect(shareOf(30).verdict.words).toBe('the new run is better');
+    expect(shareOf(40).interval).toEqual(compared(times(40, 0.2), times(40, 1)).interval);
   });
 
-  it('counts the first rollouts of tasks that have as many', () => {
-    const uneven = [...times(20, [1, 1, 1]), ...times(20, [1])];
-    const { interval } = compared(times(40, [0, 0, 0, 0]), uneven, { final: false });
-    expect(interval?.low).toBeGreaterThan(0.5);
-    expect(interval?.low).toBeLessThan(1);
+  it('says what is to come where that is all', () => {
+    const { verdict, gate } = compared(times(4, 0), times(2, 1), { end: 'running', total: 4 });
+    expect(verdict.words).toBe('undecided: 2 of 4 rollouts of the new run have no reward yet');
+    expect(gate(0).words).toContain('2 of 4 rollouts of the new run have no reward yet');
+  });
+
+  it('has limits that no later reward moves outwards', () => {
+    const rewards = [1, 0, 1, 1, 0, 1, 1, 1];
+    const limits = [2, 4, 6, 8].map(count => {
+      const seen = [...rewards.slice(0, count).map(reward => [reward]), ...times(8 - count, [])];
+      return compared(times(8, 0.5), seen, { end: 'running', total: 8 }).interval;
+    });
+    for (const [index, limit] of limits.slice(1).entries()) {
+      expect(limit?.low).toBeGreaterThanOrEqual(limits[index]?.low ?? 1);
+      expect(limit?.high).toBeLessThanOrEqual(limits[index]?.high ?? -1);
+    }
   });
 });
 
@@ -175,7 +204,14 @@ describe('rewards outside of the range', () => {
     const many = spread(300);
     expect(compared(Array(300).fill(0), many).interval?.method).toBe('t');
     expect(compared(Array(300).fill(2), Array(300).fill(4)).interval).toBeUndefined();
-    expect(compared(Array(300).fill(0), many, { final: false }).interval).toBeUndefined();
+    expect(compared(Array(300).fill(0), many, { total: 301 }).interval).toBeUndefined();
+    expect(compared(Array(299).fill(0), spread(299)).interval).toBeUndefined();
+  });
+
+  it('decide nothing by a t interval: a rare reward may be of any size', () => {
+    const { verdict, gate } = compared(Array(300).fill(0), spread(300));
+    expect(verdict.words).toBe('undecided: rewards lie outside of 0..1, their range is not known');
+    expect(gate(0).outcome).toBe('undecided');
   });
 
   it('are no exception once the range is given', () => {
@@ -212,7 +248,7 @@ describe('the gate', () => {
       /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 tasks lack a reward and could decide it\.$/,
     );
     expect(compared([], []).gate(0).words).toBe(
-      'Undecided whether the difference is at least 0: there is no interval, because no task has a reward in both runs.',
+      'Undecided whether the difference is at least 0: no task has a reward in both runs.',
     );
   });
 });

@@ -1,8 +1,8 @@
 /** Compares two runs task by task, the largest loss first. */
-import { useMemo, useSyncExternalStore } from 'react';
+import { useMemo } from 'react';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
-import { type ComparedTask, comparison, finalRuns, type OfBoth, trajectoriesOf } from '../../../queries/compare.ts';
+import { type ComparedTask, comparison, type OfBoth, trajectoriesOf } from '../../../queries/compare.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import {
@@ -45,19 +45,15 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   const { navigate } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
-  const { statuses, compare } = useWorkbench();
-  const statusOf = (id: string): string | undefined => statuses.get({ kind: 'run', id })?.status;
-  const baseStatus = useSyncExternalStore(statuses.subscribe, () => statusOf(base.id));
-  const newStatus = useSyncExternalStore(statuses.subscribe, () => statusOf(fresh.id));
-  const final = useMemo(() => finalRuns({ base: baseStatus, new: newStatus }), [baseStatus, newStatus]);
-  const source = useMemo(() => comparison(base.id, fresh.id, final), [base.id, fresh.id, final]);
+  const { compare } = useWorkbench();
+  const source = useMemo(() => comparison(base.id, fresh.id), [base.id, fresh.id]);
   const { rows, loaded } = useList(source, 'visible');
   const isSame = base.id === fresh.id;
   const compared = useMemo(() => {
     const options = { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange };
-    const summary = compareRuns(rows, final, options);
+    const summary = compareRuns(rows, options);
     return isSame ? ofSameRun(summary) : summary;
-  }, [rows, final, compare, isSame]);
+  }, [rows, compare, isSame]);
   const names = { base: sanitiseLine(base.name), new: sanitiseLine(fresh.name) };
   const lines = loaded ? [...comparisonLines(compared, names, pane.width - 2, theme), ''].map(line => ` ${line}`) : [];
   return (

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { cellText } from '../../../../src/present/column.ts';
 import { type ComparedTask, compareTasks, trajectoriesOf } from '../../../../src/queries/compare.ts';
-import type { ReadRewards } from '../../../../src/queries/run-rewards.ts';
+import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
 import { comparePlace } from '../../../../src/resources/runs.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare.tsx';
@@ -13,15 +13,16 @@ const rewarded = (task_id: string | null, reward: number | null, trajectory_id =
   reward,
   trajectory_id,
 });
-const listed = (rewards: ReadRewards['rewards'], total = rewards.length): ReadRewards => ({ rewards, total });
+const listed = (rewards: ReadRewards['rewards'], total = rewards.length): ReadRewards => ({
+  rewards,
+  total,
+  status: 'completed',
+});
 const both = (base: ReadRewards['rewards'], fresh: ReadRewards['rewards']) => compareTasks(listed(base), listed(fresh));
 const lines = (tasks: readonly ComparedTask[], width = 120): string[] =>
-  comparisonLines(
-    compareRuns(tasks, { base: true, new: true }),
-    { base: 'untrained', new: 'trained' },
-    width,
-    createTheme(),
-  ).map(line => stripVTControlCharacters(line));
+  comparisonLines(compareRuns(tasks), { base: 'untrained', new: 'trained' }, width, createTheme()).map(line =>
+    stripVTControlCharacters(line),
+  );
 const cells = (task: ComparedTask | undefined) =>
   task && Object.fromEntries(comparisonColumns.map(column => [column.id, cellText(column, task)]));
 

@@ -85,9 +85,18 @@ describe('the interval', () => {
     );
   });
 
-  it('holds at any look while the run goes on, when missing rewards are still to come', () => {
-    expect(certainty('running', ofTasks(1, 0, 1), 28)).toMatch(/^95% at any look between \S+ and \S+ by 3 tasks$/);
-    expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toContain('at any look');
+  it('counts rewards that are to come, or will not come, as the lowest and as the highest', () => {
+    expect(certainty('running', ofTasks(1, 0, 1), 28)).toBe(
+      '95% between 0.00125 and 1.00 by 3 tasks; 0.0714 to 0.964 whatever the 25 will be',
+    );
+    expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toMatch(/; 0\.0714 to 0\.964 whatever the 25 were$/);
+  });
+
+  it('is left out where nobody says how many are to come, and else on the condition that the run has ended', () => {
+    const words = (status: string | null) => certaintyWords(runMeanOf(ofTasks(1, 0, 1), { status }));
+    expect(words('running')).toBe('no interval: the service does not say how many rewards are missing');
+    expect(words(null)).toMatch(/^95% between 0\.\d+ and 0\.\d+ by 3 tasks, if the run has ended$/);
+    expect(words('completed')).toMatch(/by 3 tasks$/);
   });
 
   it('says that it takes rollouts without a task for tasks', () => {
