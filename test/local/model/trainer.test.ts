@@ -187,9 +187,11 @@ describe('training', () => {
 
   it('ends where the weights grow beyond all numbers', () => {
     const learner = trainer({ learningRate: 1e38 });
-    expect(() => {
+    const train = (): void => {
       for (let step = 1; step < 20; step += 1) learner.step(step, tasks, colour);
-    }).toThrow(TrainingDiverged);
+    };
+    expect(train).toThrow(TrainingDiverged);
+    expect(train).toThrow(/^The weights overflowed in step \d+\. Try a learning rate below 1e\+38\.$/);
   });
 });
 

@@ -1,6 +1,15 @@
-/** The reward that a trajectory gets from those logged to it. */
-import { expect, it } from 'vitest';
-import { weightedMean } from '../../../src/local/store/reward-logs.ts';
+/** The reward that a trajectory gets from those logged to it, and how it ends. */
+import { describe, expect, it } from 'vitest';
+import {
+  completeTrajectory,
+  logReward,
+  RewardIdTaken,
+  rewardsOf,
+  storeRewards,
+  TrajectoryTerminal,
+  weightedMean,
+} from '../../../src/local/store/reward-logs.ts';
+import { storesInMemory } from './memory.ts';
 
 const most = Number.MAX_VALUE;
 const least = Number.MIN_VALUE;
@@ -78,4 +87,85 @@ it.each<[why: string, rewards: [value: number, weight: number][], mean: number |
   ],
 ])('is their weighted mean where %s', (_, rewards, mean) => {
   expect(weightedMean(rewards.map(([value, weight]) => ({ value, weight })))).toBe(mean);
+});
+
+describe('a live trajectory', () => {
+  const reward = { reward_id: 'rwd_1', name: 'quality', value: 1, weight: 1, explanation: 'good' };
+
+  function opened(status = 'running') {
+    const { stores, organizationId } = storesInMemory();
+    const id = stores.trajectories.add({
+      organization_id: organizationId,
+      source: 'live',
+      status,
+      steps: [],
+      dataset_id: null,
+      dataset_name: null,
+    });
+    const { database } = stores;
+    const row = () => {
+      const found = stores.trajectories.row(organizationId, id);
+      if (!found) throw new Error('It is gone.');
+      return found;
+    };
+    const log = (more: Partial<typeof reward> = {}) => logReward(database, row(), { ...reward, ...more });
+    return { database, id, row, log, end: (reason: string) => completeTrajectory(database, row(), reason) };
+  }
+
+  it('has the mean of its rewards, each of which counts once', () => {
+    const { database, id, row, log } = opened();
+    expect([log(), log(), log({ reward_id: 'rwd_2', value: 0 })]).toEqual(['running', 'running', 'running']);
+    expect(row().reward).toBe(0.5);
+    expect(rewardsOf(database, id)).toMatchObject([reward, { ...reward, reward_id: 'rwd_2', value: 0 }]);
+  });
+
+  it.each([{ value: 0 }, { name: 'other' }, { weight: 2 }, { explanation: '' }])(
+    'refuses another reward by the id of one: %j',
+    other => {
+      const { row, log } = opened();
+      log();
+      const again = () => log(other);
+      expect(again).toThrow(RewardIdTaken);
+      expect(again).toThrow('The reward rwd_1 was logged with other values before.');
+      expect(row().reward).toBe(1);
+    },
+  );
+
+  it.each([
+    ['ENV_DONE', 'completed'],
+    ['ERROR', 'failed'],
+  ])('that ends with %s is %s, and takes no other end and no other reward', (reason, status) => {
+    const { row, log, end } = opened();
+    log();
+    expect([end(reason), end(reason), log()]).toEqual([status, status, status]);
+    expect(row()).toMatchObject({ status, termination_reason: reason, reward: 1 });
+    const words = `The trajectory has ended as ${status}.`;
+    for (const late of [() => end('TRUNCATED'), () => log({ reward_id: 'rwd_2' })]) {
+      expect(late).toThrow(TrajectoryTerminal);
+      expect(late).toThrow(words);
+    }
+    expect(row()).toMatchObject({ status, termination_reason: reason, reward: 1 });
+  });
+
+  it('keeps the rewards that it came with in their order, before those that are logged', () => {
+    const { database, id, log } = opened();
+    log({ reward_id: 'rwd_a' });
+    const uploaded = { name: 'n', value: 0, weight: 1, explanation: '' };
+    storeRewards(database, id, [
+      { ...uploaded, reward_id: 'rwd_z', created_at: '2026-01-01', details: { kind: 'judge', name: 'hidden' } },
+      { ...uploaded, reward_id: undefined, created_at: undefined, details: {} },
+    ]);
+    expect(rewardsOf(database, id)).toEqual([
+      { ...uploaded, kind: 'judge', reward_id: 'rwd_z', created_at: '2026-01-01' },
+      { ...uploaded, reward_id: expect.stringMatching(/^rwd_/), created_at: expect.stringMatching(/T.*Z$/) },
+      { ...reward, reward_id: 'rwd_a', created_at: expect.stringMatching(/T.*Z$/) },
+    ]);
+  });
+});
+
+it('refusals are called by their names where they are printed', () => {
+  expect([new TrajectoryTerminal('a'), new RewardIdTaken('b')].map(String)).toEqual([
+    'TrajectoryTerminal: a',
+    'RewardIdTaken: b',
+  ]);
 });

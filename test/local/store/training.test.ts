@@ -1,0 +1,116 @@
+/** Training runs: their curves and checkpoints, and what is left once a run is rewound or deleted. */
+import { expect, it } from 'vitest';
+import { newDeployment, newEvaluation, newTraining, rollout, storesInMemory } from './memory.ts';
+
+const files = { weights_hash: 'w', state_hash: 's' };
+const diagnostics = { kl: 0.1, entropy: 1, gradient_norm: 2, equal_groups: 0, truncated: 0.5 };
+const heldOut = {
+  split: 'validation',
+  held_out_reward: 0.5,
+  expected_samples: 2,
+  completed_samples: 2,
+  failed_samples: 0,
+} as const;
+
+function opened() {
+  const { stores, organizationId } = storesInMemory();
+  const { training } = stores;
+  const run = training.create(organizationId, newTraining);
+  const id = run.training_run_id;
+  training.move(id, ['pending'], 'running');
+  const record = (step: number, reward: number | null = 0.5) =>
+    training.recordStep(run, step, { reward, diagnostics: reward === null ? null : diagnostics }, [rollout('one')]);
+  return { ...stores, organizationId, run, id, record };
+}
+
+it('has an id of its kind', () => {
+  const { id, training } = opened();
+  expect(id).toMatch(/^trn_/);
+  expect([training.status(id), training.status('trn_gone')]).toEqual(['running', undefined]);
+});
+
+it('keeps a point of each step, the newest if it is repeated', () => {
+  const { training, id, record } = opened();
+  expect([training.completedSteps(id), training.diagnostics(id), training.stepRewards(id, 1)]).toEqual([
+    0,
+    null,
+    undefined,
+  ]);
+  record(1);
+  record(2, null);
+  training.recordHeldOut(id, 1, { ...heldOut, held_out_reward: 0 });
+  training.recordHeldOut(id, 1, heldOut);
+  expect(training.completedSteps(id)).toBe(2);
+  expect(training.trainerRewards(id)).toEqual([
+    { step: 1, trainer_reward: 0.5, ...diagnostics },
+    { step: 2, trainer_reward: null },
+  ]);
+  expect(training.diagnostics(id)).toEqual({ step: 1, ...diagnostics });
+  expect(training.heldOutRewards(id)).toEqual([{ step: 1, ...heldOut }]);
+  expect(training.stepRewards(id, 1)).toMatchObject([{ task_id: 'one', reward: 1 }]);
+  expect(training.stepRewards(id, 3)).toBeUndefined();
+});
+
+it('counts the steps in a row that could not be graded', () => {
+  const { training, id, record } = opened();
+  for (const [index, reward] of [null, 0.5, null, null].entries()) record(index + 1, reward);
+  expect([1, 2, 3, 4].map(step => training.ungradedUpTo(id, step))).toEqual([1, 0, 1, 2]);
+});
+
+it('has the checkpoints that were committed, in the order of their steps', () => {
+  const { training, organizationId, run, id } = opened();
+  training.commit(run, 2, files);
+  training.commit(run, 1, files);
+  const [first, second] = training.checkpoints(id);
+  expect(first).toMatchObject({ step_index: 1, base_model_slug: run.base_model_slug, ...files });
+  expect(second?.step_index).toBe(2);
+  expect(training.checkpoint(organizationId, first?.checkpoint_id ?? '')).toEqual(first);
+  expect(training.checkpoint('org_other', first?.checkpoint_id ?? '')).toBeUndefined();
+  expect(training.allCheckpoints().map(({ step_index }) => step_index)).toEqual(expect.arrayContaining([1, 2]));
+});
+
+it('is rewound to a step: nothing after it is left', () => {
+  const { training, run, id, record, database } = opened();
+  for (const step of [1, 2]) {
+    record(step);
+    training.recordHeldOut(id, step, heldOut);
+    training.commit(run, step, files);
+  }
+  training.rewind(id, 1);
+  expect(training.trainerRewards(id).map(({ step }) => step)).toEqual([1]);
+  expect(training.heldOutRewards(id).map(({ step }) => step)).toEqual([1]);
+  expect(training.checkpoints(id).map(({ step_index }) => step_index)).toEqual([1]);
+  expect(database.all('select step from trajectories')).toEqual([{ step: 1 }]);
+});
+
+it('is deleted with all that was recorded of it, and nothing is recorded of it after that', () => {
+  const { training, run, id, record, database } = opened();
+  const write = (): void => {
+    record(1);
+    training.recordHeldOut(id, 1, heldOut);
+    training.commit(run, 1, files);
+  };
+  write();
+  training.delete(id);
+  write();
+  for (const table of ['training_runs', 'training_steps', 'held_out_rewards', 'checkpoints', 'trajectories'])
+    expect(database.all(`select * from ${table}`)).toEqual([]);
+});
+
+it('is needed by unfinished work that begins with a checkpoint of it', () => {
+  const { training, evaluations, deployments, organizationId, run, id } = opened();
+  training.commit(run, 1, files);
+  const parent_checkpoint_id = training.checkpoints(id)[0]?.checkpoint_id ?? '';
+  const { eval_run_id } = evaluations.create(organizationId, { ...newEvaluation, training_run_id: id, step: 1 });
+  const { training_run_id } = training.create(organizationId, { ...newTraining, parent_checkpoint_id });
+  const { deployment_id } = deployments.create(organizationId, {
+    ...newDeployment,
+    checkpoint_id: parent_checkpoint_id,
+  });
+  evaluations.create(organizationId, newEvaluation);
+  expect(training.usersOf(id).toSorted()).toEqual([deployment_id, eval_run_id, training_run_id].toSorted());
+  evaluations.setStatus(eval_run_id, 'cancelled');
+  training.move(training_run_id, ['pending'], 'cancelled');
+  deployments.fail(deployment_id, { type: 'api_error', code: 'internal_error', message: 'no', context: {} });
+  expect(training.usersOf(id)).toEqual([]);
+});
