@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf } from './contributing-code.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const copied = [
@@ -21,15 +22,6 @@ const copied = [
   'biome.json',
   '.gitignore',
 ];
-
-/** The code blocks of a chapter of CONTRIBUTING.md, by their file. */
-function codeOf(chapter: string): Map<string, string> {
-  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
-  const from = text.indexOf(`## ${chapter}\n`);
-  expect(from).toBeGreaterThan(-1);
-  const [, section = ''] = text.slice(from).split(/^## /m);
-  return new Map([...section.matchAll(/^```ts (\S+)\n(.*?)^```$/gms)].map(([, path = '', code = '']) => [path, code]));
-}
 
 const code = codeOf('How to add a resource');
 const isIndex = (path: string): boolean => existsSync(join(root, path));

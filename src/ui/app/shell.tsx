@@ -99,8 +99,12 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
 
   useEffect(
     () =>
-      onRefused(({ title }) =>
-        showToast({ kind: 'warning', text: `Read-only: “${title}” is turned off`, short: 'Turned off: read-only' }),
+      onRefused(({ command: { title }, why }) =>
+        showToast({
+          kind: why === undefined ? 'warning' : 'info',
+          text: `${why ?? 'Read-only'}: “${title}” is turned off`,
+          short: why ?? 'Turned off: read-only',
+        }),
       ),
     [onRefused, showToast],
   );

@@ -18,6 +18,12 @@ export interface Offer {
   readonly keys: readonly string[];
 }
 
+/** A command whose key did nothing, and why; without a reason, because the program is read-only. */
+export interface Refusal {
+  readonly command: Command;
+  readonly why?: string | undefined;
+}
+
 /** The key of a command in a sentence: the user may have chosen another. */
 export type KeyOf = (command: Command) => string;
 
@@ -36,7 +42,7 @@ export class Router {
   readonly #scopes = new Scopes();
   readonly #listeners = new Listeners();
   readonly #presses = new Listeners();
-  readonly #refusals = new Listeners<Command>();
+  readonly #refusals = new Listeners<Refusal>();
   readonly #options: RouterOptions;
   readonly #queue: Input[] = [];
   /** A dispatched change is not on screen yet. */
@@ -66,7 +72,7 @@ export class Router {
   /** Routes one press. Returns whether it was handled. */
   press(press: KeyPress): boolean {
     this.#presses.notify();
-    let refused: Command | undefined;
+    let refused: Refusal | undefined;
     for (const { handlers } of this.#scopes.path()) {
       const { field } = handlers;
       const bound = this.#boundTo(press.name, handlers);
@@ -81,17 +87,19 @@ export class Router {
     return false;
   }
 
-  /** The command that a key would run if the program were not read-only. */
-  #refusedBy(key: string, { bindings = [] }: ScopeHandlers): Command | undefined {
-    return bindings.find(
-      ({ command, enabled = true }) => enabled && !this.allows(command) && this.keysOf(command).includes(key),
-    )?.command;
+  /** The command that a key would run if the program were not read-only, or if there were not a reason against it. */
+  #refusedBy(key: string, { bindings = [] }: ScopeHandlers): Refusal | undefined {
+    const bound = bindings.filter(({ command }) => this.keysOf(command).includes(key));
+    const refused = bound.find(
+      ({ command, enabled = true, why }) => enabled && (why !== undefined || !this.allows(command)),
+    );
+    return refused && (this.allows(refused.command) ? refused : { command: refused.command });
   }
 
   /** Hears of every key, before what it does. */
   readonly onPress = this.#presses.subscribe;
 
-  /** Subscribes to keys whose commands are disabled in read-only mode. */
+  /** Subscribes to keys whose commands are disabled, where there is a reason to give. */
   readonly onRefused = this.#refusals.subscribe;
 
   #boundTo(key: string, { bindings = [] }: ScopeHandlers): readonly Binding[] {
@@ -270,7 +278,7 @@ export class Router {
   allows = (command: Command): boolean => !(this.#options.readOnly && command.writes);
 
   /** Whether a binding can be used now, by any means: its key, a menu, the palette, the hint line. */
-  usable = ({ command, enabled = true }: Binding): boolean => enabled && this.allows(command);
+  usable = ({ command, enabled = true, why }: Binding): boolean => enabled && why === undefined && this.allows(command);
 
   /** Runs a binding that was chosen by other means than its key, if it can be used. */
   run(binding: Binding, press: KeyPress): unknown {

@@ -11,6 +11,8 @@ export interface Binding {
   readonly before?: () => void;
   /** False if the command is disabled now: its key passes through and nothing offers it. */
   readonly enabled?: boolean;
+  /** Why it is disabled now: said where nothing else takes its key. */
+  readonly why?: string | undefined;
 }
 
 /** A focused text field. */

@@ -35,7 +35,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
       place={place}
       bindings={[
         { command: datasetCommands.upload, run: upload() },
-        { command: datasetCommands.resume, enabled: last !== undefined, run: upload(last) },
+        { command: datasetCommands.resume, why: last ? undefined : 'No upload is unfinished', run: upload(last) },
       ]}
       notes={unfinishedWords(unfinished, advise)}
     />

@@ -196,7 +196,7 @@ describe('Router', () => {
     const { ran, bind } = recorder();
     const keys = new Router({ overrides: { 'view.delete': ['D'] }, readOnly: true });
     const refused: string[] = [];
-    const leave = keys.onRefused(({ id }) => refused.push(id));
+    const leave = keys.onRefused(({ command: { id } }) => refused.push(id));
     const writing = (id: string, key: string) => bind(id, key, { command: { ...command(id, key), writes: true } });
     keys.set('root', undefined, true, false, { bindings: [bind('root.e', 'e')] });
     keys.set('view', 'root', true, false, {
@@ -211,6 +211,20 @@ describe('Router', () => {
     leave();
     keys.press(press('D'));
     expect(refused).toHaveLength(1);
+  });
+
+  it('says why a command is disabled now, if nothing else has its key', () => {
+    const { ran, bind } = recorder();
+    const keys = new Router({ overrides: {}, readOnly: false });
+    const refused: unknown[] = [];
+    keys.onRefused(({ command: { id }, why }) => refused.push([id, why]));
+    keys.set('root', undefined, true, false, { bindings: [bind('root.e', 'e')] });
+    keys.set('view', 'root', true, false, {
+      bindings: [bind('view.cancel', 'c', { why: 'It has ended' }), bind('view.edit', 'e', { why: 'It has ended' })],
+    });
+    expect(['c', 'e'].map(key => keys.press(press(key)))).toEqual([false, true]);
+    expect([refused, ran]).toEqual([[['view.cancel', 'It has ended']], ['root.e']]);
+    expect(keys.offered().map(({ binding }) => binding.command.id)).toEqual(['root.e']);
   });
 
   it('reports a handler that fails, and gives its key to no other', async () => {

@@ -64,7 +64,11 @@ export function BenchmarksView({ place }: ViewProps<'list'>) {
       details={(row, pane) => row && <ReadinessNote key={row.bench_id} benchId={row.bench_id} pane={pane} />}
       bindings={[
         { command: benchmarkCommands.upload, run: upload() },
-        { command: benchmarkCommands.resume, enabled: last !== undefined, run: upload(last?.folder) },
+        {
+          command: benchmarkCommands.resume,
+          why: last ? undefined : 'No upload is unfinished',
+          run: upload(last?.folder),
+        },
       ]}
       notes={unfinishedWords(unfinished, advise)}
     />

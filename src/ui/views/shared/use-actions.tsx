@@ -59,7 +59,7 @@ export function useActions<Row extends object>(
   return chosen =>
     Object.values(actions).map(action => {
       const rows = chosen.length === 0 ? 'There is nothing here to do it to' : action.to(chosen, known);
-      if (typeof rows === 'string') return { command: action, enabled: false, run: () => {} };
+      if (typeof rows === 'string') return { command: action, why: rows, run: () => {} };
       if (action.change) return { command: action, run: () => confirm(action.change, rows) };
       const run = (): void => {
         const opened = action.opens(rows);
