@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import type { Action } from '../queries/action.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { RequestPreview } from '../service/request.ts';
-import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
@@ -134,7 +134,7 @@ export async function printOutcome(
     // The field was checked by the contract before anything was sent.
     await printRecord(record, id, flags, io, { mayLack: () => true });
   } catch (error) {
-    io.note(sanitiseLine(`${label} is ${id}`));
+    io.note(clean`${label} is ${id}`);
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(error.message, exitCodes.failed);
   }
@@ -144,7 +144,7 @@ export async function printOutcome(
 export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
   return async seen => {
     const fields = { id: seen.id, ...fieldsOfSeen(seen), failure: seen.failure };
-    io.note(`${sanitiseLine(label)}: ${sanitiseLine(wordsOf(seen))}`, fields);
+    io.note(clean`${label}: ${wordsOf(seen)}`, fields);
   };
 }
 
@@ -152,7 +152,7 @@ export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo)
 function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'label'>, io: CommandIo): void {
   const { warnings } = record as { readonly warnings?: unknown };
   for (const warning of Array.isArray(warnings) ? warnings : []) {
-    io.note(sanitiseLine(`${label}: warning: ${warning}`), { id, warning });
+    io.note(clean`${label}: warning: ${warning}`, { id, warning });
   }
 }
 
@@ -177,7 +177,7 @@ export async function finish(
     await printOutcome(started, ref, flags, io);
     return exitCodes.done;
   }
-  io.note(sanitiseLine(`${ref.label} is ${ref.id}`), { id: ref.id });
+  io.note(clean`${ref.label} is ${ref.id}`, { id: ref.id });
   // A script needs the id of what it started, also where the end of it cannot be read.
   let record = started;
   try {

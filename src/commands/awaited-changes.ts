@@ -4,7 +4,7 @@ import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { ChangeEnd } from '../resources/action.ts';
 import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
-import { sanitiseLine } from '../text/sanitise.ts';
+import { clean } from '../text/sanitise.ts';
 import { noteChange } from './act.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
@@ -76,6 +76,6 @@ export async function statusOfRefused(
 
 /** The outcome of what had ended by itself before it could be changed. */
 export function endedBefore(found: Found, status: string, io: CommandIo): Outcome {
-  io.note(`${sanitiseLine(nameOf(found))} has ended already: ${sanitiseLine(status)}.`, { id: found.id, status });
+  io.note(clean`${nameOf(found)} has ended already: ${status}.`, { id: found.id, status });
   return { code: exitCodes.done, status, hadEnded: true };
 }

@@ -17,7 +17,7 @@ import { calledName } from '../resources/deployments.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
-import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
 import {
   type ActFlags,
   askLine,
@@ -68,7 +68,7 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
 
 /** A name that nothing but this machine's memory resolves: what it stands for would depend on what was seen here. */
 function onlyRemembered(word: string, found: Found): CommandError {
-  const words = sanitiseLine(`${word} is the name of ${nameOf(found)} as it was seen here`);
+  const words = clean`${word} is the name of ${nameOf(found)} as it was seen here`;
   return new CommandError(
     `${words}. This service does not list them, so another may have that name now: give the id. Nothing was changed.`,
   );
@@ -209,10 +209,10 @@ export async function promoteOne(
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
     const slug = calledName(row as Deployment);
-    const replaced = demoted ? `${demoted.id} is demoted.` : flags.yes ? '' : await replacedBy(slug, context, id);
+    const replaced = demoted ? clean`${demoted.id} is demoted.` : flags.yes ? '' : await replacedBy(slug, context, id);
     const question = flags.undo
-      ? `${id} stops answering for ${slug}.`
-      : `${id} answers for ${slug} from now on. ${replaced}`;
+      ? clean`${id} stops answering for ${slug}.`
+      : clean`${id} answers for ${slug} from now on. ${replaced}`;
     await confirmTyped(question, slug, flags, io);
     await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;
@@ -256,7 +256,7 @@ export async function setSecret(
     const input = { name, value, description: flags.description };
     if (flags.dryRun) return printRequests(createSecret, [input], context, flags, io);
     if (value === '')
-      throw new CommandError(`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
+      throw new CommandError(clean`The value of ${name} is empty. Pipe it in: benchtop secret set ${name} < FILE`);
     const made = await createSecret(context.service, input, { signal: context.signal });
     await printOutcome(made, { id: made.secret_id, label: name }, flags, io);
     return exitCodes.done;

@@ -121,8 +121,11 @@ async function converse(io: CommandIo, answer: (text: string, until: AbortSignal
     try {
       await answer(line, stop.signal);
     } catch (error) {
-      if (stop.signal.aborted) io.note('\nStopped.');
-      else await io.fail(error);
+      if (stop.signal.aborted) {
+        // Below the ^C of the terminal.
+        io.note('');
+        io.note('Stopped.');
+      } else await io.fail(error);
     }
     stop = undefined;
     if (isOpen) terminal.prompt();

@@ -13,7 +13,7 @@ import type { RewardMean } from '../queries/run-rewards.ts';
 import { compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
 import { exportRows } from '../text/export.ts';
 import { counted, difference, parseRange } from '../text/numbers.ts';
-import { sanitiseLine } from '../text/sanitise.ts';
+import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -65,13 +65,12 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   const { status } = row as EvalRun;
   const isPast = rememberedAt(row) !== undefined;
   if (hasEnded(status)) {
-    if (statusMeaning(status ?? '') !== 'success')
-      note(sanitiseLine(`${id} ended as ${status}: rewards may be missing.`));
+    if (statusMeaning(status ?? '') !== 'success') note(clean`${id} ended as ${status}: rewards may be missing.`);
   } else if (!status || isPast)
-    note(`The service reports no status for ${sanitiseLine(id)}: comparing the rewards that it has now.`);
+    note(clean`The service reports no status for ${id}: comparing the rewards that it has now.`);
   else {
-    const words = `${id} is ${status}: comparing the rewards that it has now; those to come count as the lowest and as the highest.`;
-    note(sanitiseLine(`${words} benchtop watch ${id} waits for its end.`));
+    const words = clean`${id} is ${status}: comparing the rewards that it has now; those to come count as the lowest and as the highest.`;
+    note(clean`${words} benchtop watch ${id} waits for its end.`);
   }
 }
 
@@ -108,9 +107,7 @@ function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [numbe
       .flatMap(ratedRewards)
       .find(reward => reward < low || reward > high);
     if (outside !== undefined)
-      throw new CommandError(
-        `A reward of ${sanitiseLine(task_id)} is ${outside}, outside of --reward-range ${low}..${high}.`,
-      );
+      throw new CommandError(clean`A reward of ${task_id} is ${outside}, outside of --reward-range ${low}..${high}.`);
   }
 }
 
@@ -128,7 +125,7 @@ export async function run(
     const [one, other] = [base.row as EvalRun, fresh.row as EvalRun];
     if (one.bench_id && other.bench_id && one.bench_id !== other.bench_id) {
       throw new CommandError(
-        `${base.id} is of benchmark ${one.bench_id}, ${fresh.id} of ${other.bench_id}: only runs of one benchmark can be compared.`,
+        clean`${base.id} is of benchmark ${one.bench_id}, ${fresh.id} of ${other.bench_id}: only runs of one benchmark can be compared.`,
         exitCodes.failed,
       );
     }

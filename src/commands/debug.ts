@@ -15,7 +15,9 @@ export function requestNotes(
   if (!debug && !readSwitch('BENCHTOP_DEBUG', environment['BENCHTOP_DEBUG'])) {
     return { logger: line => noteRetry(line, note) };
   }
-  const show = (lines: readonly string[]): void => note(lines.map(line => `debug: ${line}`).join('\n'));
+  const show = (lines: readonly string[]): void => {
+    for (const line of lines) note(`debug: ${line}`);
+  };
   return { tracer: event => show(linesOf(event)), logger: line => show([summary(line)]) };
 }
 

@@ -5,7 +5,7 @@ import { isFoundByLabel, type Resource } from '../resources/define.ts';
 import { ServiceError } from '../service/errors.ts';
 import { NewFileError, writeNewFile } from '../text/new-file.ts';
 import { counted } from '../text/numbers.ts';
-import { safeJson } from '../text/sanitise.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -77,7 +77,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
           if (trajectory instanceof ServiceError) {
             if (isOne) throw trajectory;
             leftOut += 1;
-            io.note(`Left out: ${trajectory.message}`);
+            io.note(clean`Left out: ${trajectory.message}`);
             continue;
           }
           yield `${safeJson(trajectory)}\n`;

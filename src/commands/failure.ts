@@ -52,9 +52,9 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The failure in words, without secrets or unsafe characters. */
+/** The failure in words, without secrets or unsafe characters: one line, but for a list of what is wrong in the settings. */
 export function messageOf(error: unknown): string {
-  return sanitise(redactor([])(describeError(asError(error))), { multiline: true });
+  return sanitise(redactor([])(describeError(asError(error))), { multiline: error instanceof ConfigError });
 }
 
 /** The kind of an error that is not of the service layer, by its exit code. */

@@ -9,6 +9,7 @@ import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
+import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandContext } from './with-service.ts';
@@ -60,7 +61,9 @@ export function resourceOrThrow(name: string): Resource {
   const all = resources.map(({ names }) => names[0]);
   const known = resources.flatMap(({ names: [many, one] }) => [many, one]);
   if (name === '') throw new CommandError(`The name of the resource is empty. There are ${all.join(', ')}.`);
-  throw new CommandError(`There is no resource ${name}. ${didYouMean(name, known) || `There are ${all.join(', ')}.`}`);
+  throw new CommandError(
+    clean`There is no resource ${name}. ${didYouMean(name, known) || `There are ${all.join(', ')}.`}`,
+  );
 }
 
 /** E.g. `run, training run or secret`. */
@@ -99,7 +102,7 @@ export interface Found {
 /** For questions and results, e.g. `run first (evr_1)`. */
 export const nameOf = ({ resource, row, id }: Found): string => {
   const label = resource.label?.(row) || id;
-  return `${wordFor(resource)} ${label === id ? id : `${label} (${id})`}`;
+  return clean`${wordFor(resource)} ${label === id ? id : clean`${label} (${id})`}`;
 };
 
 /** The row whose id matches another resource's pattern; undefined if there is none. */
@@ -122,7 +125,7 @@ async function readForeign(resource: Resource, id: string, context: CommandConte
  */
 export async function findAmong(among: readonly Resource[], word: string, context: CommandContext): Promise<Found> {
   const kinds = oneOf(among.map(wordFor));
-  const none = new CommandError(`There is no ${kinds} ${word}.`, exitCodes.notFound);
+  const none = new CommandError(clean`There is no ${kinds} ${word}.`, exitCodes.notFound);
   if (word.trim() === '') throw new CommandError(`Give the id or the name of a ${kinds}: it was empty.`);
   const ofId = resourceOfId(word);
   if (ofId && among.includes(ofId)) {
@@ -149,13 +152,15 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   }
   const [first, ...others] = found;
   if (!first) {
-    if (ofId) throw new CommandError(`${word} is a ${wordFor(ofId)}, not a ${kinds}.`);
+    if (ofId) throw new CommandError(clean`${word} is a ${wordFor(ofId)}, not a ${kinds}.`);
     throw unlisted.length === 0 ? none : new CommandError([none.message, ...unlisted].join(' '), none.exitCode);
   }
   if (others.length > 0) {
-    const ids = found.map(({ resource, id }) => (among.length > 1 ? `${wordFor(resource)} ${id}` : id)).join(', ');
+    const ids = found
+      .map(({ resource, id }) => (among.length > 1 ? clean`${wordFor(resource)} ${id}` : sanitiseLine(id)))
+      .join(', ');
     const what = oneOf(among.map(wordsFor));
-    throw new CommandError(`${found.length} ${what} are named ${word}. Give the id of one: ${ids}.`);
+    throw new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids}.`);
   }
   return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;
 }
@@ -240,7 +245,7 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const at = word.lastIndexOf('@');
   if (isCheckpointId(word)) return { id: word };
   const [name, which] = at < 0 ? [word, 'latest'] : [word.slice(0, at), word.slice(at + 1)];
-  if (which === '') throw new CommandError(`${word} names no step: add one after @, or latest.`);
+  if (which === '') throw new CommandError(clean`${word} names no step: add one after @, or latest.`);
   const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
     // A service may use checkpoint ids of another form.
     const isNone =
@@ -260,5 +265,5 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const checkpoint = which === 'latest' ? steps.at(-1) : steps.find(each => String(each.step_index) === which);
   if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index };
   const there = steps.length === 0 ? 'none yet' : `those of steps ${steps.map(each => each.step_index).join(', ')}`;
-  throw new CommandError(`${name} has no checkpoint ${which}: it has ${there}.`, exitCodes.notFound);
+  throw new CommandError(clean`${name} has no checkpoint ${which}: it has ${there}.`, exitCodes.notFound);
 }

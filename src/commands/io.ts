@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { PollIntervals } from '../queries/polling.ts';
 import { errorCode } from '../text/errors.ts';
-import { sanitise } from '../text/sanitise.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
@@ -17,7 +17,7 @@ export interface CommandIo {
   readonly input: Readable & { readonly isTTY?: boolean | undefined };
   /** Writes to standard output unchanged. Resolves once there is room for more. */
   readonly print: (text: string) => Promise<void>;
-  /** Prints a line on standard error, made safe for a terminal. */
+  /** Prints one line on standard error, made safe for a terminal. */
   readonly note: (text: string, fields?: NoteFields) => void;
   /** Reports an error in the same way, without secrets. */
   readonly fail: (error: unknown) => Promise<void>;
@@ -33,13 +33,15 @@ export interface CommandIo {
 
 const ignore = (): void => {};
 
-/** A line on standard error, safe for a terminal. */
-function note(text: string): void {
+/** Writes safe text to standard error. */
+function report(safe: string): void {
   // If the reader has gone or the disk is full, only the exit code is left to report it.
   if (process.stderr.listenerCount('error', ignore) === 0) process.stderr.on('error', ignore);
-  const safe = sanitise(text, { multiline: true });
   process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);
 }
+
+/** One line: what begins a line of a CI job's log may be a command to CI. */
+const note = (text: string): void => report(sanitiseLine(text));
 
 /** Ends the process when standard output fails. */
 export function stopWriting({ code, name, message }: NodeJS.ErrnoException, asJson = false): never {
@@ -123,7 +125,7 @@ export function processIo(asJson: boolean): CommandIo {
         else stdout.once('drain', resolve);
       }),
     note,
-    fail: async error => note((await import('./failure.ts')).describeFailure(error, false)),
+    fail: async error => report((await import('./failure.ts')).describeFailure(error, false)),
     get columns() {
       const { stdout } = process;
       // A terminal that reports no size has 0 columns.

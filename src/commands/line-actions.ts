@@ -10,6 +10,7 @@ import type { RowAction } from '../resources/action.ts';
 import { resources } from '../resources/catalogue.ts';
 import { changeTitle, doneWords, outageWords } from '../resources/change-words.ts';
 import { labelOf, type Resource } from '../resources/define.ts';
+import { clean } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { start } from './act.ts';
 import { replacedBy } from './production.ts';
@@ -34,14 +35,14 @@ const evaluate: Act<Benchmark> = async (row, { ask }, context) => {
   const input = evaluationInput(findBenchmark(row), { model: await ask('Model') }, context);
   const display_name = await ask('Name of the run', input.display_name);
   const { eval_run_id } = await start(startEvaluation, { ...input, display_name }, context);
-  return `Started ${eval_run_id}. Type runs to see it.`;
+  return clean`Started ${eval_run_id}. Type runs to see it.`;
 };
 
 const train: Act<Benchmark> = async (row, { ask }, context) => {
   const input = trainingInput(findBenchmark(row), { model: await ask('Model') }, context);
   const display_name = await ask('Name of the run', input.display_name);
   const { training_run_id } = await start(startTraining, { ...input, display_name }, context);
-  return `Started ${training_run_id}. Type training to see it.`;
+  return clean`Started ${training_run_id}. Type training to see it.`;
 };
 
 /** Makes a change that a resource declares; what is lost for good is asked about first. */
@@ -52,13 +53,13 @@ const changing = (resource: Resource, { to, change, destructive }: RowAction<obj
     if (typeof rows === 'string') return `${rows}. Nothing was changed.`;
     const name = labelOf(resource, row);
     const slugs = change.outage?.(rows);
-    const question = `${changeTitle(change, resource, 1)} ${outageWords(slugs)}${name}: ${change.loses}`;
+    const question = clean`${changeTitle(change, resource, 1)} ${outageWords(slugs)}${name}: ${change.loses}`;
     const isSure = slugs
       ? isTyped(await ask(`${question} Type ${typeable(slugs.join(' '))} to confirm`), slugs.join(' '))
       : !destructive || (await choose(question, ['no', 'yes'])) === 'yes';
     if (!isSure) return 'Nothing was changed.';
     await change.send(service, row, { signal });
-    return `${doneWords(change, name)}.`;
+    return clean`${doneWords(change, name)}.`;
   });
 
 const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say }, context) => {
@@ -69,10 +70,10 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
   if (role === 'production') {
     say(await replacedBy(model_slug, context));
     const typed = await ask('Type the slug again to put it into production');
-    if (typed !== model_slug) return `${typed} is not ${model_slug}. Nothing was sent.`;
+    if (typed !== model_slug) return clean`${typed} is not ${model_slug}. Nothing was sent.`;
   }
   const { deployment_id } = await start(startDeployment, input, context);
-  return `Deploying ${deployment_id}. Type deployments to see it.`;
+  return clean`Deploying ${deployment_id}. Type deployments to see it.`;
 };
 
 /** By resource, then by verb: what asks for values, and the changes that the resources declare. */

@@ -18,7 +18,7 @@ import { describeError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { asError } from '../text/errors.ts';
 import { asReceived, counted } from '../text/numbers.ts';
-import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { clean, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
@@ -196,7 +196,7 @@ class Lines {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
     const facts: readonly Fact[] = this.#shown.resource.facts(row);
-    for (const { label, value } of given(facts)) this.say(`${label}: ${asReceived(value)}`);
+    for (const { label, value } of given(facts)) this.say(clean`${label}: ${asReceived(value)}`);
   }
 
   async #follow(number: string): Promise<void> {
@@ -279,7 +279,9 @@ function followable(resource: Resource, row: object): ResourceRef | undefined {
 
 /** A row in words: the columns that are not empty. */
 function rowLine(columns: readonly Column<object>[], row: object): string {
-  const shown = columns.filter(column => !column.wide).map(column => [column, cellText(column, row)] as const);
+  const shown = columns
+    .filter(column => !column.wide)
+    .map(column => [column, sanitiseLine(cellText(column, row))] as const);
   return shown
     .filter(([, text]) => text !== '')
     .map(([column, text], index) => (index === 0 || column.status ? text : `${column.title.toLowerCase()} ${text}`))
@@ -303,7 +305,7 @@ export async function run({ lines: _, debug: __, ...flags }: WorkbenchFlags, io:
         if (!(await lines.hear(line))) break;
       } catch (error) {
         if (io.signal.aborted) break;
-        lines.say(`This did not work: ${describeError(asError(error))}`);
+        lines.say(clean`This did not work: ${describeError(asError(error))}`);
       }
     }
   } finally {

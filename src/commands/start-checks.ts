@@ -1,5 +1,6 @@
 /** Conditions for starting the workbench; `doctor` checks them too. */
 import type { Config } from '../config/load.ts';
+import { ConfigError } from '../config/origin.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { canMoveCursor } from '../text/terminal.ts';
 import { keyLayers } from '../ui/app/registry.ts';
@@ -11,11 +12,10 @@ interface CheckedKeys extends Pick<Config, 'settingsPath'> {
   readonly preferences: Pick<Config['preferences'], 'keys'>;
 }
 
-/** @throws CommandError naming every invalid key override */
+/** @throws ConfigError naming every invalid key override */
 export function checkKeys({ preferences, settingsPath }: CheckedKeys): void {
   const errors = overrideErrors(keyLayers(registry), preferences.keys);
-  if (errors.length > 0)
-    throw new CommandError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
+  if (errors.length > 0) throw new ConfigError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
 }
 
 /** @throws CommandError if the terminal cannot move its cursor, which a full screen needs */

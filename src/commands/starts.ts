@@ -14,7 +14,7 @@ import { checkpointsByStep, startTraining } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { slugOf } from '../resources/deployments.ts';
 import { ServiceError } from '../service/errors.ts';
-import { sanitiseLine } from '../text/sanitise.ts';
+import { clean } from '../text/sanitise.ts';
 import { type ActFlags, checkOutcomeFlags, confirmTyped, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
@@ -124,7 +124,7 @@ async function begin<Input extends object, Result extends object>(
 /** Says what was asked for and has no effect: it may be a slip of the pen. */
 function noteIgnored({ ignored_options: names }: { readonly ignored_options?: unknown }, io: CommandIo): void {
   if (!Array.isArray(names) || names.length === 0) return;
-  io.note(`Ignored by the service: ${names.map(name => sanitiseLine(String(name))).join(', ')}.`);
+  io.note(clean`Ignored by the service: ${names.map(String)}.`);
 }
 
 /** What to evaluate or train on. */
@@ -213,8 +213,8 @@ async function checkOptions(
   if (known.length === 0) return io.note('The service does not list its options: --option is sent unchecked.');
   const wrong = Object.keys(options).find(name => !known.includes(name));
   if (wrong === undefined) return;
-  const hint = didYouMean(wrong, known) || `There are ${known.join(', ')}.`;
-  throw new CommandError(`There is no option ${wrong}. ${hint} Nothing was started.`);
+  const hint = didYouMean(wrong, known) || clean`There are ${known}.`;
+  throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 
 type RunInput = CommandInput<'evaluate'> | CommandInput<'train'>;
@@ -283,7 +283,7 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
     return { isComplete: false };
   });
   if (!search.found && search.isComplete) {
-    throw new CommandError(`There is no checkpoint ${id}. Nothing was changed.`, exitCodes.notFound);
+    throw new CommandError(clean`There is no checkpoint ${id}. Nothing was changed.`, exitCodes.notFound);
   }
   return search.found ?? { id };
 }
@@ -303,16 +303,16 @@ export async function deployableCheckpoint(
   const found = named.row ? named : await recorded(named, context);
   const { id, row, run, step } = found;
   if (row?.is_deployable !== false) return found;
-  const checkpoint = step == null ? id : `the checkpoint of step ${step} (${id})`;
+  const checkpoint = step == null ? id : clean`the checkpoint of step ${step} (${id})`;
   const refuse = (which: string): never => {
-    throw new CommandError(`The service says that ${which} be deployed. Nothing was changed.`, exitCodes.failed);
+    throw new CommandError(clean`The service says that ${which} be deployed. Nothing was changed.`, exitCodes.failed);
   };
   if (!run || !isLatest(word) || word === id) return refuse(`${checkpoint} cannot`);
   const { service, signal } = context;
   const steps = await checkpointsByStep(service, run.training_run_id, { signal });
   const last = steps.findLast(({ is_deployable }) => is_deployable !== false);
   if (!last) return refuse('none of its checkpoints can');
-  note(`The service says that ${checkpoint} cannot be deployed: step ${last.step_index} is deployed instead.`);
+  note(clean`The service says that ${checkpoint} cannot be deployed: step ${last.step_index} is deployed instead.`);
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 

@@ -1,4 +1,5 @@
 /** Which of the known words was meant by one that is not known. */
+import { clean } from '../text/sanitise.ts';
 
 /** The fewest edits that turn one word into the other: a letter added, left out, replaced, or swapped with the next. */
 function edits(one: string, other: string): number {
@@ -38,5 +39,5 @@ export function didYouMean(typed: string, known: readonly string[]): string {
   const least = Math.min(...near.map(({ far }) => far));
   const [first, ...others] = near.filter(({ far }) => far === least).map(({ word }) => word);
   if (first === undefined) return '';
-  return others.length === 0 ? `Did you mean ${first}?` : `Did you mean one of ${[first, ...others].join(', ')}?`;
+  return others.length === 0 ? clean`Did you mean ${first}?` : clean`Did you mean one of ${[first, ...others]}?`;
 }

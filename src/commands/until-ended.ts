@@ -15,11 +15,11 @@ import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
-import { sanitiseLine } from '../text/sanitise.ts';
+import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import type { CommandIo, NoteFields } from './io.ts';
+import type { CommandIo } from './io.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
@@ -56,7 +56,7 @@ export function wordsOf(seen: Seen): string {
   const { status, heldOut, failure } = seen;
   const without = withoutReward(seen);
   const words = [
-    status === undefined ? 'no status' : statusWords(status),
+    status === undefined ? 'no status' : sanitiseLine(statusWords(status)),
     progressWords(seen),
     meanWords(seen),
     without > 0 ? `${without} without a reward` : '',
@@ -145,13 +145,13 @@ export async function follow(following: Following): Promise<string> {
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
       if (isOver(seen.status, seen.endTime)) {
-        const status = seen.status === undefined ? 'no status says' : `its status ${seen.status} does not say`;
-        note(`${label} has an end time, but ${status} how it ended.`);
+        const status = seen.status === undefined ? 'no status says' : clean`its status ${seen.status} does not say`;
+        note(clean`${label} has an end time, but ${status} how it ended.`);
         return seen.status ?? '';
       }
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout && !needsNoStatus) {
-        note(`${label}: the service reports no status for it, so its end could not be seen.`);
+        note(clean`${label}: the service reports no status for it, so its end could not be seen.`);
         return '';
       }
       await onWait?.();
@@ -163,7 +163,7 @@ export async function follow(following: Following): Promise<string> {
       if (failures === 1 || at - notedAt >= notedEveryMs) {
         notedAt = at;
         note(
-          `${label}: ${failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `}${error.message} Retrying.`,
+          clean`${label}: ${failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `}${error.message} Retrying.`,
         );
       }
     }
@@ -220,7 +220,7 @@ function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => 
   let said = new Set(noted);
   const report = async (context: QueryContext): Promise<void> => {
     const failures = (await parts?.read(id, context)) ?? [];
-    for (const words of failures) if (!said.has(words)) note(`${label}: ${words}`);
+    for (const words of failures) if (!said.has(words)) note(clean`${label}: ${words}`);
     said = new Set(failures);
   };
   return {
@@ -228,7 +228,8 @@ function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => 
     /** Never rejects: it has ended, and that is the result also where its parts cannot be read. */
     reportLast: (context: QueryContext): Promise<void> =>
       report(context).catch((error: unknown) => {
-        if (!context.signal.aborted) note(`${label}: its ${parts?.words} could not be read. ${errorMessage(error)}`);
+        if (!context.signal.aborted)
+          note(clean`${label}: its ${parts?.words ?? 'parts'} could not be read. ${errorMessage(error)}`);
       }),
   };
 }
@@ -277,8 +278,7 @@ export async function untilEnded(
   const judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
   let isJudgedOver = false;
   io.stopOnSignals?.();
-  // Labels, ids and errors hold text of the service.
-  const note = (text: string, fields?: NoteFields): void => io.note(sanitiseLine(text), fields);
+  const { note } = io;
   /** Since when an answer is missing, in milliseconds: 0 before the first and after a failure, undefined after one. */
   let silentSince: number | undefined = 0;
   const parts = partReporter(ref, note, noted);
@@ -297,7 +297,7 @@ export async function untilEnded(
       const seen = rewards ? { ...found, graded: rewards.graded, mean: rewards.mean } : found;
       isJudgedOver = rewards !== undefined && judge?.isMet(rewards) === true;
       silentSince = undefined;
-      if (seen.id !== ref.id && !isNoted) note(`Asked for ${ref.id}, the service answers with ${seen.id}.`);
+      if (seen.id !== ref.id && !isNoted) note(clean`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;
       ({ endTime } = found);
       return seen;
@@ -319,7 +319,7 @@ export async function untilEnded(
     });
     if (isDone(status)) return exitCodes.done;
     if (until && isJudgedOver && !isLast(status)) {
-      note(`${ref.label} counts as ended by --until ${until.words}.`, { id: ref.id, until: until.words });
+      note(clean`${ref.label} counts as ended by --until ${until.words}.`, { id: ref.id, until: until.words });
       return exitCodes.done;
     }
     if (!isLast(status)) {
@@ -330,13 +330,13 @@ export async function untilEnded(
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
-      note(`${ref.label} ${change ? `is still being ${change.past}` : 'keeps running'}.`, { id: ref.id });
+      note(clean`${ref.label} ${change ? `is still being ${change.past}` : 'keeps running'}.`, { id: ref.id });
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
     const words = isKnown ? lateWords(change?.past, timeout ?? 0) : lostWords(change?.past, service.gate.state());
-    note(`${ref.label} ${words}`, { id: ref.id });
+    note(clean`${ref.label} ${words}`, { id: ref.id });
     const late = AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]);
     if (!change && isKnown) await parts.reportLast({ service, memory, signal: late });
     return exitCodes.timeout;

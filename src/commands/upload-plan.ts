@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { UploadPlan } from '../queries/uploads/benchmark-plan.ts';
 import { bytesOf, readItems } from '../queries/uploads/trajectory-file.ts';
 import { bytes, counted } from '../text/numbers.ts';
-import { sanitiseLine } from '../text/sanitise.ts';
+import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, type RecordFlags } from './output.ts';
@@ -43,7 +43,7 @@ export async function printTrajectoryPlan(
     }
     const { size } = await file.stat();
     const record = { dataset, trajectories: readable, bytes: size, unreadable };
-    for (const { line, message } of unreadable) io.note(sanitiseLine(`line ${line}: ${message}`), { line });
+    for (const { line, message } of unreadable) io.note(clean`line ${line}: ${message}`, { line });
     const text = `${counted(readable, 'trajectory', 'trajectories')} for the dataset ${dataset}, ${bytes(size)}\n`;
     await printRecord(record, dataset, flags, io, { text: () => text });
     return unreadable.length > 0 ? exitCodes.usage : exitCodes.done;

@@ -19,7 +19,7 @@ import { ServiceError } from '../service/errors.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { isTaken } from '../text/new-file.ts';
 import { bytes, counted } from '../text/numbers.ts';
-import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
@@ -77,7 +77,7 @@ async function noteEnd(phase: string, error: Error | undefined, asJson: boolean,
   await io.fail(failure);
   // The error as data has them already.
   const context = failure instanceof ServiceError && !asJson ? failure.context : undefined;
-  for (const [name, value] of Object.entries(context ?? {})) io.note(`  ${name}: ${safeJson(value)}`);
+  for (const [name, value] of Object.entries(context ?? {})) io.note(clean`  ${name}: ${safeJson(value)}`);
   return exitCodeOf(failure);
 }
 
@@ -133,7 +133,7 @@ async function noteNamesakes(name: string, context: CommandContext, io: CommandI
   if (rows.length === 0) return;
   const ids = rows.map(row => benchmarks.list({}).id(row)).join(', ');
   const areNamed = rows.length === 1 ? 'is named' : 'are named';
-  io.note(sanitiseLine(`${ids} ${areNamed} ${name} too: this makes another benchmark.`));
+  io.note(clean`${ids} ${areNamed} ${name} too: this makes another benchmark.`);
 }
 
 /** @throws CommandError if it cannot be uploaded as it is; nothing was sent */
@@ -176,11 +176,11 @@ async function uploadBenchmark(
   const { phase, benchId, notes, failedTasks, error } = job.state;
   noteNews();
   for (const note of plan.notes) io.note(note);
-  for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(`${file.path}: ${reason}`);
+  for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
   const code = await noteEnd(phase, error, flags.json ?? false, io);
   // The result that is printed as data has it.
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
-    io.note(sanitiseLine(`bench_id: ${benchId}`));
+    io.note(clean`bench_id: ${benchId}`);
   }
   if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
@@ -240,7 +240,7 @@ async function uploadTrajectories(
   const { phase, counts, error } = job.state;
   if (!flags.json) {
     for (const { line, status, failed, message } of job.outcomes) {
-      if (failed) io.note(sanitiseLine(`line ${line}: ${message ?? status}`));
+      if (failed) io.note(clean`line ${line}: ${message ?? status}`);
     }
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories and does not say which are stored, skipped or failed.');

@@ -6,7 +6,7 @@ import type { ResourceRef } from '../queries/remembered/store.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource, wordsFor } from '../resources/define.ts';
 import { lookAt } from '../resources/watch.ts';
-import { safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
@@ -79,7 +79,7 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
       const { resource, id, row } = await findAmong(named, word, context);
       const found = refOf(resource, row);
       if (found) return { ...found, id };
-      throw new CommandError(`${word} cannot be watched.`);
+      throw new CommandError(clean`${word} cannot be watched.`);
     }),
   );
   return found.catch((error: unknown) => {
@@ -110,7 +110,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         // A log is read on other days, and in other zones.
         const time = io.columns === undefined ? at : clock(now);
         const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
-        const text = `${time}  ${sanitiseLine(label)}  ${sanitiseLine(wordsOf(seen))}\n`;
+        const text = `${clean`${time}  ${label}  ${wordsOf(seen)}`}\n`;
         // One line a change: a log is read line by line.
         if (flags.json) await io.print(`${safeJson(record)}\n`);
         else await printRecord(record, id, flags, io, { text: () => text });

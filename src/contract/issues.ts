@@ -1,5 +1,6 @@
 /** Describes schema errors in words. Never shows the rejected value, which may be a secret. */
 import type * as z from 'zod/mini';
+import { clean } from '../text/sanitise.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -37,10 +38,10 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 }
 
 function describe(issue: Issue, value: unknown): string {
-  if (issue.path.length > 0 && isMissing(value, issue.path)) return `${pathOf(issue.path)} is missing`;
-  if (issue.code !== 'unrecognized_keys') return `${pathOf(issue.path) || 'the whole'} ${requirementOf(issue)}`;
+  if (issue.path.length > 0 && isMissing(value, issue.path)) return clean`${pathOf(issue.path)} is missing`;
+  if (issue.code !== 'unrecognized_keys') return clean`${pathOf(issue.path) || 'the whole'} ${requirementOf(issue)}`;
   const where = issue.path.length > 0 ? ` in ${pathOf(issue.path)}` : '';
-  return `unknown field${where}: ${issue.keys.join(', ')}`;
+  return clean`unknown field${where}: ${issue.keys.join(', ')}`;
 }
 
 const kinds: ReadonlyMap<string, string> = new Map([

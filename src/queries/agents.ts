@@ -4,6 +4,7 @@ import type { Agent } from '../contract/models.ts';
 import { isNotOffered, PermissionError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
+import { clean } from '../text/sanitise.ts';
 import { pageSize } from './lists/list.ts';
 import type { LiveQuery } from './use-live.ts';
 
@@ -53,5 +54,5 @@ export async function namedAgent(
   const [found, ...others] = agents.filter(each => each.name === name);
   if (others.length === 0) return found ? { agent_id: found.agent_id } : fields;
   const ids = [found, ...others].flatMap(each => each?.agent_id ?? []);
-  throw new Error(`${ids.length} agents are named ${name}. Give the id of one: ${ids.join(', ')}.`);
+  throw new Error(clean`${ids.length} agents are named ${name}. Give the id of one: ${ids}.`);
 }

@@ -13,6 +13,7 @@ import type { Capabilities } from '../service/capabilities.ts';
 import { isNotOffered, NotFoundError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
+import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { type ListSource, pageSize, wholePage } from './lists/list.ts';
 import { type LiveQuery, shareWhole } from './use-live.ts';
@@ -78,7 +79,7 @@ async function findListed(service: Service, benchId: string, signal: AbortSignal
     known.set(benchId, at);
     return found;
   }
-  throw new NotFoundError(`There is no benchmark ${benchId}.`, { code: 'resource_not_found' });
+  throw new NotFoundError(clean`There is no benchmark ${benchId}.`, { code: 'resource_not_found' });
 }
 
 /** A benchmark by id: from the endpoint if the service has it, else from the list. */

@@ -4,6 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ChatRequest } from '../service/chat.ts';
 import { asError } from '../text/errors.ts';
 import { Listeners } from '../text/listeners.ts';
+import { clean } from '../text/sanitise.ts';
 import { chatRoute } from './chat-route.ts';
 import {
   type AnswerStats,
@@ -110,7 +111,7 @@ export class ChatSession {
     const { unfinished } = this.#workbench;
     const model = this.#conversation.turns.at(-1)?.stats?.model ?? '';
     if (this.#conversation.answering) {
-      unfinished.set(this.#id, { words: `The answer of ${model} in the chat`, stop: () => this.cancel() });
+      unfinished.set(this.#id, { words: clean`The answer of ${model} in the chat`, stop: () => this.cancel() });
     } else {
       unfinished.delete(this.#id);
       // Opening or clearing a conversation is not a new answer.

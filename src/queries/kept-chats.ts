@@ -1,5 +1,6 @@
 /** Conversations on disk: saved after every answer, to be continued later. */
 import { useCallback, useEffect, useRef } from 'react';
+import { clean } from '../text/sanitise.ts';
 import type { ChatSession, ChatSettings } from './chat-session.ts';
 import { messagesOf, type Turn } from './conversation.ts';
 import { useWorkbench, type Workbench } from './workbench.tsx';
@@ -88,7 +89,10 @@ export function useKeptChat(
       const save = (): boolean => workbench.remembered.keepChat(chat);
       const key = unsavedKey(id);
       // Tried once more before the program ends.
-      const unsaved = { words: `The conversation "${chat.title}", which could not be saved`, stop: () => void save() };
+      const unsaved = {
+        words: clean`The conversation "${chat.title}", which could not be saved`,
+        stop: () => void save(),
+      };
       if (save()) workbench.unfinished.delete(key);
       else workbench.unfinished.set(key, unsaved);
     };

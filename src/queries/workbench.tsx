@@ -7,6 +7,7 @@ import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import { Listeners } from '../text/listeners.ts';
+import { clean } from '../text/sanitise.ts';
 import type { Removed } from './action.ts';
 import { Exports } from './exports.ts';
 import { FailedQueries } from './failed-queries.ts';
@@ -222,8 +223,8 @@ export class Workbench {
     const jobs = this.jobs.list().filter(job => job.busy);
     const others = [...this.unfinished.values()].map(({ words }) => words);
     return [
-      ...jobs.map(({ title }) => `${title}. What was sent is kept, and it can be resumed`),
-      ...this.exports.list().map(({ title }) => `The export of ${title}. Its file is not written`),
+      ...jobs.map(({ title }) => clean`${title}. What was sent is kept, and it can be resumed`),
+      ...this.exports.list().map(({ title }) => clean`The export of ${title}. Its file is not written`),
       ...new Set(others),
     ];
   }

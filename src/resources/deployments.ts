@@ -15,6 +15,7 @@ import {
 } from '../queries/deployments.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { isGone } from '../service/errors.ts';
+import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
 import { type ActionTable, all, type ChangeEnd, single } from './action.ts';
 import { defineResource } from './define.ts';
@@ -209,7 +210,7 @@ export const deployments = defineResource<Deployment>({
 
 /** A deployment by its id, with the step that it serves. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
-  checkpoint_step == null ? deployment_id : `${deployment_id} (step ${checkpoint_step})`;
+  checkpoint_step == null ? sanitiseLine(deployment_id) : clean`${deployment_id} (step ${checkpoint_step})`;
 
 /** Whether two slugs are the same: services store them in lower case. */
 const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
@@ -226,9 +227,11 @@ export function replacedWords(slug: string, rows: readonly Deployment[], complet
     row => row.deployment_id !== except && isSameSlug(calledName(row), slug) && isInProduction(row),
   );
   if (active) {
-    return `${withStep(active)} answers for ${slug} now and is replaced.`;
+    return clean`${withStep(active)} answers for ${slug} now and is replaced.`;
   }
-  return complete ? `Nothing answers for ${slug} now.` : `What answers for ${slug} now, if anything, is replaced.`;
+  return complete
+    ? clean`Nothing answers for ${slug} now.`
+    : clean`What answers for ${slug} now, if anything, is replaced.`;
 }
 
 /** Derives a slug from a name: characters that are not allowed become a dash. */

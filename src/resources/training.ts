@@ -24,6 +24,7 @@ import {
 } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { intervalLabel } from './comparison.ts';
@@ -120,7 +121,7 @@ export function heldOutInterval(held: HeldOutMean, range: Range | undefined): st
 
 /** The tasks on which a held-out reward was measured, if the service says it. */
 function splitWords({ split }: HeldOutMean): string {
-  return split === undefined ? '' : `on the ${split} tasks`;
+  return split === undefined ? '' : clean`on the ${split} tasks`;
 }
 
 /** What a step did, in words: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */

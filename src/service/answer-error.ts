@@ -8,6 +8,7 @@ import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '..
 import { describeIssues } from '../contract/issues.ts';
 import { deepestJson } from '../text/json-depth.ts';
 import { isRecord, own } from '../text/own.ts';
+import { clean } from '../text/sanitise.ts';
 import {
   ApiError,
   AuthenticationError,
@@ -37,9 +38,9 @@ export interface Envelope {
 
 /** Reads either envelope; undefined if the value is neither. */
 export function readEnvelope(body: unknown, redact: Redact): Envelope | undefined {
-  const clean = redactDeep(body, redact);
-  const own = errorEnvelope.safeParse(clean);
-  const read = own.success ? own : inferenceErrorEnvelope.safeParse(clean);
+  const shown = redactDeep(body, redact);
+  const own = errorEnvelope.safeParse(shown);
+  const read = own.success ? own : inferenceErrorEnvelope.safeParse(shown);
   if (!read.success) return undefined;
   const { type, code, message, param, context } = read.data.error;
   return {
@@ -140,7 +141,7 @@ function advice(
     case ValidationError:
       if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
       if (fieldAdvice !== undefined) return fieldAdvice;
-      return details.param ? `Fix ${details.param} and try again.` : 'Fix the request and try again.';
+      return details.param ? clean`Fix ${details.param} and try again.` : 'Fix the request and try again.';
     case RateLimitError:
       return wait ?? 'Try again later.';
     case ServerError:
@@ -162,7 +163,7 @@ export interface ErrorAnswer {
   readonly body: unknown;
 }
 
-/** The error for an unsuccessful answer. Its words come from the service and are not sanitised. */
+/** The error for an unsuccessful answer. Its message is safe; its details are as the service sent them. */
 export function errorOfAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,
@@ -236,7 +237,7 @@ export function validationDetail(body: unknown): ValidationDetail | undefined {
   return {
     place: place[0],
     param: param || undefined,
-    words: param === '' ? first['msg'] : `${param}: ${first['msg']}`,
+    words: param === '' ? first['msg'] : clean`${param}: ${first['msg']}`,
   };
 }
 

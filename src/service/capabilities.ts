@@ -8,7 +8,7 @@ import { isRecord } from '../text/own.ts';
 import type { Envelope } from './answer-error.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CapabilityMissingError, type ErrorDetails, ServiceError } from './errors.ts';
-import { inSeconds } from './wire-error.ts';
+import { inSeconds, sentence } from './wire-error.ts';
 
 export interface RefusedAnswer {
   /** Path of the endpoint, with its placeholders. */
@@ -191,7 +191,7 @@ export class Capabilities {
     // A read is tried elsewhere, which decides. A write that names what this session has read has only its answer.
     if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
       const words = answer.envelope?.message;
-      return new CapabilityMissingError(endpoint.operation, facts, words && `It answered: ${words}`);
+      return new CapabilityMissingError(endpoint.operation, facts, words && `It answered: ${sentence(words)}`);
     }
     if (!isMissingRoute(answer) && !this.#isOfPath(answer)) return undefined;
     const isProven = this.#proven.has(endpoint.operation);

@@ -11,6 +11,7 @@ import { describeIssues, firstPath } from '../contract/issues.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
+import { clean } from '../text/sanitise.ts';
 import type { Assumptions } from './assumptions.ts';
 import { ApiError, CapabilityMissingError, RequestError, type ServiceError } from './errors.ts';
 import { parseJson } from './http.ts';
@@ -175,10 +176,13 @@ export function fillPath(path: string, params: Readonly<Record<string, string | 
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = String(own(params, name) ?? '');
     if (id === '' || id === '.' || id === '..') {
-      throw new RequestError(id === '' ? `${name} is missing. Nothing was sent.` : `“${id}” cannot be a ${name}.`, {
-        code: 'invalid_request',
-        param: name,
-      });
+      throw new RequestError(
+        id === '' ? `${name} is missing. Nothing was sent.` : clean`“${id}” cannot be a ${name}.`,
+        {
+          code: 'invalid_request',
+          param: name,
+        },
+      );
     }
     return encodeURIComponent(id.toWellFormed());
   });

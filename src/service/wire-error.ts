@@ -3,6 +3,7 @@
 import type { Redact } from '../config/redaction.ts';
 import type { Auth, Method } from '../contract/common.ts';
 import { own } from '../text/own.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import {
   CancelledError,
   type ErrorDetails,
@@ -210,9 +211,9 @@ export const outcomeAdvice = 'It may have happened anyway: check before you repe
 
 const longestMessage = 2_000;
 
-/** Text as one sentence of limited length. */
+/** Text from the wire as one sentence of limited length, made safe before words of ours follow it. */
 export function sentence(text: string): string {
-  const trimmed = text.trim();
+  const trimmed = sanitiseLine(text).trim();
   const clipped = trimmed.length > longestMessage ? `${trimmed.slice(0, longestMessage)}…` : trimmed;
   return clipped === '' || /[.!?…:]$/.test(clipped) ? clipped : `${clipped}.`;
 }

@@ -120,6 +120,18 @@ export function sanitiseLine(text: string, mode: SanitiseMode = 'drop'): string 
   return sanitise(text, { mode });
 }
 
+type Value = string | number | boolean | null | undefined;
+
+/**
+ * A template for sentences with text from the wire: each value is made safe, and one line, before it is put in. Made safe
+ * as a whole, a sentence would lose the words that follow half an escape sequence in a value. The values of a list have
+ * commas between them.
+ */
+export function clean(parts: TemplateStringsArray, ...values: readonly (Value | readonly Value[])[]): string {
+  const safe = values.map(value => [value].flat().map(each => sanitiseLine(String(each))));
+  return String.raw({ raw: parts }, ...safe.map(each => each.join(', ')));
+}
+
 /**
  * JSON for a terminal: the same value as `JSON.stringify` gives, with everything unsafe written as `\uXXXX`, so that
  * it can still be parsed to exactly the original. `undefined` becomes `null`.

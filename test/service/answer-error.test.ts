@@ -143,6 +143,15 @@ describe('the message says what to do', () => {
     expect(errorFor(422, { detail: [{ loc: 'x' }] }).message).toContain('422 Unprocessable Entity.');
   });
 
+  it('is one line, and keeps its own words, whatever the service says', () => {
+    const evil = 'no\n::error::owned\u001b[';
+    const body = { error: { type: 'invalid_request_error', code: 'validation_error', message: evil, param: evil } };
+    expect(errorFor(422, body).message).toBe('no ::error::owned. Fix no ::error::owned and try again.');
+    expect(errorFor(422, { detail: [{ loc: ['body', evil], msg: evil }] }).message).toContain(
+      ': no ::error::owned: no ::error::owned. Fix no',
+    );
+  });
+
   it('says of a write whose service failed that it may have happened, whoever says so', () => {
     const write = { method: 'POST', isWrite: true } as const;
     const enveloped = { error: { type: 'api_error', code: 'internal_error', message: 'Out of luck' } };

@@ -139,7 +139,7 @@ describe('the refusal of an optional operation (C1)', () => {
     await service.call('listEvalRuns', { params: { bench_id: 'b1' } });
     const error = await errorOf(service.call('cancelEval', read));
     expect(error).toMatchObject({
-      message: 'This service does not cancel evaluation runs. It answered: it says resource_not_found',
+      message: 'This service does not cancel evaluation runs. It answered: it says resource_not_found.',
     });
     expect(service.capabilities.has('cancelEval')).toBe(true);
   });

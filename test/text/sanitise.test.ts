@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { safeJson, sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
+import { clean, safeJson, sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
 import { displayWidth } from '../../src/text/width.ts';
 import { randomText } from './random-text.ts';
 
@@ -155,4 +155,11 @@ describe('safeJson', () => {
     expect(safeJson({ a: [1, 'ü 👩🏽‍💻'] }, 2)).toBe(JSON.stringify({ a: [1, 'ü 👩🏽‍💻'] }, undefined, 2));
     expect(safeJson(undefined)).toBe('null');
   });
+});
+
+it('a sentence keeps its own words, whatever its values end with', () => {
+  const name = 'a\n::b\u001b[';
+  expect(clean`Delete ${name} for good? ${2} of ${[name, 'c\u001b]']}.\nNext`).toBe(
+    'Delete a ::b for good? 2 of a ::b, c.\nNext',
+  );
 });

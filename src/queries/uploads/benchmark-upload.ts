@@ -9,6 +9,7 @@ import { isUnreachable, mayHaveHappened, ServiceError } from '../../service/erro
 import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
 import { counted } from '../../text/numbers.ts';
+import { clean } from '../../text/sanitise.ts';
 import { namedAgent } from '../agents.ts';
 import { benchmarkKeys } from '../benchmarks.ts';
 import type { RememberedStore } from '../remembered/store.ts';
@@ -157,7 +158,7 @@ export class BenchmarkUpload extends Job<UploadState> {
     } catch (error) {
       this.#isTaken = error instanceof IngestedDifferently;
       if (!(error instanceof ForgottenUpload)) throw error;
-      this.#note(`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
+      this.#note(clean`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
       this.#sent.forget();
       // Only once: a service may reject every id.
       await this.#finish(service);
@@ -246,7 +247,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       this.#sent.declare(allocation.benchId, files, waiting);
       this.set({ benchId: allocation.benchId });
       for (const host of this.#storage.newIn(allocation.targets.values(), service.baseUrl)) {
-        this.#note(`The service stores uploads at ${host}: the files go there, without a key.`);
+        this.#note(clean`The service stores uploads at ${host}: the files go there, without a key.`);
       }
       const batch = new FileBatch(service, waiting, allocation, this.signal);
       const ended = await inParallel(waiting, async file => {

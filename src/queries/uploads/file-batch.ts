@@ -5,6 +5,7 @@ import { ServiceError, UploadUrlError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import type { AnswerHead } from '../../service/options.ts';
 import { uploadDeadline } from '../../service/uploads.ts';
+import { clean } from '../../text/sanitise.ts';
 import { fileFingerprint, type LocalFile } from './benchmark-plan.ts';
 
 /** Addresses from one request, which expire together. */
@@ -97,7 +98,7 @@ export class FileBatch {
       const used = this.#allocation;
       const { targets, untilMs } = await used;
       const target = targets.get(file.path);
-      if (!target) throw new Error(`The service gave no address for ${file.path}.`);
+      if (!target) throw new Error(clean`The service gave no address for ${file.path}.`);
       try {
         await this.#service.putUpload(target, source, { untilMs, onProgress, signal: this.#signal });
         return;

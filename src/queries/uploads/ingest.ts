@@ -4,6 +4,7 @@ import { unreadableIn } from '../../contract/common.ts';
 import type { AgentFields } from '../../contract/generation.ts';
 import { isGone, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
+import { clean } from '../../text/sanitise.ts';
 import type { UploadPlan } from './benchmark-plan.ts';
 
 export interface SentUpload {
@@ -39,9 +40,9 @@ function outcomeOf({ failed_tasks, task_count, warnings }: IngestResult, sent: n
       ...(taken < sent ? [`The service accepted ${taken} of ${sent} tasks.`] : []),
       ...failedTasks.map(({ task_id, label, error }) => {
         const name = label ?? task_id ?? 'a task without a name';
-        return `Not accepted: ${name}${error ? `, ${error}` : ''}`;
+        return error ? clean`Not accepted: ${name}, ${error}` : clean`Not accepted: ${name}`;
       }),
-      ...(warnings ?? []).flatMap(warning => (warning ? [`The service warns: ${warning}`] : [])),
+      ...(warnings ?? []).flatMap(warning => (warning ? [clean`The service warns: ${warning}`] : [])),
     ],
   };
 }
@@ -52,7 +53,7 @@ export class IngestedDifferently extends Error {
 
   constructor(benchId: string) {
     super(
-      `${benchId} was already ingested with other content than the folder has now. It was not changed. Upload the folder as a new benchmark to keep both.`,
+      clean`${benchId} was already ingested with other content than the folder has now. It was not changed. Upload the folder as a new benchmark to keep both.`,
     );
   }
 }

@@ -3,6 +3,7 @@
 import type { Service } from '../../service/index.ts';
 import { asError } from '../../text/errors.ts';
 import { Listeners } from '../../text/listeners.ts';
+import { clean } from '../../text/sanitise.ts';
 import { unlessStopped } from '../action.ts';
 
 /** Returns the service, connecting first if needed. */
@@ -50,7 +51,7 @@ export abstract class Job<State extends JobState> {
 
   /** Completes the question whether to interrupt it. */
   get title(): string {
-    return `The upload of ${this.label}`;
+    return clean`The upload of ${this.label}`;
   }
 
   /** The share of the bytes that was sent, from 0 to 1. */

@@ -1,7 +1,7 @@
 /** Shows the state of the connection below the panes, unless it is normal. */
 import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import { type ConnectionState, useWorkbench } from '../../queries/workbench.tsx';
-import { sanitiseLine } from '../../text/sanitise.ts';
+import { clean } from '../../text/sanitise.ts';
 import { age } from '../../text/time.ts';
 import { recordCommands } from '../keys/general.ts';
 import { type KeyOf, useKeyOf } from '../keys/router.tsx';
@@ -35,7 +35,7 @@ function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
     case 'stopped':
       return 'The local service was stopped elsewhere. The next request starts it again.';
     case 'failed':
-      return sanitiseLine(`${state.message} ${keyOf(recordCommands.refresh)} tries again.`);
+      return clean`${state.message} ${keyOf(recordCommands.refresh)} tries again.`;
   }
 }
 

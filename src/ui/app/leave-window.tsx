@@ -1,6 +1,6 @@
 /** Asks before the program exits, or switches services, while something would be lost. */
 import { Text } from 'ink';
-import { sanitiseLine } from '../../text/sanitise.ts';
+import { clean } from '../../text/sanitise.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
 import { confirmCommands } from '../keys/general.ts';
 import { KeyScope, useKeyOf } from '../keys/router.tsx';
@@ -28,7 +28,7 @@ export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) 
   const kept = wrap('What runs on the service continues.', inner);
   const most = room.height - windowMargin.lines - kept.length - 3;
   const shown = firstLines(
-    lost.flatMap(words => wrap(sanitiseLine(`- ${words}`), inner)),
+    lost.flatMap(words => wrap(clean`- ${words}`, inner)),
     most,
   );
   const lines = [...shown, '', ...kept];

@@ -11,7 +11,7 @@ import type { Place } from '../../resources/place.ts';
 import { useBackground } from '../../resources/use-watched.ts';
 import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
-import { sanitiseLine } from '../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { keyLabel } from '../keys/key.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
@@ -25,9 +25,9 @@ export interface Notice {
 
 /** A number is said only as it was read after the end: one that was known before may not be the last. */
 function wordsOf({ resource, to, mean }: Transition): string {
-  if (resource.gone) return `${resource.label} was deleted from the service`;
+  if (resource.gone) return clean`${resource.label} was deleted from the service`;
   const value = mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(mean)}`;
-  return `${resource.label} ${statusWords(to)}${value}`;
+  return clean`${resource.label} ${statusWords(to)}${value}`;
 }
 
 function toastKind({ resource, to }: Transition): Toast['kind'] {
@@ -84,7 +84,7 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
   useEffect(
     () =>
       setBacks.subscribe(({ resource, step }) =>
-        toast({ kind: 'warning', text: sanitiseLine(`${resource.label} restarted from step ${step}`), news: true }),
+        toast({ kind: 'warning', text: clean`${resource.label} restarted from step ${step}`, news: true }),
       ),
     [setBacks, toast],
   );
@@ -95,10 +95,10 @@ export function jobNotice(job: AnyJob, resumeKey: string | undefined): Notice | 
   const { phase, error } = job.state;
   if (phase === 'cancelled') return undefined;
   if (!error) {
-    const words = sanitiseLine(`${job.title} ${job.outcome}`);
+    const words = clean`${job.title} ${job.outcome}`;
     return { toast: { kind: 'success', text: words, news: true }, words };
   }
-  const words = sanitiseLine(`${job.title} failed: ${error.message.replace(/\.$/, '')}`);
+  const words = clean`${job.title} failed: ${error.message.replace(/\.$/, '')}`;
   const place = job.dataset === undefined ? 'Benchmarks' : 'Datasets';
   const advice = job.hasStarted && resumeKey !== undefined ? `; ${resumeKey} in ${place} resumes it` : '';
   return { toast: { kind: 'danger', text: words, tail: advice, news: true }, words };

@@ -11,6 +11,7 @@ import { trajectoryJobId, useUnfinishedTrajectories } from '../../queries/use-wo
 import { type Service, useWorkbench } from '../../queries/workbench.tsx';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
 import { bytes, counted } from '../../text/numbers.ts';
+import { clean } from '../../text/sanitise.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useAdvise } from './shared/advice.ts';
@@ -53,7 +54,7 @@ function unfinishedWords(
 ): readonly string[] {
   if (!last) return [];
   const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
-  const words = `The upload of ${last.path} into ${last.dataset} (${sentWords(last)})${more} was not finished`;
+  const words = clean`The upload of ${last.path} into ${last.dataset} (${sentWords(last)})${more} was not finished`;
   return [`${words}${advise({ command: datasetCommands.resume, words: 'resumes it' })}`];
 }
 
@@ -130,7 +131,7 @@ export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWi
           label: 'Into the dataset',
           initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
           help: begun
-            ? `Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset continues it.`
+            ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset continues it.`
             : 'A new dataset is created if none has this name.',
           check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
         },

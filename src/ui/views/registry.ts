@@ -6,6 +6,7 @@ import { aboutIntervals } from '../../present/statistics/about.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
 import { useWatchedCount } from '../../resources/use-watched.ts';
+import { clean } from '../../text/sanitise.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
 import { listCommands, recordCommands, scrollCommands, tableCommands } from '../keys/general.ts';
@@ -88,7 +89,7 @@ function viewsOf(resource: Resource): ViewDefinition[] {
     defineView<'list'>({
       id: `list ${id}`,
       title: titleOf(resource),
-      crumb: ({ label }) => (label === undefined ? titleOf(resource) : `${titleOf(resource)} of ${label}`),
+      crumb: ({ label }) => (label === undefined ? titleOf(resource) : clean`${titleOf(resource)} of ${label}`),
       component: list ?? PlainListView,
       commands: Object.values({ ...resource.actions, ...resource.commands }),
       general: ofList,

@@ -12,6 +12,7 @@ import { useWorkbench } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import { runs } from '../../../resources/runs.ts';
 import { own } from '../../../text/own.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { modelField } from '../shared/fields.ts';
@@ -58,7 +59,7 @@ function EvaluateForm({ row: benchmark, checkpoint, models, offered, onClose }: 
   const label = benchmark.label ?? benchmark.bench_id;
   const { remembered } = useWorkbench();
   const [specs] = useState(() => optionSpecs(offered));
-  const usual = checkpoint ? `${checkpoint.name ?? label} checkpoint` : `${label} baseline`;
+  const usual = checkpoint ? clean`${checkpoint.name ?? label} checkpoint` : clean`${label} baseline`;
   // Created once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(checkpoint?.model ? [] : [modelField('model_slug', models)]),

@@ -4,6 +4,7 @@ import { agoOf } from '../../../present/times.ts';
 import type { ChatSettings } from '../../../queries/chat-session.ts';
 import { type Chat, endsIncomplete, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import { storeTrajectory } from '../../../queries/trajectories.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { FormWindow, PlainFormWindow } from '../shared/form-window.tsx';
@@ -137,7 +138,7 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
       title="Earlier conversations"
       choices={chats.map(chat => ({
         key: chat.id,
-        label: `${agoOf(chat.at)}  ${chat.settings.model}  ${endsIncomplete(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
+        label: clean`${agoOf(chat.at)}  ${chat.settings.model}  ${endsIncomplete(chat) ? '(incomplete answer) ' : ''}${chat.title}`,
         value: chat,
       }))}
       emptyWords="No conversation has been kept yet."
@@ -158,7 +159,7 @@ export interface ForgetWindowProps {
 export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
   return (
     <ChoiceWindow
-      title={`Forget “${title}”?`}
+      title={clean`Forget “${title}”?`}
       choices={[
         { key: 'keep', label: 'Keep it', value: false },
         { key: 'forget', label: 'Delete it, also from disk', value: true },
@@ -197,7 +198,9 @@ export function SaveWindow({ settings, turns, isOneOfTwo, onClose }: SaveWindowP
   return (
     <FormWindow
       title={
-        isOneOfTwo ? `Save the answers of ${settings.model} as a trajectory` : 'Save the conversation as a trajectory'
+        isOneOfTwo
+          ? clean`Save the answers of ${settings.model} as a trajectory`
+          : 'Save the conversation as a trajectory'
       }
       fields={fields}
       action={storeTrajectory}

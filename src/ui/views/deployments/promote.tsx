@@ -4,6 +4,7 @@ import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList, promote } from '../../../queries/deployments.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { calledName as labelOf, replacedWords, withStep } from '../../../resources/deployments.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
 import { type ActionWindowProps, ChoiceWindow, NoticeWindow } from '../shared/windows.tsx';
@@ -30,7 +31,7 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
   if (others.length === 0) return confirmation(undefined, onClose);
   const named = others.map(other => ({
     key: other.deployment_id,
-    label: `${labelOf(other)}  ${other.deployment_id}`,
+    label: clean`${labelOf(other)}  ${other.deployment_id}`,
     value: other,
   }));
   return (

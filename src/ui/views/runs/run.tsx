@@ -15,7 +15,7 @@ import { outcomeOf, runFacts, runs, summariseRewards } from '../../../resources/
 import { trajectories } from '../../../resources/trajectories.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -82,9 +82,7 @@ export function RunView({ place }: ViewProps<'record'>) {
     ...(unread
       ? [theme.styles.title(truncate(sanitiseLine(known.display_name ?? runId), room)), theme.styles.muted(asking)]
       : summaryLines(shown, progress.data, summary, room, theme, certainty, rewardedAt)),
-    ...(shown.failure?.message
-      ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${shown.failure.message}`), room))]
-      : []),
+    ...(shown.failure?.message ? [theme.styles.danger(truncate(clean`failed: ${shown.failure.message}`, room))] : []),
     ...(deleted && !error ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
     ...(error ? noteLines(error, { width: room, height: isRead ? 6 : 3 }, theme, advice) : []),
     ...distributionLines(summary?.values ?? [], pane.height, room, theme),

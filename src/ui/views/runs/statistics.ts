@@ -1,7 +1,7 @@
 /** Rollout statistics as lines: one per stage and knob, over all snapshots. Pure. */
 import type { RolloutSnapshot } from '../../../contract/evaluations.ts';
 import { count, reward } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { type Summary, summarise } from '../../../text/statistics.ts';
 import { displayWidth, fitCells, padStart, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -49,7 +49,7 @@ export function statisticsLines(
   error?: string,
 ): string[] {
   if (error !== undefined) {
-    const words = wrap(sanitiseLine(`no statistics: ${error}`), width);
+    const words = wrap(clean`no statistics: ${error}`, width);
     return words.map(line => styles.muted(line));
   }
   if (statistics.length === 0) return [styles.muted('no statistics yet')];

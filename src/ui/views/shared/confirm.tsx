@@ -5,7 +5,7 @@ import { useReducer, useState } from 'react';
 import type { Action } from '../../../queries/action.ts';
 import { useActionForEach, useRequests } from '../../../queries/use-action.ts';
 import { describeError } from '../../../service/errors.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { isTyped, typeable } from '../../../text/typed.ts';
 import { truncate } from '../../../text/width.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
@@ -76,7 +76,7 @@ export function reportLines(
     styles.warning(counts.join(', ')),
     ...failures.flatMap(({ label, error }) => {
       if (!error) return [];
-      const [first = '', ...rest] = wrap(sanitiseLine(`${label}: ${describeError(error)}`), width - 2);
+      const [first = '', ...rest] = wrap(clean`${label}: ${describeError(error)}`, width - 2);
       return [styles.danger(`${glyphs.cross} ${first}`), ...rest.map(line => styles.danger(`  ${line}`))];
     }),
   ];

@@ -6,7 +6,7 @@ import type { Failure } from '../../../contract/errors.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../../service/errors.ts';
 import { isRecord } from '../../../text/own.ts';
-import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { type Connection, useConnection } from '../../app/connection.ts';
@@ -22,7 +22,7 @@ const contextLines = 6;
 
 function failureWords({ item_index, message, code }: Failure): string {
   const which = item_index == null ? '' : `item ${item_index}: `;
-  return sanitiseLine(`${which}${message ?? code ?? 'not described'}`);
+  return clean`${which}${message ?? code ?? 'not described'}`;
 }
 
 /** Whether `issues` is a single one that the message of the error repeats. */

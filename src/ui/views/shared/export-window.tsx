@@ -1,5 +1,6 @@
 /** The window that offers the formats of an export, and to stop the exports under way. */
 import { useExports } from '../../../queries/use-workbench.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { rowCount } from './list-words.ts';
 import { ChoiceWindow } from './windows.tsx';
 
@@ -18,7 +19,7 @@ export interface ExportWindowProps {
 export function ExportWindow({ formats, onClose }: ExportWindowProps) {
   const underWay = useExports().map(({ title, rows, stop }, index) => ({
     key: `stop.${index}`,
-    label: `Stop the export of ${title} (${rowCount(rows)} so far)`,
+    label: clean`Stop the export of ${title} (${rowCount(rows)} so far)`,
     value: stop,
   }));
   return (

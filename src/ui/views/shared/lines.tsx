@@ -2,7 +2,7 @@
 import { Box, Text } from 'ink';
 import Spinner from 'ink-spinner';
 import type { RequestPreview, Requests } from '../../../queries/use-action.ts';
-import { safeJson, sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useHeldBackWords } from './asking.ts';
 
@@ -27,7 +27,7 @@ export function Lines({ lines, width, height }: LinesProps) {
 
 /** Method and path, without the body. */
 export function requestLine({ method, path }: RequestPreview): string {
-  return sanitiseLine(`${method} ${path}`);
+  return clean`${method} ${path}`;
 }
 
 /** Each request with its body, wrapped; or the error why they are unknown. Empty without a preview. */

@@ -4,6 +4,7 @@ import type { Freshness } from '../../../queries/freshness.ts';
 import { restKey } from '../../../queries/lists/list.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import type { PagedList } from '../../../queries/use-list.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { age } from '../../../text/time.ts';
 import { listCommands } from '../../keys/general.ts';
 import type { KeyOf } from '../../keys/router.tsx';
@@ -109,6 +110,9 @@ export function listOf(names: readonly string[], most: number): string[] {
 }
 
 export function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, named).join(', ');
+  const shown = names
+    .slice(0, named)
+    .map(name => sanitiseLine(name))
+    .join(', ');
   return names.length > named ? `${shown} and ${names.length - named} more` : shown;
 }

@@ -4,6 +4,7 @@
  */
 import { type Action, action } from '../../../queries/action.ts';
 import { isRecord, own } from '../../../text/own.ts';
+import { clean } from '../../../text/sanitise.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
 type OptionValue = string | number | boolean;
@@ -94,7 +95,7 @@ function problem(text: string, option: Described): string | undefined {
   if (text.trim() === '') return undefined;
   const value = valueIn(type, text);
   if (value === undefined) return type === 'integer' ? 'Type a whole number' : 'Type a number';
-  if (choices.length > 0 && !choices.includes(value)) return `One of ${choices.join(', ')}`;
+  if (choices.length > 0 && !choices.includes(value)) return clean`One of ${choices}`;
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = option;
   if (typeof value !== 'number' || (value >= minimum && value <= maximum)) return undefined;
   if (option.minimum === undefined) return `At most ${option.maximum}`;
@@ -110,7 +111,7 @@ function valueIn(type: Described['type'], text: string): OptionValue | undefined
 
 function defaultWords({ defaultValue, isComputed }: Described): string {
   if (isComputed)
-    return defaultValue === undefined ? 'computed by the service' : `${defaultValue}, computed by the service`;
+    return defaultValue === undefined ? 'computed by the service' : clean`${defaultValue}, computed by the service`;
   return defaultValue === undefined ? leftToService : String(defaultValue);
 }
 
@@ -183,7 +184,7 @@ export function wrongFor(model: string | undefined, offered: Fields | undefined,
   for (const [name, value] of known ? Object.entries(options) : []) {
     const option = known?.get(name);
     const words = option ? problem(String(value), option) : 'not taken';
-    if (words !== undefined) return `${name.replaceAll('_', ' ')} for ${model}: ${words}`;
+    if (words !== undefined) return clean`${name.replaceAll('_', ' ')} for ${model}: ${words}`;
   }
   return undefined;
 }

@@ -20,7 +20,7 @@ import {
 } from '../../../resources/training.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { counted } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -86,7 +86,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     theme.styles.title(truncate(sanitiseLine(shown.display_name ?? runId), room)),
     unread ? theme.styles.muted(asking) : statusLine(shown, completed, progress.data?.total_steps, room, theme),
     theme.styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, room)),
-    ...(failure?.message ? [theme.styles.danger(truncate(sanitiseLine(`failed: ${failure.message}`), room))] : []),
+    ...(failure?.message ? [theme.styles.danger(truncate(clean`failed: ${failure.message}`, room))] : []),
     ...(deleted && !error ? [theme.styles.danger(truncate(`${theme.glyphs.cross} ${deleted}`, room))] : []),
     ...(error ? noteLines(error, { width: room, height: isRead ? 6 : 3 }, theme, advice) : []),
     ...notes.map(words => theme.styles.warning(truncate(words, room))),

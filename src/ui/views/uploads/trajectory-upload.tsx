@@ -14,7 +14,7 @@ import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { errorMessage } from '../../../text/errors.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -56,7 +56,7 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
   const { state } = job;
   const { stored, skipped, failed } = state.counts;
   return [
-    theme.styles.title(truncate(sanitiseLine(`${job.path} into ${job.dataset}`), width)),
+    theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
     wordsOf(state),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
     [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
