@@ -61,7 +61,7 @@ export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: Inter
   const [low, high] = given.length === 1 ? range : [range[0] - range[1], range[1] - range[0]];
   const mirror = mirrored(values.high);
   const exceeds = (sample: Tally, floor: number, point: number, times: number): boolean =>
-    point <= floor ? point < floor : chanceAtMost(times === 1 ? sample : repeated(sample, times), floor, point) < risk;
+    chanceAtMost(times === 1 ? sample : repeated(sample, times), floor, point) < risk;
   return {
     interval: () => ({
       low: lowerLimit(values.low, low, risk),

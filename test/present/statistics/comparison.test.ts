@@ -15,7 +15,8 @@ const compared = (
   options: { missing?: Missing; equalWithin?: number; range?: readonly [number, number] } & Partial<RunTasks> = {},
 ) => {
   const { end = 'complete', total, ...others } = options;
-  return summariseComparison(run(base), run(fresh, { end, total }), { ...comparisonDefaults, ...others });
+  const padded = [...fresh, ...base.slice(fresh.length).map(() => [])];
+  return summariseComparison(run(base), run(padded, { end, total }), { ...comparisonDefaults, ...others });
 };
 const times = (count: number, value: Task | number) => Array<Task | number>(count).fill(value);
 
@@ -103,6 +104,11 @@ describe('missing rewards', () => {
     expect(interval).toEqual({ ...compared(times(6, 0), times(6, [1, 1, 1, 0])).interval, high: 1 });
   });
 
+  it('make it more tasks that would decide', () => {
+    const { verdict } = compared(times(6, 0), [...times(4, 1), ...times(2, [undefined])]);
+    expect(verdict.words).toBe('undecided: about 3 more tasks');
+  });
+
   it('are also those of a task that only one run has', () => {
     const { lacking, pairs } = compared([1, 1], [1, []]);
     expect([lacking, pairs]).toEqual([1, 1]);
@@ -126,6 +132,19 @@ describe('missing rewards', () => {
     expect(tasks).toBe(12);
   });
 
+  it('are of tasks of their own where tasks have different numbers of rollouts', () => {
+    const { interval, tasks } = compared([0, 0], [[1, 1], [1]], { total: 5 });
+    expect(tasks).toBe(4);
+    expect(interval).toEqual(compared([0, 0, [], []], [1, 1, [], []]).interval);
+    // One of them is of the task that has none.
+    expect(compared([0, 0, 0], [[1, 1], [1], []], { total: 5 }).tasks).toBe(4);
+  });
+
+  it('may be fewer than the tasks of the other run', () => {
+    const few = compared(times(28, 0), times(6, 1), { end: 'running', total: 10 });
+    expect(few.interval).toEqual(compared(times(28, 0), times(6, 1)).interval);
+  });
+
   it('leave nothing to say where nobody can count them', () => {
     for (const [end, words] of [
       ['running', 'goes on'],
@@ -143,6 +162,7 @@ describe('missing rewards', () => {
       expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 16 }).interval).toBeUndefined();
       expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 15 }).interval).toBeDefined();
       expect(compared(times(28, 0), times(28, 1), { end, missing: 'ignore' }).verdict.kind).toBe('better');
+      expect(compared(times(2, 0), [1, [undefined]], { end }).new.bounds).toBeUndefined();
     }
   });
 
@@ -168,6 +188,7 @@ describe('a run that goes on', () => {
       'undecided: 30 of 40 rollouts of the new run have no reward yet and could reverse it',
     );
     expect(shareOf(30).verdict.words).toBe('the new run is better');
+    expect(shareOf(30).interval).toEqual(compared(times(40, 0.2), times(30, 1)).interval);
     expect(shareOf(40).interval).toEqual(compared(times(40, 0.2), times(40, 1)).interval);
   });
 
@@ -175,6 +196,8 @@ describe('a run that goes on', () => {
     const { verdict, gate } = compared(times(4, 0), times(2, 1), { end: 'running', total: 4 });
     expect(verdict.words).toBe('undecided: 2 of 4 rollouts of the new run have no reward yet');
     expect(gate(0).words).toContain('2 of 4 rollouts of the new run have no reward yet');
+    const { words } = compared(times(4, 0), times(2, 1), { end: 'running', total: 4, missing: 'ignore' }).verdict;
+    expect(words).toBe('undecided: about 4 more tasks, ignoring 2 rollouts without a reward');
   });
 
   it('has limits that no later reward moves outwards', () => {
@@ -220,6 +243,11 @@ describe('rewards outside of the range', () => {
 });
 
 describe('the gate', () => {
+  it('passes at its limit, and fails only below it', () => {
+    expect(compared([1, 1], [0, 0]).gate(-1).outcome).toBe('passed');
+    expect(compared([0, 0], [1, 1]).gate(1).outcome).toBe('undecided');
+  });
+
   it('passes, fails and says when it does not know', () => {
     const { gate } = compared(times(28, 0), times(28, 0.5));
     expect(gate(0)).toMatchObject({
