@@ -189,6 +189,7 @@ describe('a run that goes on', () => {
     );
     expect(shareOf(30).verdict.words).toBe('the new run is better');
     expect(shareOf(30).interval).toEqual(compared(times(40, 0.2), times(30, 1)).interval);
+    expect(shareOf(10).interval).toEqual(compared(times(40, 0.2), times(10, 1)).interval);
     expect(shareOf(40).interval).toEqual(compared(times(40, 0.2), times(40, 1)).interval);
   });
 
