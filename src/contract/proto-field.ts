@@ -24,8 +24,10 @@ function keepField(value: unknown, read: unknown): void {
   }
   if (!isRecord(value) || !isRecord(read)) return;
   const kept = Object.getOwnPropertyDescriptor(value, field);
-  for (const [name, each] of Object.entries(read)) {
-    if (Object.hasOwn(value, name)) keepField(Reflect.get(value, name), each);
+  for (const name in read) {
+    const each: unknown = Reflect.get(read, name);
+    if (typeof each === 'object' && each !== null && Object.hasOwn(value, name))
+      keepField(Reflect.get(value, name), each);
   }
   if (kept && !Object.hasOwn(read, field)) Reflect.defineProperty(read, field, kept);
 }

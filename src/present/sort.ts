@@ -39,12 +39,18 @@ export function sortOrder<Row>(
   });
   const given = [...new Set(values)].filter(cell => cell !== undefined);
   const compare = given.every(cell => typeof cell === 'number') ? bySize : byText();
-  given.sort(compare);
+  // Neighbours in the result have been compared: without a tie they need not be again.
+  let isTied = false;
+  given.sort((left, right) => {
+    const order = compare(left, right);
+    if (order === 0) isTied = true;
+    return order;
+  });
   const places = new Map<Cell, number>();
   let place = -1;
   let before: Cell;
   for (const cell of given) {
-    if (before === undefined || compare(before, cell) !== 0) place += 1;
+    if (before === undefined || !isTied || compare(before, cell) !== 0) place += 1;
     places.set(cell, place);
     before = cell;
   }
