@@ -12,7 +12,7 @@ import { serviceDouble } from './service/double.ts';
 const code = codeOf('How to add an action');
 
 /** The value of an expression, given what it imports. */
-function valueOf(expression: string, imports: object): unknown {
+function evaluated(expression: string, imports: object): unknown {
   const text = stripTypeScriptTypes(`(${expression})`);
   return new Function(...Object.keys(imports), `return ${text}`)(...Object.values(imports));
 }
@@ -20,8 +20,8 @@ function valueOf(expression: string, imports: object): unknown {
 const [request = '', entry = ''] = ['src/queries/benchmarks.ts', 'src/resources/benchmarks.ts'].map(path =>
   code.get(path),
 );
-const deleteBenchmark = valueOf(request.replace(/^export const \w+ = (.*);\s*$/s, '$1'), { action, benchmarkKeys });
-Object.assign(benchmarkActions, valueOf(`{${entry}}`, { deleteBenchmark }));
+const deleteBenchmark = evaluated(request.replace(/^export const \w+ = (.*);\s*$/s, '$1'), { action, benchmarkKeys });
+Object.assign(benchmarkActions, evaluated(`{${entry}}`, { deleteBenchmark }));
 // Views are made of what is declared when they are loaded.
 const { openView } = await import('./ui/program/actions.tsx');
 
