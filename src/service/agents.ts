@@ -22,9 +22,9 @@ export interface Agent {
 
 /**
  * Reads share a few connections. Long-lived streams and uploads have their own, so that they never block a read, and
- * so have writes: no poll that hangs keeps an action waiting.
+ * so have writes: no poll that hangs keeps an action waiting. Uploads reuse only connections whose address was judged.
  */
-export type AgentUse = 'read' | 'write' | 'long';
+export type AgentUse = 'read' | 'write' | 'long' | 'upload';
 
 const readSockets = 8;
 

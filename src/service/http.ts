@@ -3,6 +3,7 @@
  * `WireFailure`s with a few plain facts, because got's own errors hold the request with its credentials.
  */
 import type { ClientRequest } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { NamedProxy } from '../config/proxy.ts';
@@ -19,6 +20,8 @@ export interface WireRequest {
   /** A stream is made for each connection that is tried. */
   readonly body?: Uint8Array | (() => Readable) | undefined;
   readonly agent: Agent;
+  /** Finds the addresses that a connection is made to; by default the system. */
+  readonly lookup?: LookupFunction | undefined;
   /** Time limit for DNS, connection and TLS together, in milliseconds. */
   readonly connectMs: number;
   /** Time limit for silence, in milliseconds. */
@@ -141,6 +144,7 @@ async function send(request: WireRequest): Promise<WireAnswer> {
     // Without a body got waits for one to be piped in.
     ...(method === 'GET' ? {} : { body: body instanceof Uint8Array ? piecesOf(body) : (body ?? '') }),
     agent: agent.protocols,
+    ...(request.lookup && { dnsLookup: request.lookup }),
     decompress: !uncompressed,
     followRedirect: false,
     throwHttpErrors: false,

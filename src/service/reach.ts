@@ -1,13 +1,13 @@
 /** Where an address that a service gave may lead: to the service's own network, not further into the user's. */
-import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { isLoopback } from '../config/address.ts';
 
 /** A host on this machine, in a private network, or anywhere. Ordered from the outside in. */
 const reaches = ['public', 'a private network', 'this machine'] as const;
 type Reach = (typeof reaches)[number];
 
-/** RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291. */
+/** RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291, RFC 3879 and RFC 8215. */
 const privateNetworks = new BlockList();
 for (const [network, prefix] of [
   ['10.0.0.0', 8],
@@ -18,24 +18,55 @@ for (const [network, prefix] of [
 ] as const) {
   privateNetworks.addSubnet(network, prefix, 'ipv4');
 }
-privateNetworks.addSubnet('fc00::', 7, 'ipv6');
-privateNetworks.addSubnet('fe80::', 10, 'ipv6');
+for (const [network, prefix] of [
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['64:ff9b:1::', 48],
+] as const) {
+  privateNetworks.addSubnet(network, prefix, 'ipv6');
+}
 
-/** The addresses of a name; none if it has none, or cannot be looked up. */
-export type Lookup = (name: string) => Promise<readonly string[]>;
+/** The addresses of a name. Rejects if it has none, or cannot be looked up. */
+export type Lookup = (name: string, options?: LookupAllOptions) => Promise<readonly LookupAddress[]>;
 
-export const lookupAll: Lookup = async name => {
-  const found = await lookup(name, { all: true }).catch(() => []);
-  return found.map(({ address }) => address);
-};
+const lookupAll: Lookup = (name, options) =>
+  new Promise((resolve, reject) => {
+    dns.lookup(name, { ...options, all: true }, (error, found) => (error ? reject(error) : resolve(found)));
+  });
 
-/** Nothing is known of names, as behind a proxy, which looks them up itself. */
-export const noLookup: Lookup = async () => [];
+/** The eight groups of an IPv6 address, as `URL` writes it in full. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const groups = (text = ''): number[] => (text === '' ? [] : text.split(':').map(group => Number.parseInt(group, 16)));
+  const [before, after] = [groups(head), groups(tail)];
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
+}
 
-function reachOfAddress(address: string): Reach {
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  if (isLoopback(family === 'ipv6' ? `[${address}]` : address)) return 'this machine';
-  return privateNetworks.check(address, family) ? 'a private network' : 'public';
+/**
+ * The IPv4 address to which an IPv6 address leads: NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), translated
+ * (RFC 2765), and compatible (RFC 4291). The mapped ones are known to `BlockList`.
+ */
+function embedded(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const [first, second, third = 0, , fifth, sixth, seventh = 0, eighth = 0] = groups;
+  const isZero = (from: number, to: number): boolean => groups.slice(from, to).every(group => group === 0);
+  const ipv4 = (high: number, low: number): string => [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+  if (first === 0x2002) return ipv4(second ?? 0, third);
+  if (first === 0x2001 && second === 0) return ipv4(seventh ^ 0xffff, eighth ^ 0xffff);
+  const isNat64 = first === 0x64 && second === 0xff9b && isZero(2, 6);
+  const isTranslated = isZero(0, 4) && fifth === 0xffff && sixth === 0;
+  return isNat64 || isTranslated || isZero(0, 6) ? ipv4(seventh, eighth) : undefined;
+}
+
+function reachOfAddress(text: string): Reach {
+  // The zone of a link-local address names an interface.
+  const address = text.replace(/%.*$/s, '');
+  const isIPv6 = isIP(address) === 6;
+  if (isLoopback(isIPv6 ? `[${address}]` : address)) return 'this machine';
+  if (privateNetworks.check(address, isIPv6 ? 'ipv6' : 'ipv4')) return 'a private network';
+  const inner = isIPv6 ? embedded(address) : undefined;
+  return inner === undefined ? 'public' : reachOfAddress(inner);
 }
 
 /** Of several addresses the innermost counts. */
@@ -51,24 +82,68 @@ function writtenReach({ hostname }: URL): Reach {
   return innermost(isIP(host) === 0 ? [] : [host]);
 }
 
+/** What cannot be looked up counts as public: nothing further inside is allowed then. */
 async function reachOf(url: URL, find: Lookup): Promise<Reach> {
   const written = writtenReach(url);
-  return written === 'public' && isIP(url.hostname) === 0 ? innermost(await find(url.hostname)) : written;
+  if (written !== 'public' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return written;
+  return innermost((await find(url.hostname).catch(() => [])).map(({ address }) => address));
 }
 
 const isFurther = (one: Reach, other: Reach): boolean => reaches.indexOf(one) > reaches.indexOf(other);
 
 /**
- * The place that an address leads to, if it is further inside than the service that gave it: a service on the internet
- * must not have this machine write to the user's own network.
+ * Judges an address that a service gave: a service on the internet must not have this machine write to the user's own
+ * network. The lookup that is judged is the one that the connection is made by: another may have another answer.
  */
-export async function tooFarInside(address: URL, service: URL, find: Lookup): Promise<Reach | undefined> {
-  if (address.hostname === service.hostname) return undefined;
-  const reach = await reachOf(address, find);
-  return reach !== 'public' && isFurther(reach, await reachOf(service, find)) ? reach : undefined;
+export class ReachGuard {
+  readonly #address: URL;
+  readonly #service: URL;
+  readonly #find: Lookup;
+  #refused: Reach | undefined;
+
+  constructor(address: URL, service: URL, find: Lookup = lookupAll) {
+    this.#address = address;
+    this.#service = service;
+    this.#find = find;
+  }
+
+  /** Where a connection led that was not made. */
+  get refused(): Reach | undefined {
+    return this.#refused;
+  }
+
+  /** Where the address leads as it is written, if that is further inside than the service. */
+  async written(): Promise<Reach | undefined> {
+    return this.#tooFar(writtenReach(this.#address));
+  }
+
+  /** For the connection: finds the addresses of the name, and fails if one of them is further inside. */
+  readonly lookup: LookupFunction = (name, options, done) => {
+    const { all = false, ...rest } = options;
+    this.#judged(name, rest).then(
+      found => {
+        const [first] = found;
+        if (all) done(null, [...found]);
+        else done(null, first?.address ?? '', first?.family);
+      },
+      (error: NodeJS.ErrnoException) => done(error, all ? [] : ''),
+    );
+  };
+
+  async #judged(name: string, options: Omit<LookupAllOptions, 'all'>): Promise<readonly LookupAddress[]> {
+    const found = await this.#find(name, { ...options, all: true });
+    this.#refused = await this.#tooFar(innermost(found.map(({ address }) => address)));
+    if (this.#refused) throw new Error(`leads to ${this.#refused}`);
+    return found;
+  }
+
+  async #tooFar(reach: Reach): Promise<Reach | undefined> {
+    if (reach === 'public' || this.#address.hostname === this.#service.hostname) return undefined;
+    return isFurther(reach, await reachOf(this.#service, this.#find)) ? reach : undefined;
+  }
 }
 
-/** The same without looking up names. */
+/** Where an address leads, as both are written, if that is further inside than the service. */
 export function writtenTooFarInside(address: URL, service: URL): Reach | undefined {
   const reach = writtenReach(address);
   return isFurther(reach, writtenReach(service)) ? reach : undefined;

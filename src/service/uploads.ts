@@ -6,6 +6,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
+import type { Agent } from './agents.ts';
 import { errorOfAnswer, redirected } from './answer-error.ts';
 import { type AttemptResult, Attempts, type Destination, limitTime } from './attempts.ts';
 import type { Sender } from './call-plan.ts';
@@ -13,7 +14,7 @@ import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
 import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
 import { type AnswerHead, type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
-import { lookupAll, noLookup, tooFarInside } from './reach.ts';
+import { ReachGuard } from './reach.ts';
 import { requireTls } from './request.ts';
 import type { Outcome } from './retry.ts';
 import { traceAnswer, traceRequest } from './trace.ts';
@@ -66,14 +67,15 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
     const { clock, gates, connection } = sender;
     const { logger, tracer, userAgent } = service;
     const url = checkedAddress(target, service.allowInsecureHttp ?? false);
-    await checkReach(target.path, url, sender);
+    const agent = await sender.agents.get(url, 'upload');
+    const guard = await guardOf(target.path, url, sender, agent);
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
     const headers = uploadHeaders(target.headers ?? {}, size, userAgent);
-    const agent = await sender.agents.get(url, 'long');
     const time = limitTime(options.signal, timeouts.deadlineMs, clock.monotonic());
     const onSent = (sent: number) => options.onProgress?.(Math.min(sent, size), size);
-    const wire = { method: 'PUT', url, headers, agent, ...timeouts, signal: time.signal, onSent } as const;
+    const { lookup } = guard ?? {};
+    const wire = { method: 'PUT', url, headers, agent, lookup, ...timeouts, signal: time.signal, onSent } as const;
 
     let made = 0;
     /** An address from before the service moved leads nowhere now. */
@@ -114,6 +116,7 @@ export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
         return await judge(answer, target.path, facts, url, clock.now());
       } catch (error) {
         if (!(error instanceof WireFailure)) throw error;
+        if (guard?.refused) return failed(tooFarInside(target.path, url, guard.refused));
         if (!shorter) return failed(errorOfFailure(error, facts, timeouts), outcomeOfFailure(error));
         const message = `${target.path} became shorter while it was sent. Nothing was stored. Send it again.`;
         return failed(new RequestError(message, { ...facts.details, code: 'file_changed' }));
@@ -191,12 +194,25 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
   return url;
 }
 
-/** @throws RequestError if the address leads further into the user's network than the service itself is */
-async function checkReach(path: string, url: URL, { connection, agents }: Sender): Promise<void> {
-  if (connection.isOwn(url)) return;
-  const { proxy } = await agents.get(url, 'long');
-  const reach = await tooFarInside(url, connection.base, proxy ? noLookup : lookupAll);
-  if (reach) throw unusableAddress(path, `leads to ${url.host} (${reach}), where the service itself is not`);
+const tooFarInside = (path: string, { host }: URL, reach: string): RequestError =>
+  unusableAddress(path, `leads to ${host} (${reach}), where the service itself is not`);
+
+/**
+ * Judges the connections to a storage; undefined if the service itself stores the file, or a proxy looks up the name.
+ *
+ * @throws RequestError if the address, as it is written, leads further into the user's network than the service is
+ */
+async function guardOf(
+  path: string,
+  url: URL,
+  { connection }: Sender,
+  { proxy }: Agent,
+): Promise<ReachGuard | undefined> {
+  if (connection.isOwn(url)) return undefined;
+  const guard = new ReachGuard(url, connection.base, proxy ? async () => [] : undefined);
+  const reach = await guard.written();
+  if (reach) throw tooFarInside(path, url, reach);
+  return proxy ? undefined : guard;
 }
 
 /** The headers that storages sign: of S3, Google Cloud Storage and Azure. A service chooses no others, such as cookies. */
@@ -216,6 +232,7 @@ function factsOf(url: URL, attempt: number): CallFacts {
     // Sending the same file twice is harmless.
     isWrite: false,
     lostAdvice: 'Sending it again is harmless.',
+    unreachedAdvice: 'The service named it for uploads: check the network and the proxy settings.',
     mayHaveHappened: false,
     path: url.pathname,
     host: url.host,

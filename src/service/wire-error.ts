@@ -92,7 +92,7 @@ export function errorOfFailure(
   if (!sent) {
     const what = own(unreached, code) ?? 'cannot be reached';
     return new NetworkError(
-      `${host} ${what} (${code}). ${after} Check the network, the proxy settings and the base URL.`,
+      `${host} ${what} (${code}). ${after} ${facts.unreachedAdvice ?? 'Check the network, the proxy settings and the base URL.'}`,
       details,
     );
   }
@@ -186,6 +186,8 @@ export interface CallFacts {
   readonly isWrite: boolean;
   /** The advice if the answer was lost and the call changes nothing. */
   readonly lostAdvice?: string;
+  /** What to check if the host cannot be reached, where it is not that of the profile. */
+  readonly unreachedAdvice?: string;
   /** Path without the query. */
   readonly path: string;
   /** Host and port. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noLookup, otherHost, tooFarInside, writtenTooFarInside } from '../../src/service/reach.ts';
+import { otherHost, ReachGuard, writtenTooFarInside } from '../../src/service/reach.ts';
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'rebound.example': ['203.0.113.7', '127.0.0.1'],
@@ -7,7 +7,20 @@ const names: Readonly<Record<string, readonly string[]>> = {
   'service.example': ['203.0.113.1'],
   'corp.example': ['10.0.0.1'],
 };
-const find = async (name: string) => new Map(Object.entries(names)).get(name) ?? [];
+const find = async (name: string) => {
+  const found = new Map(Object.entries(names)).get(name);
+  if (!found) throw new Error(`${name} was not found`);
+  return found.map(address => ({ address, family: address.includes(':') ? 6 : 4 }));
+};
+
+/** Where a connection would lead that is refused; undefined if it is made, or the name is not found. */
+async function tooFarInside(address: string, service: string, lookup = find): Promise<string | undefined> {
+  const guard = new ReachGuard(new URL(address), new URL(service), lookup);
+  const written = await guard.written();
+  if (written !== undefined) return written;
+  await new Promise<void>(resolve => guard.lookup(new URL(address).hostname, { all: true }, () => resolve()));
+  return guard.refused;
+}
 
 describe('an address that a service gave (X4)', () => {
   it.each([
@@ -22,13 +35,37 @@ describe('an address that a service gave (X4)', () => {
     ['https://10.0.0.1/a', 'http://127.0.0.1:2', undefined],
     ['https://unknown.example/a', 'https://service.example', undefined],
   ])('%s from %s leads to %s', async (address, service, expected) => {
-    expect(await tooFarInside(new URL(address), new URL(service), find)).toBe(expected);
+    expect(await tooFarInside(address, service)).toBe(expected);
+  });
+
+  it.each([
+    ['[64:ff9b::a00:1]', 'a private network'],
+    ['[64:ff9b::7f00:1]', 'this machine'],
+    ['[64:ff9b:1::1]', 'a private network'],
+    ['[64:ff9b::cb00:7107]', undefined],
+    ['[::127.0.0.1]', 'this machine'],
+    ['[::ffff:10.0.0.1]', 'a private network'],
+    ['[::ffff:0:10.0.0.1]', 'a private network'],
+    ['[2002:7f00:1::]', 'this machine'],
+    ['[2002:cb00:7107::1]', undefined],
+    ['[2001:0:cb00:7107::80ff:fffe]', 'this machine'],
+    ['[fec0::1]', 'a private network'],
+    ['[fe80::1]', 'a private network'],
+    ['[2001:db8::1]', undefined],
+  ])('%s leads to %s', (host, expected) => {
+    expect(writtenTooFarInside(new URL(`https://${host}`), new URL('https://service.example'))).toBe(expected);
+  });
+
+  it('with the zone of a link is in a private network', async () => {
+    const zoned = async (name: string) => (name === 'zone.example' ? [{ address: 'fe80::1%eth0', family: 6 }] : []);
+    expect(await tooFarInside('https://zone.example', 'https://service.example', zoned)).toBe('a private network');
   });
 
   it('is judged as written where a proxy looks up names', async () => {
     const service = new URL('https://service.example');
-    expect(await tooFarInside(new URL('https://inside.example'), service, noLookup)).toBeUndefined();
-    expect(await tooFarInside(new URL('https://10.0.0.1'), service, noLookup)).toBe('a private network');
+    const written = (address: string) => new ReachGuard(new URL(address), service, async () => []).written();
+    expect(await written('https://inside.example')).toBeUndefined();
+    expect(await written('https://10.0.0.1')).toBe('a private network');
     expect(writtenTooFarInside(new URL('http://127.1'), service)).toBe('this machine');
     expect(writtenTooFarInside(new URL('https://inside.example'), service)).toBeUndefined();
   });

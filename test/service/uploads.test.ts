@@ -1,8 +1,9 @@
+import dns, { type LookupOptions } from 'node:dns';
 import { type FileHandle, mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { UploadUrlError } from '../../src/service/errors.ts';
 import { uploadDeadline } from '../../src/service/uploads.ts';
 import {
@@ -212,6 +213,39 @@ describe('the address', () => {
     const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
     expect(error).toMatchObject({ kind: 'request', code: 'upload_url_invalid' });
     expect(log).toEqual([]);
+  });
+
+  it('is judged by the address that the connection is made to, not by an earlier answer', async () => {
+    const storage = await hostileServer(stored);
+    const lookup = vi
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_: string, { all }: LookupOptions, done: (...found: unknown[]) => void) =>
+        all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)) as never);
+    onTestFinished(() => lookup.mockRestore());
+    const { service } = serviceAt('https://203.0.113.1', { allowInsecureHttp: true });
+    const url = storage.url.replace('127.0.0.1', 'rebound.invalid');
+    const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
+    expect(error).toMatchObject({
+      code: 'upload_url_invalid',
+      message: expect.stringMatching(/leads to rebound\.invalid:\d+ \(this machine\), where the service itself is not/),
+    });
+    expect(storage.connections()).toBe(0);
+    expect(lookup).toHaveBeenCalledTimes(1);
+  });
+
+  it('that is not found is named, with what to check', async () => {
+    const { service } = serviceAt('https://203.0.113.1');
+    const lookup = vi
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_: string, __: object, done: (error: Error) => void) =>
+        done(Object.assign(new Error('none'), { code: 'ENOTFOUND' }))) as never);
+    onTestFinished(() => lookup.mockRestore());
+    const target = { path: 'a', url: 'https://storage.invalid/a', headers: {} };
+    expect(await errorOf(service.putUpload(target, new Uint8Array(3)))).toMatchObject({
+      kind: 'network',
+      message:
+        'storage.invalid was not found in DNS (ENOTFOUND). Nothing was sent. The service named it for uploads: check the network and the proxy settings.',
+    });
   });
 
   it('may be on this machine if the service is', async () => {
