@@ -1,4 +1,6 @@
 /** How the program leaves the terminal, in every possible way. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshHome, openInShell, openSession, prompt, run } from './session.ts';
 
@@ -29,6 +31,17 @@ describe('the terminal', () => {
     session.signal(signal);
     expect((await session.ended).exitCode).toBe(code);
     expect(session.leftOn()).toEqual([]);
+  });
+
+  it('stays the program’s while its processor time is profiled', async () => {
+    const profiles = join(home.home, 'profiles');
+    const NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${profiles}`;
+    const session = openSession({ ...home.env, NODE_OPTIONS });
+    await session.waitFor('▸ t-words');
+    session.signal('SIGTERM');
+    expect((await session.ended).exitCode).toBe(143);
+    expect(session.leftOn()).toEqual([]);
+    expect(readdirSync(profiles)).not.toEqual([]);
   });
 
   it('answers keys while a filter would take for ever (X1b)', async () => {
