@@ -73,6 +73,7 @@ export interface EnsuredAddress extends LocalAddress {
 
 const askMs = 2_000;
 const silentMs = 800;
+/** Time limit for a start, once no other process has the folder any more. */
 const startMs = 15_000;
 /** Time limit for saving running work. */
 const stopMs = 60_000;
@@ -229,19 +230,34 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
     if (code !== 0) failed = killedBy ? `it was ended by ${killedBy}` : `it ended with code ${code}`;
   });
   child.unref();
-  const deadline = performance.now() + startMs;
-  while (performance.now() < deadline && failed === undefined) {
+  const begun = performance.now();
+  let deadline = begun + startMs;
+  while (failed === undefined) {
     if (readAddress(dataFolder)) {
       const found = await findService(dataFolder);
-      if (found) return found;
+      if (found) {
+        // Another was first. This one might find the folder free later, and serve it for nobody.
+        if (found.pid !== child.pid) child.kill();
+        return found;
+      }
+    }
+    if (performance.now() >= deadline) {
+      if (!isChangingHands(dataFolder) || deadline >= begun + stopMs + startMs) break;
+      deadline += startMs;
     }
     await wait(lookEveryMs, undefined, { ...(signal && { signal }) });
   }
-  const why = failed ?? `no answer in ${startMs / 1000} s${holderWords(dataFolder)}`;
+  const waited = Math.round((performance.now() - begun) / 1000);
+  const why = failed ?? `no answer in ${waited} s${holderWords(dataFolder)}`;
   const lines = log.lastLines();
   throw new Error(
     `The local service did not start: ${why}.${lines === '' ? '' : `\n${lines}`}\nNothing was lost. \`benchtop serve\` shows what is wrong.`,
   );
+}
+
+/** Whether a service saves its work before it ends, or begins: it has the folder, but no address. */
+function isChangingHands(dataFolder: string): boolean {
+  return readAddress(dataFolder) === undefined && isFolderLocked(dataFolder);
 }
 
 /** Names the process that holds the folder of a service that does not answer. */

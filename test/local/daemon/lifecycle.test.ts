@@ -19,6 +19,7 @@ import {
 import { holdLease, type LeaseEnd } from '../../../src/local/daemon/lease.ts';
 import { AlreadyRunning, type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
 import { eventually } from '../../eventually.ts';
+import { processesIn } from '../../setup/left.ts';
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const entry = { command: process.execPath, args: [main] };
@@ -47,6 +48,38 @@ describe('starting', () => {
     expect(new Set(all.map(({ pid }) => pid)).size).toBe(1);
     expect(all[0]).toMatchObject({ version, background: true, note: undefined });
     expect(await findService(dataFolder)).toMatchObject({ pid: all[0]?.pid });
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'leaves no process that was not needed, which would serve the folder later',
+    async () => {
+      const dataFolder = freshFolder();
+      const slow = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1_000)', '--'] };
+      const both = [slow, entry].map(each => ensureLocalService({ dataFolder, entry: each, version }));
+      const [first, second] = await Promise.all(both);
+      expect(first?.pid).toBe(second?.pid);
+      await eventually(() => expect(processesIn(dataFolder).map(({ pid }) => pid)).toEqual([first?.pid]));
+    },
+  );
+
+  it('waits for a service that saves its work before it ends, however long that takes', async () => {
+    const dataFolder = freshFolder();
+    const unlock = lockFolder(dataFolder);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+    });
+    const waiting = ensureLocalService({ dataFolder, entry, version });
+    const started = vi.fn();
+    void waiting.then(started, started);
+    await eventually(() => expect(existsSync(join(dataFolder, 'service.log'))).toBe(true));
+    vi.advanceTimersByTime(16_000);
+    const looks = vi.spyOn(performance, 'now');
+    await eventually(() => expect(looks.mock.calls.length).toBeGreaterThan(3));
+    expect(started).not.toHaveBeenCalled();
+    unlock?.();
+    expect(await waiting).toMatchObject({ version, background: true });
   });
 
   it('replaces one of another version as a program starts, and uses it afterwards', async () => {
