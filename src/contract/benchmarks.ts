@@ -159,6 +159,8 @@ export const benchmarkEndpoints = {
     auth: 'apiKey',
     body: createUploadBody,
     response: createUploadResult,
+    // Nothing is stored of a benchmark before it is ingested.
+    repeatable: () => true,
     sensitiveAnswer: ['url', 'headers'],
   }),
   getBenchmarkReadiness: endpoint({

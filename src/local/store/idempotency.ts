@@ -36,31 +36,38 @@ export class IdempotencyStore {
     this.#database.run('delete from idempotency_keys where created_at < ?', expired);
   }
 
+  /** The first answer to this key; undefined if there is none. @throws IdempotencyConflict if it came with another request */
+  answerTo<Answer>(request: KeyedRequest): Answer | undefined {
+    return request.key === undefined ? undefined : this.#known<Answer>(request, hashOf(request));
+  }
+
+  #known<Answer>({ organizationId, ...request }: KeyedRequest, hash: string): Answer | undefined {
+    const known = this.#database.get<{ request_hash: string; answer: string }>(
+      'select request_hash, answer from idempotency_keys where organization_id = ? and key = ?',
+      organizationId,
+      scoped(request),
+    );
+    if (known && known.request_hash !== hash)
+      throw new IdempotencyConflict('This Idempotency-Key was used for another request before.');
+    return known && (JSON.parse(known.answer) as Answer);
+  }
+
   /**
    * Returns the first answer to this key, or runs `work` and stores its answer in the same transaction.
    *
    * @throws IdempotencyConflict if the key came with another request
    */
-  once<Answer>({ organizationId, operation, key, body }: KeyedRequest, work: () => Answer): Answer {
-    if (key === undefined) return this.#database.transaction(work);
-    const request_hash = sha256(JSON.stringify(body));
-    const scoped = `${operation} ${key}`;
+  once<Answer>(request: KeyedRequest, work: () => Answer): Answer {
+    if (request.key === undefined) return this.#database.transaction(work);
+    const request_hash = hashOf(request);
     return this.#database.transaction(() => {
-      const known = this.#database.get<{ request_hash: string; answer: string }>(
-        'select request_hash, answer from idempotency_keys where organization_id = ? and key = ?',
-        organizationId,
-        scoped,
-      );
-      if (known) {
-        if (known.request_hash !== request_hash)
-          throw new IdempotencyConflict('This Idempotency-Key was used for another request before.');
-        return JSON.parse(known.answer) as Answer;
-      }
+      const known = this.#known<Answer>(request, request_hash);
+      if (known !== undefined) return known;
       const answer = work();
       this.#prune();
       this.#database.insert('idempotency_keys', {
-        organization_id: organizationId,
-        key: scoped,
+        organization_id: request.organizationId,
+        key: scoped(request),
         request_hash,
         answer: JSON.stringify(answer),
         created_at: now(),
@@ -69,3 +76,7 @@ export class IdempotencyStore {
     });
   }
 }
+
+const hashOf = ({ body }: KeyedRequest): string => sha256(JSON.stringify(body));
+
+const scoped = ({ operation, key }: Pick<KeyedRequest, 'operation' | 'key'>): string => `${operation} ${key}`;

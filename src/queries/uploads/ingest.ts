@@ -1,4 +1,5 @@
 /** Ingests the uploaded files as a benchmark, and reports what the service left out. */
+import { randomUUID } from 'node:crypto';
 import type { FailedTask, IngestResult } from '../../contract/benchmarks.ts';
 import { unreadableIn } from '../../contract/common.ts';
 import type { AgentFields } from '../../contract/generation.ts';
@@ -28,7 +29,9 @@ export async function ingest(
   signal?: AbortSignal,
 ): Promise<IngestOutcome> {
   const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
-  return outcomeOf(await service.call('ingestBenchmark', input, { signal }), plan.taskCount);
+  // Of this request alone: another attempt of the user's is to hear that the folder has changed since.
+  const options = { signal, idempotencyKey: randomUUID() };
+  return outcomeOf(await service.call('ingestBenchmark', input, options), plan.taskCount);
 }
 
 function outcomeOf({ failed_tasks, task_count, warnings }: IngestResult, sent: number): IngestOutcome {
@@ -79,7 +82,7 @@ export const isIngested = (error: unknown): boolean =>
 export async function buildImages(service: Service, benchId: string, signal?: AbortSignal): Promise<void> {
   const params = { bench_id: benchId };
   try {
-    await service.call('buildBenchmarkImages', { params }, { signal });
+    await service.call('buildBenchmarkImages', { params }, { signal, idempotencyKey: randomUUID() });
   } catch (error) {
     // A single 404 may come from a gateway: two requests show whether an ingested benchmark is gone.
     if (isUnknown(error) && (await isGoneFor(service, params, signal))) throw new ForgottenUpload();

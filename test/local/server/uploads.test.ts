@@ -407,6 +407,28 @@ it('a run that was started is given again for its key, also if its benchmark is 
   expect([again.status, again.body.eval_run_id]).toEqual([200, first.body.eval_run_id]);
 });
 
+describe('an ingest that is repeated with its key', () => {
+  const send = (benchId: string, tasks: object[], key = 'same') =>
+    service.call(
+      'POST',
+      `/api/v1/benchmarks/${benchId}/ingest`,
+      { name: 'repeated', tasks },
+      { 'Idempotency-Key': key },
+    );
+
+  it('has the answer of the first, also while that is under way', async () => {
+    const id = await uploaded([file('a.txt')]);
+    const answers = await Promise.all([1, 2].map(() => send(id, [task('one')])));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const later = await send(id, [task('one')]);
+    for (const { body } of [...answers, later]) expect(body).toMatchObject({ bench_id: id, task_count: 1 });
+    expect((await send(id, [task('two')])).body.error.code).toBe('idempotency_key_reused');
+    expect((await send(id, [task('one')], 'other')).body.error.code).toBe('benchmark_already_ingested');
+    const { body } = await service.call('GET', '/api/v1/benchmarks?search=repeated');
+    expect(body.items).toHaveLength(1);
+  });
+});
+
 describe('a run on a benchmark', () => {
   it.each([
     ['test', 'train', '/api/v1/train', { base_model_slug: 'benchtop/tutor-base' }],

@@ -12,6 +12,7 @@ import { createService, type Service } from '../../../src/service/index.ts';
 import type { Supervisor } from '../../../src/service/options.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 import { withAnswers } from '../../service/fake-service.ts';
+import { hostileServer, json, resetAtOnce } from '../../service/hostile-server.ts';
 import {
   around,
   benchmarksOf,
@@ -617,4 +618,43 @@ describe('an upload that is stopped', () => {
     expect(asked.filter(each => each.startsWith('put')).length).toBeLessThan(6);
     expect(made(folder)).toHaveLength(1);
   });
+});
+
+describe('an upload to the local service', () => {
+  /** Passes everything on, and loses the first answer at a path with its connection, as a service does that is killed. */
+  const losing = (ending: string, asked: string[]) => {
+    let isLost = false;
+    return hostileServer(async (response, request) => {
+      const { method, url, headers, body } = request;
+      const { host: _, connection: __, ...sent } = headers as Record<string, string>;
+      const answer = await fetch(local.baseUrl + url, { method, headers: sent, ...(body && { body }) });
+      const content = await answer.text();
+      if (url.endsWith(ending)) asked.push(method);
+      if (isLost || !url.endsWith(ending)) return json(JSON.parse(content), answer.status)(response, request);
+      isLost = true;
+      return resetAtOnce(response, request);
+    });
+  };
+
+  it.each(['/benchmarks/uploads', '/ingest', '/images/build'])(
+    'goes on by itself where the service ended before its answer to %s, and makes one benchmark',
+    async ending => {
+      const asked: string[] = [];
+      const { url: baseUrl } = await losing(ending, asked);
+      const supervisor: Supervisor = {
+        locate: async () => ({ baseUrl, apiKey: local.apiKey }),
+        recover: async () => true,
+      };
+      const none = async () => '';
+      const restarted = createService({ baseUrl, apiKey: none, inferenceToken: none, userAgent: 'test', supervisor });
+      onTestFinished(() => restarted.close());
+      const folder = folderOf();
+      const upload = await uploadOf(folder, remembered()());
+      await run(upload, restarted);
+      expect(upload.state.error).toBeUndefined();
+      expect(upload.state.phase).toBe('done');
+      expect(asked).toEqual(['POST', 'POST']);
+      expect(made(folder)).toHaveLength(1);
+    },
+  );
 });

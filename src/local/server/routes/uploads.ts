@@ -1,4 +1,6 @@
 /** Uploads of benchmarks: signed addresses, then ingest, which stores the uploaded files as a benchmark. */
+
+import type { IngestResult } from '../../../contract/benchmarks.ts';
 import { bytes } from '../../../text/numbers.ts';
 import { unusablePattern } from '../../grading/patterns.ts';
 import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
@@ -15,7 +17,7 @@ const largestFile = 256 * 1024 * 1024;
 const markLength = 10;
 
 export function uploadRoutes(service: ServiceContext): Handlers {
-  const { benchmarks, uploads, keyring, signedUploads } = service;
+  const { benchmarks, uploads, keyring, signedUploads, idempotency } = service;
 
   const signatureOf = (organizationId: string, bare: string): string =>
     keyring.sign('benchmark', [organizationId, bare]).replace(/[-_]/g, 'x').slice(0, markLength);
@@ -53,35 +55,41 @@ export function uploadRoutes(service: ServiceContext): Handlers {
       return signedUploads.allocate(call.origin, bench_id ?? mint(call.organizationId), declared);
     },
     ingestBenchmark: async call => {
+      const { organizationId, idempotencyKey: key, body } = call;
       const benchId = call.params['bench_id'] ?? '';
-      checkOpen(call.organizationId, benchId);
-      const described: Manifest = check(manifest, call.body);
+      const request = { organizationId, operation: 'ingestBenchmark', key, body: { benchId, body } };
+      // A client whose answer was lost with the process asks again.
+      const known = idempotency.answerTo<IngestResult>(request);
+      if (known) return known;
+      checkOpen(organizationId, benchId);
+      const described: Manifest = check(manifest, body);
       const patternIssue = await patternIssueOf(described);
       if (patternIssue) throw invalid([patternIssue]);
-      const files = await uploads.whileUnchanged(benchId, async () => {
+      return uploads.whileUnchanged(benchId, async () => {
         const declared = uploads.declared(benchId);
         const issues = [...uploadIssues(service, benchId, declared), ...taskIssues(described, declared)];
         if (issues.length > 0) throw invalid(issues);
-        const read: StoredFile[] = [];
+        const files: StoredFile[] = [];
         for (const file of declared) {
-          read.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
+          files.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
         }
-        // Another ingest may have finished while the files were read.
-        checkOpen(call.organizationId, benchId);
-        benchmarks.ingest(call.organizationId, described, { benchId, files: read });
-        return read;
+        return idempotency.once(request, () => {
+          // Another ingest may have finished while the files were read.
+          checkOpen(organizationId, benchId);
+          benchmarks.ingest(organizationId, described, { benchId, files });
+          return {
+            bench_id: benchId,
+            ok: true,
+            name: described.name,
+            label: described.label ?? described.name,
+            family: described.family ?? '',
+            task_count: described.tasks.length,
+            file_count: files.length,
+            failed_tasks: [],
+            warnings: warningsOf(described.tasks.map(readTask)),
+          };
+        });
       });
-      return {
-        bench_id: benchId,
-        ok: true,
-        name: described.name,
-        label: described.label ?? described.name,
-        family: described.family ?? '',
-        task_count: described.tasks.length,
-        file_count: files.length,
-        failed_tasks: [],
-        warnings: warningsOf(described.tasks.map(readTask)),
-      };
     },
   };
 }
