@@ -228,12 +228,20 @@ describe('answers kept for a repeat', () => {
     const database = new Database(':memory:');
     const keys = () => database.all<{ key: string }>('select key from idempotency_keys').map(({ key }) => key);
     const row = { organization_id: 'org_a', request_hash: '', answer: '1' };
-    database.insert('idempotency_keys', { ...row, key: 'old', created_at: '2020-01-01T00:00:00.000Z' });
+    const aged = (key: string, hours: number): void => {
+      const created_at = new Date(Date.now() - hours * 3_600_000).toISOString();
+      database.insert('idempotency_keys', { ...row, key, created_at });
+    };
+    aged('over a week', 7 * 24 + 1);
+    aged('under a week', 7 * 24 - 1);
     const answers = new IdempotencyStore(database);
     const once = (key: string, work: () => unknown, operation = 'startEval') =>
       answers.once({ organizationId: 'org_a', operation, key, body: {} }, work);
-    for (let turn = 0; turn < 600; turn += 1) once(`key ${turn}`, () => turn);
-    expect(keys()).not.toContain('old');
+    once('key 0', () => 0);
+    expect(keys().sort()).toEqual(['startEval key 0', 'under a week']);
+    aged('later', 7 * 24 + 1);
+    for (let turn = 1; turn < 600; turn += 1) once(`key ${turn}`, () => turn);
+    expect(keys()).not.toContain('later');
     expect(once('key 0', () => 'again')).toBe(0);
   });
 
