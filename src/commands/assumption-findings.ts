@@ -35,29 +35,35 @@ async function shownBy(probe: () => Promise<Shown>): Promise<Shown> {
   }
 }
 
-/** Asks lists in ways whose answers show whether the service follows them. */
-async function probeAll(service: Service, signal: AbortSignal): Promise<ReadonlyMap<Name, Shown>> {
-  const list = async (query: ListQuery) => {
-    const { items, next_cursor } = await service.call('listBenchmarks', { query }, { signal });
-    return { ids: items.map(({ bench_id }) => bench_id), next: next_cursor ?? undefined };
-  };
+/** A page of benchmarks. */
+export interface BenchmarkPage {
+  readonly items: readonly { readonly bench_id: string }[];
+  readonly next_cursor?: string | null | undefined;
+}
+
+const idsIn = ({ items, next_cursor }: BenchmarkPage) => ({
+  ids: items.map(({ bench_id }) => bench_id),
+  next: next_cursor ?? undefined,
+});
+
+/**
+ * Asks lists in ways whose answers show whether the service follows them.
+ *
+ * @param one what it gave when asked for one benchmark
+ */
+async function probeAll(service: Service, one: BenchmarkPage, signal: AbortSignal): Promise<ReadonlyMap<Name, Shown>> {
+  const list = async (query: ListQuery) => idsIn(await service.call('listBenchmarks', { query }, { signal }));
+  const { ids: asked, next } = idsIn(one);
   const any = await list({}).catch(() => undefined);
   const [first] = any?.ids ?? [];
   const hasMany = (any?.ids.length ?? 0) > 1;
   const probes: readonly (readonly [readonly Name[], () => Promise<Shown>])[] = [
-    [
-      ['query.limit'],
-      async () => {
-        const { ids } = await list({ limit: 1 });
-        return ids.length > 1 ? 'ignored' : hasMany ? 'works' : undefined;
-      },
-    ],
+    [['query.limit'], async () => (asked.length > 1 ? 'ignored' : hasMany ? 'works' : undefined)],
     [
       ['query.cursor'],
       async () => {
-        const { ids, next } = await list({ limit: 1 });
-        if (next === undefined || ids[0] === undefined) return undefined;
-        return (await list({ limit: 1, cursor: next })).ids[0] === ids[0] ? 'ignored' : 'works';
+        if (next === undefined || asked[0] === undefined) return undefined;
+        return (await list({ limit: 1, cursor: next })).ids[0] === asked[0] ? 'ignored' : 'works';
       },
     ],
     [
@@ -107,14 +113,16 @@ async function probeAll(service: Service, signal: AbortSignal): Promise<Readonly
  * What is known about each assumption. Those with the same answer share a line.
  *
  * @param set by the profile
+ * @param one what the service gave when asked for one benchmark
  */
 export async function assumptionFindings(
   service: Service,
   set: Readonly<Record<string, string>>,
+  one: BenchmarkPage,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const about = 'assumptions';
-  const probed = await probeAll(service, signal);
+  const probed = await probeAll(service, one, signal);
   const known = [...Object.keys(defaultAssumptions), ...assumedPaths.map(operation => `path.${operation}`)];
   const names = [...new Set([...known, ...Object.keys(set)])] as Name[];
   const shown = (name: Name): string => {

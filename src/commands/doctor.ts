@@ -22,7 +22,7 @@ import { shellWord } from '../text/shell-words.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
-import { assumptionFindings, type Finding } from './assumption-findings.ts';
+import { assumptionFindings, type BenchmarkPage, type Finding } from './assumption-findings.ts';
 import { ask } from './chat.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection } from './connect.ts';
 import { exitCodes } from './exit.ts';
@@ -196,11 +196,10 @@ async function* serviceFindings(
   const about = 'service';
   const service = await connection.service();
   const patience = (): AbortSignal => AbortSignal.any([io.signal, AbortSignal.timeout(patienceMs)]);
-  let benchId: string | undefined;
+  let benchmarks: BenchmarkPage;
   try {
     const began = performance.now();
-    const { items } = await service.call('listBenchmarks', { query: { limit: 1 } }, { signal: patience() });
-    benchId = items[0]?.bench_id;
+    benchmarks = await service.call('listBenchmarks', { query: { limit: 1 } }, { signal: patience() });
     const took = Math.round(performance.now() - began);
     yield {
       about,
@@ -211,6 +210,7 @@ async function* serviceFindings(
     yield errorOf(about, error);
     return;
   }
+  const benchId = benchmarks.items[0]?.bench_id;
   const failed: Finding[] = [];
   await Promise.all(
     Object.entries(optional).map(async ([operation, read]) => {
@@ -223,7 +223,7 @@ async function* serviceFindings(
     }),
   );
   yield* failed;
-  yield* await assumptionFindings(service, assumptions, patience());
+  yield* await assumptionFindings(service, assumptions, benchmarks, patience());
   yield { about: 'generation', state: 'note', words: service.generation.describe() };
   yield capabilityFinding(service.capabilities.missing(), failed.length);
   if (model === undefined) return;

@@ -49,3 +49,15 @@ it('says of each assumption what the service does with it, or that only a write 
     expect.stringMatching(/^note not tried/),
   ]);
 });
+
+it('asks for one benchmark once', async () => {
+  const asked: string[] = [];
+  const found = await assumptionsOf(query => {
+    asked.push([...query.keys()].sort().join());
+    const from = Number(query.get('cursor') ?? 0);
+    return { items: items.slice(from, from + Number(query.get('limit') ?? 3)), has_more: true, next_cursor: '1' };
+  });
+  expect(found).toContainEqual(expect.stringContaining('the service follows query.cursor, query.limit'));
+  expect(asked.filter(each => each === 'limit')).toEqual(['limit']);
+  expect(asked.filter(each => each === 'cursor,limit')).toEqual(['cursor,limit']);
+});
