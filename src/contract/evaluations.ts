@@ -64,8 +64,9 @@ export const evalRun = settled(
       agent_id: text,
       updated_at: text,
       completed_at: text,
-      // Counted by benchtop where only the rewards can be read.
+      // Sent by the local service, and counted by benchtop where only the rewards can be read.
       reward_count: number,
+      total_rollouts: number,
       // Sent by the local service: ignored options, and warnings about the tasks.
       ignored_options: sentences,
       warnings: sentences,

@@ -8,11 +8,12 @@ import type {
   StartEvalBody,
   TrajectoryReward,
 } from '../contract/evaluations.ts';
-import { hasEnded, isRunning } from '../contract/status.ts';
+import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
+import { amended } from './lists/amended.ts';
 import { type ListSource, readRows } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
@@ -43,6 +44,7 @@ function observeRun(run: EvalRun): Observation {
     status: run.status,
     mean: run.reward_mean,
     graded: run.reward_count,
+    total: run.total_rollouts,
     startedAt: run.created_at,
     endTime: run.completed_at,
     parent: run.bench_id,
@@ -89,6 +91,34 @@ const rememberedRuns = {
   observe: observeRun,
 } as const;
 
+/** Whether a run was cancelled or failed, and has no mean in the list: some services give one to complete runs alone. */
+const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
+  hasEnded(status) && statusMeaning(status ?? '') !== 'success' && reward_mean == null && reward_count == null;
+
+/** The runs with the mean of the rewards that there are, as `get` shows it: read once, and remembered with the record. */
+async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>(
+  page: Page,
+  context: QueryContext,
+): Promise<Page> {
+  const known = page.items.map(run => {
+    const { status, reward_mean, reward_count } =
+      (lacksMean(run) && context.memory.find('run', run.eval_run_id)?.record) || {};
+    if (status !== run.status || typeof reward_count !== 'number') return run;
+    return { ...run, reward_count, reward_mean: typeof reward_mean === 'number' ? reward_mean : null };
+  });
+  const ask = async (run: EvalRun): Promise<EvalRun> => ({
+    ...run,
+    ...(await listedOutcome(run.eval_run_id, context)),
+  });
+  return { ...page, items: await amended(known, lacksMean, ask, context.signal) };
+}
+
+/** What the rewards of a run say of it, by the names of its record. @throws ServiceError */
+async function listedOutcome(runId: string, context: QueryContext) {
+  const listed = meanOfRewards(await readTrajectoryRewards(runId, context));
+  return { reward_mean: listed.mean ?? null, reward_count: listed.rewards };
+}
+
 const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
   service.call('listEvalRuns', { params: { bench_id }, query }, { signal });
 
@@ -96,10 +126,12 @@ export function runsOfBenchmark(benchId: string): ListSource<EvalRun> {
   const listed: ListSource<EvalRun> = {
     key: evaluationKeys.runsOf(benchId),
     id: row => row.eval_run_id,
-    readPage: context =>
-      readPart('listEvalRuns', benchmarkQuery(benchId), context, () =>
+    readPage: async context => {
+      const page = await readPart('listEvalRuns', benchmarkQuery(benchId), context, () =>
         readRows(context.query, query => listRuns(context, benchId, query)),
-      ),
+      );
+      return withOutcomes(page, context);
+    },
     activity: activityOfRuns,
   };
   return remembering(listed, { ...rememberedRuns, parent: benchId });
@@ -111,14 +143,16 @@ export const everyRun: ListSource<EvalRun> = remembering(
     key: evaluationKeys.everyRun,
     id: row => row.eval_run_id,
     costly: true,
-    readPage: context =>
-      readAcross(context, {
+    readPage: async context => {
+      const page = await readAcross(context, {
         words: 'runs',
         operation: 'listEvalRuns',
         read: (benchId, query) => listRuns(context, benchId, query),
         // The count may be missing and leaves out training evaluations: only a plain zero skips the request.
         mayHave: ({ eval_run_count }) => eval_run_count !== 0,
-      }),
+      });
+      return withOutcomes(page, context);
+    },
     activity: activityOfRuns,
   },
   rememberedRuns,
@@ -134,8 +168,7 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },
     read: async (context, seen) => {
       // The rewards exist, possibly empty, if the run does.
-      const listed = meanOfRewards(await readTrajectoryRewards(runId, context));
-      const outcome = { reward_mean: listed.mean ?? null, reward_count: listed.rewards };
+      const outcome = await listedOutcome(runId, context);
       // Only what was once said of its end still holds.
       if (hasEnded(seen?.status)) return { ...seen, eval_run_id: runId, ...outcome };
       return { ...seen, eval_run_id: runId, status: null, ...outcome, remembered_at: undefined };
@@ -148,19 +181,29 @@ export function partOfRun(runId: string): NonNullable<ListSource<never>['partOf'
   return { kind: 'run', id: runId, read: evalRunQuery(runId).read };
 }
 
+/**
+ * How many rollouts have run to their end. Services differ in whether those that were cancelled with their run are
+ * terminal; they are not done.
+ */
+export function rolloutsDone({ terminal_rollouts: terminal, live }: EvalProgress): number | undefined {
+  if (terminal == null) return undefined;
+  const { scored_rollouts, failed_rollouts, cancelled_rollouts } = live ?? {};
+  return Math.max(
+    terminal - (cancelled_rollouts ?? 0),
+    Math.min(terminal, (scored_rollouts ?? 0) + (failed_rollouts ?? 0)),
+  );
+}
+
 export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
   return {
     key: evaluationKeys.progress(runId),
     about: { kind: 'run', id: runId },
-    observes: ({ status, terminal_rollouts, total_rollouts, live }) => ({
-      kind: 'run',
-      id: runId,
-      status,
-      done: terminal_rollouts,
-      total: total_rollouts,
-      mean: live?.final_reward_mean ?? live?.provisional_reward_mean,
-      graded: live?.scored_rollouts,
-    }),
+    observes: progress => {
+      const { status, total_rollouts: total, live } = progress;
+      const mean = live?.final_reward_mean ?? live?.provisional_reward_mean;
+      const done = rolloutsDone(progress);
+      return { kind: 'run', id: runId, status, done, total, mean, graded: live?.scored_rollouts };
+    },
     activity: progress => activityOfRun(progress?.status),
     read: context =>
       readPart('getEvalProgress', evalRunQuery(runId), context, () =>

@@ -18,6 +18,7 @@ import { readAcross } from './across.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
 import { heldOutMeans } from './held-out.ts';
+import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
@@ -156,8 +157,6 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
 /** A training run with its completed steps, which its record lacks. */
 export type ProgressedRun = TrainingRun & { readonly completed_steps?: number | null | undefined };
 
-const progressesAtOnce = 4;
-
 /**
  * The same list with the completed steps of each run. Requested for unfinished runs, and once for those that ended
  * before their last step; left out if unavailable.
@@ -168,28 +167,14 @@ export function withProgress(source: ListSource<TrainingRun>): ListSource<Progre
     context: QueryContext,
     page: AnnotatedPage<TrainingRun>,
   ): Promise<AnnotatedPage<ProgressedRun>> => {
-    const items: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, context.memory) }));
-    const waiting = [...items.keys()].filter(index => asksProgress(items[index]));
-    const askNext = async (): Promise<void> => {
-      for (let index = waiting.shift(); index !== undefined; index = waiting.shift()) {
-        const run = items[index];
-        if (!run) continue;
-        const { service, signal } = context;
-        try {
-          const { completed_steps } = await service.call(
-            'getTrainingProgress',
-            { params: { training_run_id: run.training_run_id } },
-            { signal },
-          );
-          items[index] = { ...run, completed_steps };
-        } catch (error) {
-          if (signal.aborted) throw error;
-          // Other requests would fail as well; the list is useful without the steps.
-          waiting.length = 0;
-        }
-      }
+    const { service, signal } = context;
+    const known: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, context.memory) }));
+    const ask = async (run: ProgressedRun): Promise<ProgressedRun> => {
+      const params = { training_run_id: run.training_run_id };
+      const { completed_steps } = await service.call('getTrainingProgress', { params }, { signal });
+      return { ...run, completed_steps };
     };
-    await Promise.all(Array.from({ length: progressesAtOnce }, askNext));
+    const items = [...(await amended(known, asksProgress, ask, signal))];
     return { ...page, items };
   };
   return {
@@ -199,9 +184,9 @@ export function withProgress(source: ListSource<TrainingRun>): ListSource<Progre
   };
 }
 
-function asksProgress(run: ProgressedRun | undefined): boolean {
-  const meaning = run?.status && statusMeaning(run.status);
-  return run?.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
+function asksProgress(run: ProgressedRun): boolean {
+  const meaning = run.status && statusMeaning(run.status);
+  return run.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
 }
 
 /** The steps of a run that had ended early when they were read are final. */

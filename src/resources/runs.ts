@@ -16,6 +16,7 @@ import {
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
@@ -58,19 +59,42 @@ export function summariseRewards(
   };
 }
 
-/** A run with the mean so far, which its record lacks until it has ended. */
+/** A run with what was seen of it besides its record, which may lack its mean and says nothing of missing rewards. */
 export type MeasuredRun = EvalRun & { readonly provisional_mean?: number | undefined };
 
 const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
-/** The rows with the means so far of those that run, by their ids; the same rows if there are none. */
-export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, number>): readonly MeasuredRun[] {
+/** What was seen of a run's rewards. */
+export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;
+
+/** The rows with what was seen of their rewards, by their ids, where their records do not say it; the same if nothing was. */
+export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, SeenMean>): readonly MeasuredRun[] {
   if (means.size === 0) return rows;
   return rows.map(row => {
-    const provisional_mean = row.reward_mean == null ? means.get(row.eval_run_id) : undefined;
-    return provisional_mean === undefined ? row : { ...row, provisional_mean };
+    const { mean, graded, total } = means.get(row.eval_run_id) ?? {};
+    const provisional_mean = row.reward_mean == null ? mean : undefined;
+    const counts =
+      row.reward_count == null && hasEnded(row.status) ? { reward_count: graded, total_rollouts: total } : {};
+    const more = { ...(provisional_mean !== undefined && { provisional_mean }), ...counts };
+    return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
   });
 }
+
+/**
+ * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, so that it is of
+ * fewer than it seems.
+ */
+export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: string | null | undefined): string {
+  const isShort = graded !== undefined && total !== undefined && graded < total;
+  return mean !== undefined && isShort && hasEnded(status) ? `${reward(mean)} n=${graded}` : reward(mean);
+}
+
+/** The same for the record of a run. */
+export const meanOfRun = (row: MeasuredRun): string =>
+  meanCell(
+    { mean: listedMean(row), graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined },
+    row.status,
+  );
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 13, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
@@ -81,7 +105,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     width: 7,
     align: 'right',
     value: listedMean,
-    text: row => reward(listedMean(row)),
+    text: meanOfRun,
   },
   modelColumn(row => row.base_model_slug),
   { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: row => row.parent_checkpoint_id ?? undefined },

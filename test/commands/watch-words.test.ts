@@ -29,6 +29,16 @@ it('is the mean with its number of rewards, and how many rollouts have none', ()
   );
 });
 
+it('counts as done what has run to its end, and not what was cancelled with its run', () => {
+  const live = { scored_rollouts: 56, cancelled_rollouts: 344, provisional_reward_mean: 0.954 };
+  for (const terminal_rollouts of [400, 56])
+    expect(said(observed({ status: 'cancelled', terminal_rollouts, total_rollouts: 400, live }))).toBe(
+      'cancelled, 56 of 400, mean 0.954 of 56 rewards, 344 without a reward',
+    );
+  const failed = { scored_rollouts: 163, failed_rollouts: 37, cancelled_rollouts: 0, final_reward_mean: 0.877 };
+  expect(observed({ status: 'completed', terminal_rollouts: 200, total_rollouts: 200, live: failed }).done).toBe(200);
+});
+
 it('writes a status in words', () => {
   expect(said({ kind: 'training', id: 'trn_1', status: 'cancel_signaled', done: 2, total: 6 })).toBe(
     'cancel signaled, 2 of 6',

@@ -1,13 +1,16 @@
 /** Which reward a table shows, and how much is done: each number by its name. */
 import { describe, expect, it } from 'vitest';
-import { exportColumns } from '../../src/present/column.ts';
+import type { EvalRun } from '../../src/contract/evaluations.ts';
+import { type Column, exportColumns, fitColumns } from '../../src/present/column.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { unknownResource } from '../../src/queries/statuses/store.ts';
 import { runColumns, withMeans } from '../../src/resources/runs.ts';
 import { trainingColumns } from '../../src/resources/training.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
+import { layoutOf } from '../../src/ui/app/layout.ts';
 import { watchColumns } from '../../src/ui/views/watch.tsx';
+import { gutter } from '../../src/ui/widgets/table/table-view.tsx';
 
 const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource => ({
   ...unknownResource({ kind, id: 'one' }, 'one'),
@@ -80,11 +83,43 @@ describe('the table of runs', () => {
       { eval_run_id: 'b', reward_mean: 0.5 },
     ];
     const means = new Map([
-      ['a', 0.41],
-      ['b', 0.1],
+      ['a', { mean: 0.41, graded: undefined, total: undefined }],
+      ['b', { mean: 0.1, graded: undefined, total: undefined }],
     ]);
     const column = runColumns.find(({ id }) => id === 'mean');
     expect(withMeans(rows, means).map(row => column?.text?.(row))).toEqual(['0.410', '0.500']);
     expect(withMeans(rows, new Map())).toBe(rows);
+  });
+
+  it('says of how many rewards the mean is, where a run has ended and some are missing', () => {
+    const column = runColumns.find(({ id }) => id === 'mean');
+    const cell = (row: Partial<EvalRun>) => column?.text?.({ eval_run_id: 'a', status: 'completed', ...row });
+    expect(cell({ reward_mean: 0.877, reward_count: 163, total_rollouts: 200 })).toBe('0.877 n=163');
+    expect(cell({ reward_mean: 0.877, reward_count: 200, total_rollouts: 200 })).toBe('0.877');
+    expect(cell({ reward_mean: 0.877, reward_count: 163 })).toBe('0.877');
+    expect(cell({ reward_count: 0, total_rollouts: 200 })).toBe('none');
+    expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877');
+    const seen = new Map([['a', { mean: 0.9, graded: 163, total: 200 }]]);
+    const [row] = withMeans([{ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }], seen);
+    expect(row && cell(row)).toBe('0.877 n=163');
+    expect(texts(lineOf('run', { status: 'completed', mean: 0.877, graded: 163, total: 200 }))).toMatchObject({
+      MEAN: '0.877 n=163',
+    });
+  });
+
+  it('has room for it at 60 and at 80 columns, without a column less', () => {
+    const rows = [
+      { eval_run_id: 'a', status: 'completed', reward_mean: 0.877, base_model_slug: 'benchtop/tutor-base' },
+    ];
+    const short = rows.map(row => ({ ...row, reward_count: 163, total_rollouts: 200 }));
+    const line = lineOf('run', { status: 'completed', mean: 0.877, done: 200 });
+    const watch = watchColumns(() => '', 8);
+    const ids = <Row>(columns: readonly Column<Row>[], room: number, shown: readonly Row[]) =>
+      fitColumns(columns, room, {}, shown).map(({ column }) => column.id);
+    for (const columns of [60, 80]) {
+      const room = (layoutOf(columns, 24, 'main', false)?.panes.main?.width ?? 0) - gutter;
+      expect(ids(runColumns, room, short)).toEqual(ids(runColumns, room, rows));
+      expect(ids(watch, room, [{ ...line, graded: 163, total: 200 }])).toContain('done');
+    }
   });
 });

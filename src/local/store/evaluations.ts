@@ -146,6 +146,17 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return row ?? { scored: 0, failed: 0, ungraded: 0, mean: null };
   }
 
+  /** Number and mean of the rewards of each run of a benchmark that has any. */
+  rewardSums(organizationId: string, benchId: string): ReadonlyMap<string, Pick<RolloutCounts, 'scored' | 'mean'>> {
+    const rows = this.database.all<{ eval_run_id: string; scored: number; mean: number }>(
+      `select eval_run_id, count(reward) as scored, avg(reward) as mean from trajectories where eval_run_id in
+       (select eval_run_id from eval_runs where organization_id = ? and bench_id = ?) group by eval_run_id`,
+      organizationId,
+      benchId,
+    );
+    return new Map(rows.map(({ eval_run_id, ...sums }) => [eval_run_id, sums]));
+  }
+
   /** The error of the first failed rollout. */
   firstError(runId: string): string {
     const row = this.database.get<{ error: string }>(

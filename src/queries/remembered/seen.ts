@@ -47,7 +47,7 @@ const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${ki
 /** Progress in one status says nothing about progress in the next. */
 function withoutProgress(record: RememberedResource['record'] | undefined): RememberedResource['record'] | undefined {
   if (!record) return undefined;
-  const { completed_steps: _, ...rest } = record;
+  const { completed_steps: _, reward_count: __, reward_mean: ___, ...rest } = record;
   return rest;
 }
 

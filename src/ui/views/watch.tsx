@@ -6,6 +6,7 @@ import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import type { HeldOutMean } from '../../queries/held-out.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
+import { meanCell } from '../../resources/runs.ts';
 import { useWatched } from '../../resources/use-watched.ts';
 import { placeOfLine, rewardName, uploadKind, type WatchedResource, watchList } from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
@@ -168,7 +169,7 @@ export function watchColumns(
   sparkWidth: number,
 ): readonly Column<WatchedResource>[] {
   return [
-    { id: 'label', title: 'WATCHED', width: { min: 14, max: 50, grow: 3 }, value: row => row.label },
+    { id: 'label', title: 'WATCHED', width: { min: 13, max: 50, grow: 3 }, value: row => row.label },
     {
       id: 'status',
       title: 'STATUS',
@@ -178,7 +179,10 @@ export function watchColumns(
     },
     numberColumn('held-out', 'HELD-OUT', 8, row => row.measured?.last.reward),
     // Of a run; of a trajectory it is its own reward.
-    numberColumn('mean', 'MEAN', 5, row => (isTrainers(row) ? undefined : row.mean)),
+    {
+      ...numberColumn('mean', 'MEAN', 5, row => (isTrainers(row) ? undefined : row.mean)),
+      text: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
+    },
     { id: 'done', title: 'DONE', width: 5, align: 'right', value: row => row.done, text: row => counts(row).done },
     { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
     { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },

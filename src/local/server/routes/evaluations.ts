@@ -4,6 +4,7 @@ import { ModelUnavailable } from '../../engine/catalog.ts';
 import { evaluationOptionSpecs, evaluationOptions, listOptions, readOptions } from '../../engine/options.ts';
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
+import type { RolloutCounts } from '../../store/evaluations.ts';
 import { type EvalRunRow, storedFailure, storedStart } from '../../store/records.ts';
 import { alreadyEnded, invalid, notFound } from '../errors.ts';
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
@@ -14,11 +15,17 @@ import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } 
 const evaluatedSplit = 'test';
 const pipeline_name = 'local-evaluation';
 
-/** A run in the contract's form, with the names of every generation. */
-function recordOf(row: EvalRunRow) {
-  const { organization_id: _, total_rollouts: __, ...run } = row;
+/**
+ * A run in the contract's form, with the names of every generation. Once it has ended, however it did, it has the mean of
+ * its rewards, and their number.
+ */
+function recordOf(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored' | 'mean'>) {
+  const { organization_id: _, ...run } = row;
+  const ended = hasEnded(row.status);
   return {
     ...run,
+    reward_mean: ended ? (row.reward_mean ?? mean) : null,
+    reward_count: ended ? scored : null,
     model_slug: run.base_model_slug,
     checkpoint_id: run.parent_checkpoint_id,
     agent_id: null,
@@ -104,9 +111,16 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     startEval: start,
     listEvalRuns: call => {
       const { bench_id } = findBenchmark(service, call.organizationId, call.params['bench_id'] ?? '');
-      return evaluations.list(call.organizationId, bench_id).map(recordOf);
+      const sums = evaluations.rewardSums(call.organizationId, bench_id);
+      const none = { scored: 0, mean: null };
+      return evaluations
+        .list(call.organizationId, bench_id)
+        .map(run => recordOf(run, sums.get(run.eval_run_id) ?? none));
     },
-    getEvalRun: call => recordOf(find(call)),
+    getEvalRun: call => {
+      const run = find(call);
+      return recordOf(run, evaluations.counts(run.eval_run_id));
+    },
     getEvalProgress: call => {
       const run = find(call);
       const { scored, failed, ungraded, mean } = evaluations.counts(run.eval_run_id);
@@ -117,7 +131,8 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
         eval_run_id: run.eval_run_id,
         status: run.status,
         failure: storedFailure(run),
-        terminal_rollouts: done + (run.status === 'cancelled' ? left : 0),
+        // Those that were cancelled never began.
+        terminal_rollouts: done,
         total_rollouts: run.total_rollouts,
         live: {
           waiting_rollouts: ended ? 0 : left,
@@ -128,7 +143,7 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
           ungraded_rollouts: ungraded,
           cancelled_rollouts: run.status === 'cancelled' ? left : 0,
           provisional_reward_mean: mean,
-          final_reward_mean: ended ? run.reward_mean : null,
+          final_reward_mean: ended ? (run.reward_mean ?? mean) : null,
         },
       };
     },

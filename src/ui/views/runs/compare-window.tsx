@@ -3,8 +3,7 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import { useList } from '../../../queries/use-list.ts';
-import { comparePlace } from '../../../resources/runs.ts';
-import { reward } from '../../../text/numbers.ts';
+import { comparePlace, meanOfRun } from '../../../resources/runs.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { type ActionWindowProps, ChoiceWindow } from '../shared/windows.tsx';
@@ -19,7 +18,7 @@ export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>)
       waiting={!runs.loaded && !runs.error}
       choices={others.map(each => ({
         key: each.eval_run_id,
-        label: clean`${each.display_name ?? each.eval_run_id}  ${reward(each.reward_mean)}  ${agoOf(instant(each.created_at))}`,
+        label: clean`${each.display_name ?? each.eval_run_id}  ${meanOfRun(each)}  ${agoOf(instant(each.created_at))}`,
         value: each,
       }))}
       emptyWords="The benchmark has no other run."

@@ -3,6 +3,7 @@
  */
 import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
+import { rolloutsDone } from '../../../queries/evaluations.ts';
 import type { RewardSummary } from '../../../resources/runs.ts';
 import { meanWords, noReward, outcomeOf } from '../../../resources/runs.ts';
 import { counted } from '../../../text/numbers.ts';
@@ -50,7 +51,8 @@ export function summaryLines(
   // The rewards may be newer than the progress.
   const unreadable = rewards?.unreadable ?? 0;
   const listed = rewards ? rewards.values.length + rewards.missing + unreadable : 0;
-  const done = progress?.terminal_rollouts == null ? undefined : Math.max(progress.terminal_rollouts, listed);
+  const ran = progress && rolloutsDone(progress);
+  const done = ran === undefined ? undefined : Math.max(ran, listed);
   const total = progress?.total_rollouts ?? undefined;
   const counts =
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;

@@ -34,6 +34,13 @@ describe('the mean', () => {
     expect(facts.some(({ label }) => label === 'mean')).toBe(false);
   });
 
+  it('is of a run that did no more than it did until it was cancelled', () => {
+    const live = { scored_rollouts: 2, cancelled_rollouts: 26 };
+    const lines = head('cancelled', rewardsOf(0, 1), { terminal_rollouts: 28, live });
+    expect(lines[1]).toMatch(/2 of 28 rollouts/);
+    expect(lines[2]).toBe('mean 0.500 of 2 rewards  26 without a reward');
+  });
+
   it('comes from the progress if no reward is listed yet', () => {
     const live = { provisional_reward_mean: 0.5, scored_rollouts: 16 };
     expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 of 16 rewards');

@@ -1,0 +1,74 @@
+/** The record of an evaluation says the same of its rewards however it has ended. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Call, ServiceContext } from '../../../src/local/server/handlers.ts';
+import { evaluationRoutes } from '../../../src/local/server/routes/evaluations.ts';
+import { Keyring } from '../../../src/local/store/keyring.ts';
+import { openStores } from '../../../src/local/store/stores.ts';
+
+function world() {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
+  const stores = openStores(folder, new Keyring(new Uint8Array(32)));
+  onTestFinished(() => {
+    stores.database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { benchmarks, evaluations } = stores;
+  const tasks = ['a', 'b', 'c', 'd'].map(name => ({ name, input_messages: [{ role: 'user', content: name }] }));
+  const bench_id = benchmarks.ingest('org_1', { name: 'b', tasks });
+  const { eval_run_id } = evaluations.create('org_1', {
+    bench_id,
+    display_name: 'x',
+    base_model_slug: 'benchtop/tutor-base',
+    parent_checkpoint_id: null,
+    training_run_id: null,
+    step: null,
+    split: 'test',
+    total_rollouts: 4,
+    options: {},
+    ignored_options: [],
+    warnings: [],
+  });
+  const routes = evaluationRoutes({ ...stores, engine: { wake: () => {} } } as unknown as ServiceContext);
+  const call = { organizationId: 'org_1', params: { bench_id, eval_run_id } } as unknown as Call;
+  const answer = (name: 'listEvalRuns' | 'getEvalRun' | 'getEvalProgress') => routes[name]?.(call as never);
+  const record = (task_id: string, reward: number | null) =>
+    evaluations.record(eval_run_id, [
+      {
+        task_id,
+        sample: 0,
+        reward,
+        error: reward === null ? 'it failed' : null,
+        steps: [],
+        latency_ms: 1,
+        completion_tokens: 1,
+      },
+    ]);
+  evaluations.setStatus(eval_run_id, 'running');
+  return { evaluations, eval_run_id, record, answer };
+}
+
+it('has the mean of its rewards and their number once it is cancelled, and has done no more than that', () => {
+  const { evaluations, eval_run_id, record, answer } = world();
+  record('a', 1);
+  record('b', 0.5);
+  record('c', null);
+  expect(answer('getEvalRun')).toMatchObject({ reward_mean: null, reward_count: null, total_rollouts: 4 });
+  evaluations.setStatus(eval_run_id, 'cancelled');
+  const said = { status: 'cancelled', reward_mean: 0.75, reward_count: 2, total_rollouts: 4 };
+  expect(answer('getEvalRun')).toMatchObject(said);
+  expect(answer('listEvalRuns')).toMatchObject([said]);
+  expect(answer('getEvalProgress')).toMatchObject({
+    terminal_rollouts: 3,
+    total_rollouts: 4,
+    live: { scored_rollouts: 2, failed_rollouts: 1, cancelled_rollouts: 1, final_reward_mean: 0.75 },
+  });
+});
+
+it('has no mean without a reward', () => {
+  const { evaluations, eval_run_id, answer } = world();
+  evaluations.setStatus(eval_run_id, 'cancelled');
+  expect(answer('listEvalRuns')).toMatchObject([{ reward_mean: null, reward_count: 0, total_rollouts: 4 }]);
+});
