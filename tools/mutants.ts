@@ -27,7 +27,8 @@ Folders of src to change; by default service, contract, text, queries, local/sto
   --seconds N   of tests for each mutant, the likeliest to fail first; one that is not killed by then survives (30)
   --only N,…    of the sample only these, by the numbers that an earlier run printed
   --smoke       a few mutants of one file, to see that it works
-Prints those that survive and the score. Those in tools/mutants/equivalent.ts do not count.
+Prints those that survive or take too long, and the score, also of a part if it is interrupted. On a busy machine a
+mutant may take too long only for that. Those in tools/mutants/equivalent.ts do not count.
 `;
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -154,6 +155,18 @@ const sample = sampled(all, values.smoke ? 3 : Number(values.count), Number(valu
   .filter(({ id }) => only.size === 0 || only.has(id));
 process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
 
+type Verdict = 'killed' | 'timeout' | 'survived' | 'not reached' | 'equivalent';
+const verdicts = new Map<number, Verdict>();
+const countOf = (verdict: Verdict): number => [...verdicts.values()].filter(each => each === verdict).length;
+
+function printScore(): void {
+  const judged = verdicts.size - countOf('equivalent');
+  const killed = countOf('killed') + countOf('timeout');
+  process.stdout.write(
+    `seed ${values.seed}: ${killed} of ${judged} killed (${countOf('timeout')} by the time limit), ${countOf('survived')} survived, ${countOf('not reached')} not reached, ${countOf('equivalent')} equivalent\nscore ${((100 * killed) / Math.max(1, judged)).toFixed(1)}%\n`,
+  );
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-mutants-'));
 const reachedFile = join(folder, 'reached');
 const scout = new Runner(folder, 'scout', { BENCHTOP_REACHED_FILE: reachedFile });
@@ -162,7 +175,12 @@ process.on('exit', () => {
   for (const runner of [scout, ...runners]) runner.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    printScore();
+    process.exit(130);
+  });
+}
 
 const copied = [
   'src',
@@ -218,8 +236,6 @@ for (const line of readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean)
 if (first.failed.length > 0)
   process.stderr.write(`left out, for they fail without a mutant: ${first.failed.join(' ')}\n${first.error}\n`);
 
-type Verdict = 'killed' | 'timeout' | 'survived' | 'not reached' | 'equivalent';
-
 /** A mutant may take so much longer than the tests without it. */
 const limitOf = (some: readonly string[]): number =>
   20_000 + 5 * some.reduce((sum, test) => sum + (times.get(test) ?? 1_000), 0);
@@ -261,7 +277,6 @@ const brief = (text: string): string => {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 };
 
-const verdicts = new Map<number, Verdict>();
 const queue = [...sample];
 await Promise.all(
   runners.map(async runner => {
@@ -276,7 +291,7 @@ await Promise.all(
       const isKilled = answer !== undefined && answer.failed.length > 0;
       const verdict = some.length > 0 && !answer ? 'timeout' : isKilled ? 'killed' : lives;
       verdicts.set(id, verdict);
-      if (verdict === 'survived' || verdict === 'not reached') {
+      if (verdict !== 'killed' && verdict !== 'equivalent') {
         const { line, operator, before, after } = mutant;
         const change = `${operator}: ${brief(before)} → ${brief(after) || 'nothing'}`;
         process.stdout.write(`${String(id).padEnd(5)}${verdict.padEnd(11)}  ${mutant.file}:${line}  ${change}\n`);
@@ -287,10 +302,5 @@ await Promise.all(
   }),
 );
 
-const count = (verdict: Verdict): number => [...verdicts.values()].filter(each => each === verdict).length;
-const judged = sample.length - count('equivalent');
-const killed = count('killed') + count('timeout');
-process.stdout.write(
-  `seed ${values.seed}: ${killed} of ${judged} killed (${count('timeout')} by the time limit), ${count('survived')} survived, ${count('not reached')} not reached, ${count('equivalent')} equivalent\nscore ${((100 * killed) / Math.max(1, judged)).toFixed(1)}%\n`,
-);
-process.exit(values.smoke && killed === 0 ? 1 : 0);
+printScore();
+process.exit(values.smoke && countOf('killed') === 0 ? 1 : 0);

@@ -1,6 +1,5 @@
 /** The base models: the text each was built from, its context length, and the size of its trainable part. */
 import { hashOf } from '../../text/hash.ts';
-import { own } from '../../text/own.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
 import { exercises } from '../samples/corpus/exercises.ts';
 import { fables } from '../samples/corpus/fables.ts';
@@ -59,7 +58,7 @@ const lines = (text: string): string[] => text.split('\n').filter(line => line.t
 
 /** The training passages of a model, with the chat template's tokens where the text is a dialogue. */
 function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][] {
-  const role = (name: string): number => vocabulary.token(own(roleTokens, name) ?? '');
+  const role = (name: keyof typeof roleTokens): number => vocabulary.token(roleTokens[name]);
   const end = vocabulary.token(endToken);
   const prose = (text: string): number[][] =>
     lines(text).map(line => [role('assistant'), ...vocabulary.encode(line), end]);

@@ -73,10 +73,10 @@ export class PolicyModel {
   /** A conversation as tokens: each turn after the token of its role, then the token that asks for the answer. */
   encode(turns: readonly ChatTurn[]): number[] {
     const tokens = turns.flatMap(({ role, content }) => [
-      this.vocabulary.token(own(roleTokens, role) ?? roleTokens['user'] ?? ''),
+      this.vocabulary.token(own<string>(roleTokens, role) ?? roleTokens.user),
       ...this.vocabulary.encode(content),
     ]);
-    return [...tokens, this.vocabulary.token(roleTokens['assistant'] ?? '')];
+    return [...tokens, this.vocabulary.token(roleTokens.assistant)];
   }
 
   /** Predicts the next word; `read` is the network's encoding of the prompt. */

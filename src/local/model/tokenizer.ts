@@ -5,11 +5,7 @@
 export const endToken = '<end>';
 export const unknownToken = '<unknown>';
 /** The role tokens of the chat template. */
-export const roleTokens: Readonly<Record<string, string>> = {
-  system: '<system>',
-  user: '<user>',
-  assistant: '<assistant>',
-};
+export const roleTokens = { system: '<system>', user: '<user>', assistant: '<assistant>' } as const;
 
 const special = [endToken, unknownToken, ...Object.values(roleTokens)];
 const word = /[\p{L}]+(?:['’][\p{L}]+)*|\d|[^\s\p{L}\d]/gu;
