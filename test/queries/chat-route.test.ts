@@ -21,3 +21,13 @@ it('asks nothing for a name that is none of a deployment', async () => {
   await expect(chatRoute(service, memory, 'acme/words', signal, true)).resolves.toEqual({ model: 'acme/words' });
   expect(requests).toEqual([]);
 });
+
+it('asks for a name that may be an id, unless a deployment was seen with that slug', async () => {
+  const { service, asked } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
+  const { signal } = new AbortController();
+  const seen = (label: string) => ({ find: () => undefined, list: () => [{ label }] as never });
+  await chatRoute(service, seen('tutor'), 'tutor', signal, true);
+  expect(asked('getDeployment')).toBe(0);
+  await chatRoute(service, seen('another'), 'tutor', signal, true);
+  expect(asked('getDeployment')).toBe(1);
+});

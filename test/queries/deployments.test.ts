@@ -1,6 +1,6 @@
-/** How often deployments are asked for. */
+/** How often deployments are asked for, and what a start of one says. */
 import { expect, it } from 'vitest';
-import { deploymentList, deploymentQuery } from '../../src/queries/deployments.ts';
+import { deploymentList, deploymentQuery, startDeployment, undeploy } from '../../src/queries/deployments.ts';
 
 it.each([
   ['pending', 'building'],
@@ -11,4 +11,17 @@ it.each([
   const deployment = { deployment_id: 'd1', status };
   expect(deploymentQuery('d1').activity(deployment)).toBe(activity);
   expect(deploymentList.activity?.([{ deployment_id: 'd2', status: 'failed' }, deployment])).toBe(activity);
+});
+
+it('one that was started, or taken away, is known by its id', () => {
+  const deployment = { deployment_id: 'd1', model_slug: 'tutor', status: 'PENDING', created_at: '2026-01-01' };
+  expect(startDeployment.starts?.(deployment, {} as never)).toEqual({
+    kind: 'deployment',
+    id: 'd1',
+    label: 'tutor',
+    status: 'PENDING',
+    startedAt: '2026-01-01',
+    record: deployment,
+  });
+  expect(undeploy.removes?.({ deployment_id: 'd1' })).toEqual({ kind: 'deployment', id: 'd1' });
 });

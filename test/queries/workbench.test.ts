@@ -1,6 +1,8 @@
-/** What a connection does when its service comes back. */
+/** When what is on screen is read again. */
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, it, onTestFinished } from 'vitest';
+import { datasetKeys } from '../../src/queries/datasets.ts';
+import { TrajectoryUpload } from '../../src/queries/uploads/trajectory-upload.ts';
 import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { eventually } from '../eventually.ts';
@@ -37,4 +39,21 @@ it('reads what is on screen once for each restart of the service, and not when i
   expect([await become(1), await become(1), await become(2), await become(2), await become(3)]).toEqual([
     1, 1, 2, 2, 3,
   ]);
+});
+
+it('reads what an upload has touched once it has ended, also after a failure', async () => {
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  let reads = 0;
+  const options = { queryKey: datasetKeys.list, queryFn: () => (reads += 1), staleTime: Number.POSITIVE_INFINITY };
+  const stop = new QueryObserver(workbench.cache, options).subscribe(() => {});
+  onTestFinished(() => {
+    stop();
+    workbench.close();
+  });
+  await eventually(() => expect(reads).toBe(1));
+  const upload = new TrajectoryUpload('job', '/nowhere/at/all.jsonl', 'mine');
+  workbench.jobs.add(upload);
+  await upload.run(workbench.service);
+  expect(upload.state.phase).toBe('failed');
+  await eventually(() => expect(reads).toBe(2));
 });

@@ -73,6 +73,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+it('knows the address once the service was found', async () => {
+  expect(connection.baseUrl).toBeUndefined();
+  const located = connection.locate(anySignal);
+  await service.comesUp(4_001);
+  await located;
+  expect(connection.baseUrl).toBe('http://127.0.0.1:4001');
+});
+
 async function connected(port = 1): Promise<Target> {
   const located = connection.locate(anySignal);
   await service.comesUp(port);

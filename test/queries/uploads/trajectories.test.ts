@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UploadCounts } from '../../../src/queries/remembered/trajectory-records.ts';
-import { type Item, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
+import { type Item, lineAt, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
 import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
 import {
   AuthenticationError,
@@ -123,6 +123,15 @@ describe('a file', () => {
     await expect(upload.saveFailures(path)).rejects.toThrow('exists already');
     writeFileSync(upload.path, 'something else');
     await expect(upload.saveFailures(join(folder, 'other.jsonl'))).rejects.toThrow('has changed');
+  });
+
+  it.each([
+    ['{"a": [1, 2]}', '{"a": [1, 2]}'],
+    ['{\r\n  "a": 1\n}', '{"a":1}'],
+    ['{\r\n  "a": \n', '{    "a":  '],
+  ])('has %j as one line: %j', async (item, expected) => {
+    const bytes = Buffer.from(item);
+    expect(String(Buffer.from(await lineAt(reading(bytes, 3), { start: 0, end: bytes.length })))).toBe(expected);
   });
 
   it('that was uploaded already is skipped', async () => {
