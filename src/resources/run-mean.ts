@@ -2,7 +2,7 @@
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
-import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import { lackingTasks, type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { meanOfRewards, rewardsByTask } from '../queries/run-rewards.ts';
@@ -11,6 +11,8 @@ import { boundsWords, intervalLabel } from './comparison.ts';
 import { extentOf } from './run-extent.ts';
 
 export interface RunMean extends TaskMean {
+  /** Its tasks with those that have no reward, if it is certain how many there are. */
+  readonly allTasks: number | undefined;
   readonly interval: Interval | undefined;
   /** The range that a reward lies outside of, so that there is no interval. */
   readonly outside: Range | undefined;
@@ -25,6 +27,14 @@ export interface RunMeanOptions {
   /** Rollouts of the run, if known. */
   readonly total?: number | null | undefined;
   readonly range?: Range | undefined;
+}
+
+function allTasksOf(run: RunTasks): number | undefined {
+  const { tasks } = lackingTasks([run]);
+  const known = run.tasks.length;
+  // Two rollouts of each task would be more than there are, so that each that is not listed is another task.
+  const isSingle = run.tasks.every(({ length }) => length <= 1) && known * 2 > (run.total ?? 0);
+  return tasks === known || isSingle ? tasks : undefined;
 }
 
 /** A rollout of no known task counts as a task of its own. */
@@ -42,6 +52,7 @@ export function runMeanOf(
   const { interval, reason } = evidenceFor([run], options);
   return {
     ...taskMean(run, options.range),
+    allTasks: allTasksOf(run),
     interval: interval(),
     outside: reason === 'outside' ? options.range : undefined,
     hasNameless: nameless.listed.length > 0,
@@ -73,20 +84,25 @@ export async function readCertainty({ id, status, total, mean }: SeenRun, contex
   };
 }
 
+/** `28 tasks`, or `24 of 28 tasks` where the others have no reward. */
+function tasksWords({ tasks, allTasks = tasks, rated, hasNameless }: RunMean): string {
+  if (hasNameless) return `${counted(rated, 'rollout')} as if of different tasks`;
+  return allTasks === tasks ? counted(tasks, 'task') : `${tasks} of ${counted(allTasks, 'task')}`;
+}
+
 /**
- * `95% between 0.460 and 0.880 by 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for each of
- * them. Empty where nothing is rated.
+ * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for each
+ * of them. Empty where nothing is rated.
  */
 export function certaintyWords(run: RunMean): string {
-  const { mean, tasks, rated, interval, outside, isOpen } = run;
+  const { mean, interval, outside, isOpen } = run;
   if (mean === undefined) return '';
   if (isOpen) return 'no interval: the service does not say how many rewards are missing';
   if (outside && !interval) return `no interval: rewards lie outside of ${outside.join('..')}`;
-  const units = run.hasNameless ? `${counted(rated, 'rollout')} as if of different tasks` : counted(tasks, 'task');
   const condition = run.isUncounted ? ', if the run has ended' : '';
   return [
     interval &&
-      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${units}${condition}`,
+      `${intervalLabel(interval)} between ${reward(interval.low)} and ${reward(interval.high)} by ${tasksWords(run)}${condition}`,
     boundsWords(run),
   ]
     .filter(Boolean)

@@ -88,8 +88,16 @@ describe('the interval', () => {
   it('says what missing rewards could change (R1)', () => {
     const rewards = ofTasks(...Array<number>(17).fill(1), ...Array<number>(7).fill(0), null, null, null);
     expect(certainty('completed', rewards, 28)).toMatch(
-      /^95% between 0\.4\d+ and 0\.8\d+ by 24 tasks; 0\.607 to 0\.750 whatever the 4 were$/,
+      /^95% between 0\.4\d+ and 0\.8\d+ by 24 of 28 tasks; 0\.607 to 0\.750 whatever the 4 were$/,
     );
+  });
+
+  it('says of how many tasks the interval is, listed or not, where that is certain', () => {
+    const rated = ofTasks(...Array<number>(163).fill(1));
+    expect(certainty('completed', rated, 200)).toMatch(/ by 163 of 200 tasks; /);
+    // Two tasks of two rollouts each, or more tasks than these: nobody knows.
+    expect(certainty('completed', ofTasks(1, 0), 4)).toMatch(/ by 2 tasks; /);
+    expect(certainty('completed', rated, 163)).toMatch(/ by 163 tasks$/);
   });
 
   it('counts rewards that are to come, or will not come, as the lowest and as the highest', () => {
