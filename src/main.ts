@@ -6,6 +6,10 @@ import { printPrebuilt } from './commands/prebuilt.ts';
 import { findPaths } from './config/paths.ts';
 import { makePrivateFolder } from './text/ownership.ts';
 
+// Without a listener it would open Node's debugger, in a process that holds keys. What is started as `thisProgram` has a
+// flag as well; a command cannot, and Node takes some milliseconds to come here.
+process.on('SIGUSR1', () => {});
+
 /** The first Node that supports proxies; package.json requires it too. */
 const oldestNode = [22, 21] as const;
 
@@ -18,8 +22,6 @@ const words = process.argv.slice(2);
 if (!printPrebuilt(words, new URL('.', import.meta.url))) {
   cacheCompiledCode(join(findPaths(process.env).cache, 'compiled'));
   hideKnownWarnings();
-  // Without a listener it would open Node's debugger, in a process that holds keys.
-  process.on('SIGUSR1', () => {});
   // Only the screen needs no table of flags.
   if (words.length === 0) {
     try {

@@ -16,6 +16,7 @@ import {
   type SupervisedService,
 } from '../service/supervisor.ts';
 import { unlessAborted } from '../text/abort.ts';
+import { thisProgram } from '../text/this-program.ts';
 import { version } from './version.ts';
 
 /** One gate per host for everything this process sends. */
@@ -54,7 +55,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
       const { ensureLocalService } = await client();
       const { baseUrl, apiKey, instanceId, note } = await ensureLocalService({
         dataFolder: paths.data,
-        entry: { command: process.execPath, args: [...process.execArgv, process.argv[1] ?? ''] },
+        entry: thisProgram(),
         version,
         upstream: upstream && { url: upstream.url.value, key: await upstreamKey(signal) },
         moment,
