@@ -8,7 +8,7 @@ import type { RequestPreview } from '../service/request.ts';
 import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { exitCodeOf } from './failure.ts';
+import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
 import { parseUntil } from './until.ts';
@@ -193,10 +193,16 @@ export async function finish(
     } catch (error) {
       // How it ended is known, or that it is not: the record only explains it.
       if (isLate) return code;
-      await io.fail(error);
-      return exitCodeOf(error);
+      const after = exitCodeAfterChange(error);
+      await io.fail(error, after);
+      return after;
     }
     return code;
+  } catch (error) {
+    const after = exitCodeAfterChange(error);
+    if (after === exitCodeOf(error)) throw error;
+    await io.fail(error, after);
+    return after;
   } finally {
     await printOutcome(record, ref, flags, io);
   }

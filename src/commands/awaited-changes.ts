@@ -7,7 +7,7 @@ import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { noteChange } from './act.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
-import { exitCodeOf } from './failure.ts';
+import { exitCodeAfterChange } from './failure.ts';
 import { type Found, nameOf } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { type AwaitedChange, type Seen, untilEnded, type WaitOptions } from './until-ended.ts';
@@ -54,8 +54,9 @@ export async function awaited(
     return note(seen);
   };
   const code = await untilEnded(ref, context, io, { ...options, onChange }).catch(async (error: unknown) => {
-    await io.fail(error);
-    return exitCodeOf(error);
+    const code = exitCodeAfterChange(error);
+    await io.fail(error, code);
+    return code;
   });
   return { code, status };
 }

@@ -129,7 +129,8 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
   const { bavail, bsize } = statfsSync(existing);
   const free = bavail * bsize;
   const words = `${path}${existing === path ? '' : ' (not created yet)'}, ${bytes(free)} free`;
-  yield { about, state: free < littleRoom ? 'warn' : 'ok', words };
+  if (free === 0) yield { about, state: otherwise, words: `${words}, so ${lost}` };
+  else yield { about, state: free < littleRoom ? 'warn' : 'ok', words };
 }
 
 function sharedFolder(path: string): Error | undefined {

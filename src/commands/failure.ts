@@ -52,6 +52,12 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
+/** The same once something was changed, which the code for a wrong request denies. */
+export function exitCodeAfterChange(error: unknown): ExitCode {
+  const code = exitCodeOf(error);
+  return code === exitCodes.usage ? exitCodes.failed : code;
+}
+
 /** The failure in words, without secrets or unsafe characters: one line, but for a list of what is wrong in the settings. */
 export function messageOf(error: unknown): string {
   return sanitise(redactor([])(describeError(asError(error))), { multiline: error instanceof ConfigError });
@@ -84,17 +90,16 @@ function inSnakeCase(record: object): Record<string, unknown> {
 }
 
 /** An error as data: its kind, its message, the exit code, and what is known of the request. */
-function errorRecord(error: unknown): Record<string, unknown> {
-  const exit_code = exitCodeOf(error);
+function errorRecord(error: unknown, exit_code: ExitCode): Record<string, unknown> {
   if (error instanceof ServiceError) return { ...inSnakeCase(error.toJSON()), exit_code };
   const { message, name } = asError(error);
   return { name, kind: kindOfExitCode[exit_code], message, exit_code };
 }
 
 /** The error as printed at the end: as JSON if the result would have been JSON. */
-export function describeFailure(error: unknown, asJson: boolean): string {
+export function describeFailure(error: unknown, asJson: boolean, code = exitCodeOf(error)): string {
   if (!asJson) return `benchtop: ${messageOf(error)}`;
-  return redactor([])(safeJson({ error: errorRecord(error) }));
+  return redactor([])(safeJson({ error: errorRecord(error, code) }));
 }
 
 /** Prints the failure to standard error. Returns the exit code. */

@@ -19,8 +19,8 @@ export interface CommandIo {
   readonly print: (text: string) => Promise<void>;
   /** Prints one line on standard error, made safe for a terminal. */
   readonly note: (text: string, fields?: NoteFields) => void;
-  /** Reports an error in the same way, without secrets. */
-  readonly fail: (error: unknown) => Promise<void>;
+  /** Reports an error in the same way, without secrets. The exit code is that of the error by default. */
+  readonly fail: (error: unknown, code?: ExitCode) => Promise<void>;
   /** Overrides the poll intervals of the settings, e.g. so that a test does not wait for them. */
   readonly poll?: PollIntervals;
   /** Width of the terminal in columns; undefined for a file or a pipe. */

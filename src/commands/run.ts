@@ -1,5 +1,5 @@
 /** Runs a command line. Each command's code is loaded when it is used. */
-import { exitCodes, Interruption } from './exit.ts';
+import { type ExitCode, exitCodes, Interruption } from './exit.ts';
 import { type CommandIo, type NoteFields, processIo } from './io.ts';
 import { type Parsed, parse, wantsJson } from './parse.ts';
 import type { CommandInput, CommandName, WorkbenchFlags } from './table/commands.ts';
@@ -48,7 +48,8 @@ function inJson(io: CommandIo): CommandIo {
   return Object.create(io, {
     note: { value: (text: string, fields?: NoteFields) => io.note(JSON.stringify({ note: text, ...fields })) },
     fail: {
-      value: async (error: unknown) => io.note((await import('./failure.ts')).describeFailure(error, true)),
+      value: async (error: unknown, code?: ExitCode) =>
+        io.note((await import('./failure.ts')).describeFailure(error, true, code)),
     },
   }) as CommandIo;
 }

@@ -22,7 +22,7 @@ import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
-import { exitCodeOf } from './failure.ts';
+import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import { resourceOrThrow, rowsNamed } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord, type RecordFlags } from './output.ts';
@@ -66,19 +66,27 @@ async function finish(
   }
 }
 
+interface End {
+  readonly phase: string;
+  readonly error: Error | undefined;
+  /** The service has a part of it. */
+  readonly hasSent: boolean;
+}
+
 /** Reports why it ended early. */
-async function noteEnd(phase: string, error: Error | undefined, asJson: boolean, io: CommandIo): Promise<ExitCode> {
+async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: CommandIo): Promise<ExitCode> {
   if (phase === 'done') return exitCodes.done;
   if (phase === 'cancelled') {
     io.note('Stopped. The same command continues from here.');
     return io.signal.aborted ? exitCodes.interrupted : exitCodes.timeout;
   }
   const failure = error ?? new CommandError('The upload ended early.', exitCodes.failed);
-  await io.fail(failure);
+  const code = hasSent ? exitCodeAfterChange(failure) : exitCodeOf(failure);
+  await io.fail(failure, code);
   // The error as data has them already.
   const context = failure instanceof ServiceError && !asJson ? failure.context : undefined;
   for (const [name, value] of Object.entries(context ?? {})) io.note(clean`  ${name}: ${safeJson(value)}`);
-  return exitCodeOf(failure);
+  return code;
 }
 
 const none: MissingSecrets = { names: [], notes: [] };
@@ -177,7 +185,7 @@ async function uploadBenchmark(
   noteNews();
   for (const note of plan.notes) io.note(note);
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
-  const code = await noteEnd(phase, error, flags.json ?? false, io);
+  const code = await noteEnd({ phase, error, hasSent: benchId !== undefined }, flags.json ?? false, io);
   // The result that is printed as data has it.
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
     io.note(clean`bench_id: ${benchId}`);
@@ -237,7 +245,7 @@ async function uploadTrajectories(
       return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
     },
   );
-  const { phase, counts, error } = job.state;
+  const { phase, counts, error, hasSent } = job.state;
   if (!flags.json) {
     for (const { line, status, failed, message } of job.outcomes) {
       if (failed) io.note(clean`line ${line}: ${message ?? status}`);
@@ -252,7 +260,7 @@ async function uploadTrajectories(
   if (failures !== undefined && job.failures > 0) {
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
-  const code = await noteEnd(phase, error, flags.json ?? false, io);
+  const code = await noteEnd({ phase, error, hasSent }, flags.json ?? false, io);
   return code === exitCodes.done && counts.failed > 0 ? exitCodes.failed : code;
 }
 

@@ -428,8 +428,12 @@ describe('upload', () => {
     expect(early.notes).toMatch(/manifest\.json.*tasks\[0\]\.run_command.*tasks\[1\]\.name.*tasks\[1\]\.split/s);
     write([{ name: 'one', run_command: 'x', grader: { kind: 'exact' } }]);
     const { code, notes } = await cli('upload', [folder]);
-    expect(code).toBe(exitCodes.usage);
-    expect(notes).toMatch(/tasks\[0\]\.grader\.expected/);
+    // The files are on the service: it is not that nothing was changed.
+    expect(code).toBe(exitCodes.failed);
+    expect(notes).toMatch(/tasks\[0\]\.grader\.expected[\s\S]*bench_id: bench_/);
+    const asData = await cli('upload', [folder, '--wait', '--json']);
+    expect(asData.code).toBe(exitCodes.failed);
+    expect(asData.notes).toContain(`"exit_code":${exitCodes.failed}`);
   });
 
   it('says the id also where everything had been sent before, and the manifest was refused', async () => {
@@ -449,7 +453,7 @@ describe('upload', () => {
     expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
     // Only the service rejects this one, once everything is sent.
     write({ name: 'x', label: 'x', tasks: [say('a', 'train', { kind: 'exact' })] });
-    expect((await cli('upload', [folder])).code).toBe(exitCodes.usage);
+    expect((await cli('upload', [folder])).code).toBe(exitCodes.failed);
     write({ name: 'x', label: 'x', tasks });
     const { code, out } = await cli('upload', [folder]);
     expect([code, out]).toEqual([exitCodes.done, expect.stringMatching(/^bench_\w+\n$/)]);

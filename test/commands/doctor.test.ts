@@ -1,10 +1,15 @@
 /** What `doctor` reports about folders and the network. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { folderFindings, networkFindings } from '../../src/commands/doctor.ts';
 import { resolveProfile } from '../../src/config/profile.ts';
+
+vi.mock('node:fs', async original => {
+  const fs = await original<typeof import('node:fs')>();
+  return { ...fs, statfsSync: vi.fn(fs.statfsSync) };
+});
 
 function findingsFor(flags: Record<string, string>, environment: Record<string, string>) {
   const input = { flags, environment, secrets: new Set<string>(), settings: {}, settingsPath: '', settingsFolder: '/' };
@@ -65,6 +70,14 @@ describe('a folder', () => {
     writeFileSync(file, '');
     expect(findings(join(file, 'state'))).toEqual([expect.stringMatching(/^warn .* cannot be written, so no history/)]);
     expect(findings(join(file, 'data'), 'fail')).toEqual([expect.stringMatching(/^fail .* cannot be written/)]);
+  });
+
+  it('without any room is as bad as one that cannot be written', () => {
+    const none = { bavail: 0, bsize: 4096 } as ReturnType<typeof statfsSync>;
+    vi.mocked(statfsSync).mockReturnValueOnce(none).mockReturnValueOnce(none);
+    const words = ', 0 B free, so no history is kept';
+    expect(findings(folder())).toEqual([expect.stringMatching(new RegExp(`^warn .*${words}$`))]);
+    expect(findings(folder(), 'fail')).toEqual([expect.stringMatching(new RegExp(`^fail .*${words}$`))]);
   });
 
   it('that others can change or see is named with what to run (X5)', () => {

@@ -81,6 +81,12 @@ it('names what it has started if its state is refused later', async () => {
   expect({ code, out }).toEqual({ code: exitCodes.forbidden, out: 'evr_1\n' });
 });
 
+it('does not call the command wrong that has started something', async () => {
+  const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 422));
+  const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);
+  expect({ code, out }).toEqual({ code: exitCodes.failed, out: 'evr_1\n' });
+});
+
 it('gives the reason of a refusal, also if the secrets behind it cannot be read in time', async () => {
   const conflict = refusal(409, 'conflict_error', 'not_ready', { message: 'The benchmark is not ready.' });
   const { cli, requests, isUp } = await cliTo(known, (response, request) => {

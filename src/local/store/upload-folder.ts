@@ -48,7 +48,7 @@ export class UploadClosed extends Error {
   override readonly name = 'UploadClosed';
 
   constructor() {
-    super('The benchmark has been ingested; it takes no more files.');
+    super('No file can be added to this benchmark any more: it has been ingested, or is being ingested now.');
   }
 }
 
