@@ -56,3 +56,10 @@ it('runtimes are polled while one is being built', () => {
   expect(runtimeList.activity?.([runtime('completed'), runtime('building')])).toBe('building');
   expect(runtimeList.activity?.([runtime('completed')])).toBe('open');
 });
+
+it('a list of runtimes that is no longer wanted is not read on', async () => {
+  const given: unknown[] = [];
+  const asked = context({ listBenchmarkRuntimes: (_, { signal }) => given.push(signal) });
+  await runtimeList.readPage(asked);
+  expect(given).toEqual([asked.signal]);
+});

@@ -57,3 +57,14 @@ describe('the trajectories of an evaluation run', () => {
     expect(page.note).toBe('2 more, counted above, have no id and cannot be opened');
   });
 });
+
+it.each([
+  ['running', 'running'],
+  ['completed', 'open'],
+])('a list with one that is %s changes like something %s', (status, activity) => {
+  const rows = [
+    { trajectory_id: 'trj_1', status: 'completed' },
+    { trajectory_id: 'trj_2', status },
+  ];
+  expect(trajectoryList({}).activity?.(rows)).toBe(activity);
+});
