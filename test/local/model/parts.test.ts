@@ -5,7 +5,7 @@ import { CorruptFileError, pack, unpack } from '../../../src/local/model/contain
 import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
 import { draw, PolicyModel } from '../../../src/local/model/policy.ts';
-import { createPrng } from '../../../src/local/model/prng.ts';
+import { createPrng, shuffled } from '../../../src/local/model/prng.ts';
 import { Vocabulary } from '../../../src/local/model/tokenizer.ts';
 
 it('draws the numbers of mulberry32, which stored seeds rely on', () => {
@@ -209,4 +209,9 @@ describe('a file of numbers', () => {
     said(changed(0, 7)).toThrow('The file is not a part: it begins with other bytes.');
     said(changed(4, 2)).toThrow('The file is a part of version 2; this program reads version 1.');
   });
+});
+
+it('a shuffle can end in every order', () => {
+  const orders = Array.from({ length: 200 }, (_, seed) => shuffled(['a', 'b', 'c'], seed).join(''));
+  expect(new Set(orders)).toEqual(new Set(['abc', 'acb', 'bac', 'bca', 'cab', 'cba']));
 });
