@@ -1,6 +1,7 @@
 /** When an evaluation counts as ended by its rewards. */
 import { expect, it } from 'vitest';
-import { parseUntil, type RewardsRead, UntilJudge } from '../../src/commands/until.ts';
+import { parseUntil, type RewardsRead, readRewards, UntilJudge } from '../../src/commands/until.ts';
+import { notFound, scriptedService } from '../queries/scripted-service.ts';
 
 const read = (graded: number, state = `${graded}`): RewardsRead => ({ graded, mean: undefined, state });
 
@@ -20,6 +21,29 @@ it('is quiet once it has a reward and nothing new has come for so long (C2)', ()
     false,
     true,
   ]);
+});
+
+it('is news of a run: a rollout, a reward, and a snapshot of its statistics', async () => {
+  const row = (id: number, reward: number | null) => ({ trajectory_id: `traj_${id}`, task_id: 'one', reward });
+  const readOf = async (rows: readonly object[], snapshots: number | undefined): Promise<RewardsRead> => {
+    const { service } = scriptedService({
+      getTrajectoryRewards: () => ({ trajectory_rewards: rows }),
+      getRolloutStatistics: () =>
+        snapshots === undefined ? notFound('evr_1') : { snapshots: Array.from({ length: snapshots }, () => ({})) },
+    });
+    return readRewards(service, 'evr_1', new AbortController().signal);
+  };
+  const graded = [row(1, 0.25), row(2, 0.75)];
+  const base = await readOf(graded, 1);
+  expect(base).toMatchObject({ graded: 2, mean: 0.5 });
+  expect((await readOf(graded, 1)).state).toBe(base.state);
+  for (const other of [
+    await readOf([...graded, row(3, null)], 1),
+    await readOf([...graded, row(3, 0.5)], 1),
+    await readOf(graded, 2),
+    await readOf(graded, undefined),
+  ])
+    expect(other.state).not.toBe(base.state);
 });
 
 it('has ended with as many rewards as asked for (C2)', () => {

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lchownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { takeLock } from '../../src/text/file-lock.ts';
 import {
   checkOwnFile,
@@ -55,6 +55,17 @@ describe('a folder', () => {
     expect(folderSharing(join(folder, 'link'))).toBeUndefined();
     writeFileSync(join(folder, 'file'), '');
     expect(() => makePrivateFolder(join(folder, 'file'))).toThrow('is not a folder');
+  });
+
+  it.skipIf(process.platform === 'win32')('is shared if the link that leads to it is another user’s', () => {
+    const link = join(folder, 'link');
+    // What root owns belongs to nobody else.
+    symlinkSync('/', link);
+    if (me === 0) lchownSync(link, 4711, 4711);
+    else vi.spyOn(process, 'getuid').mockReturnValue(me + 1);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(folderSharing('/')).toBeUndefined();
+    expect(folderSharing(link)?.words).toBe(`belongs to another user (uid ${me || 4711})`);
   });
 
   it('is tightened if it is the user’s', () => {
