@@ -66,6 +66,7 @@ export class Input extends Readable {
   #timer: NodeJS.Timeout | undefined;
   #raw = false;
   #lent = false;
+  #heardAt = Number.NEGATIVE_INFINITY;
 
   /** Mouse reports are removed if there is a listener for them. */
   constructor(source: InputSource, onAnswer: () => void, onMouse?: (event: MouseEvent) => void) {
@@ -80,13 +81,21 @@ export class Input extends Readable {
 
   override _read(): void {}
 
+  /** When keys last arrived, by `performance.now`: they may be handled later. */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
   readonly #take = (data: string | Buffer): void => {
     clearTimeout(this.#timer);
     const { events, rest: typed } = this.#mouse?.feed(String(data)) ?? { events: [], rest: String(data) };
     for (const event of events) this.#onMouse(event);
     const { keys, answers, rest } = splitAnswers(this.#rest + typed);
     this.#rest = rest;
-    if (keys !== '') this.push(this.#paste.take(keys, performance.now()));
+    if (keys !== '') {
+      this.#heardAt = performance.now();
+      this.push(this.#paste.take(keys, this.#heardAt));
+    }
     for (let index = 0; index < answers; index += 1) this.#onAnswer();
     if (rest === '') return;
     this.#timer = setTimeout(() => {

@@ -46,7 +46,7 @@ type EndingSignal = (typeof endingSignals)[number];
 /** The exit code for a signal, as a shell reports it: 128 plus its number. */
 const codeOf = (signal: EndingSignal): number => 128 + constants.signals[signal];
 
-/** A suspend key this soon after continuing was typed before the suspension. */
+/** A suspend key that arrives this soon after continuing, or came before, was typed before the suspension. */
 const typedBeforeMs = 250;
 
 /** How long to wait for an answer of the terminal before lending it. */
@@ -183,7 +183,7 @@ export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: 
     writeRaw: sequence => output.write(sequence),
     runExternal,
     suspend: () => {
-      if (performance.now() - continuedAt > typedBeforeMs) void suspend(0);
+      if (input.heardAt - continuedAt > typedBeforeMs) void suspend(0);
     },
     quit: (code = 0) => void painter.pauseAndDrain(answerMs).then(() => end(code)),
     repaint: measure,
