@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { resources } from '../../src/resources/catalogue.ts';
-import { cliOn, testFolder } from '../commands/cli.ts';
+import { cliOn, testFolder, timeIsUp } from '../commands/cli.ts';
 import { smallFolder } from '../queries/uploads/small-folder.ts';
 import { apiKey } from '../service/hostile-server.ts';
 import { standIn } from './stand-in.ts';
@@ -70,7 +70,9 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   it('watch says if another record comes than was asked for', async () => {
     const { cli } = await worldOf(generation);
     const [asked, answered] = isNewest ? ['91c9', '91c0'] : ['evr_9', 'evr_1'];
-    const { code, out, notes } = await cli('watch', ['run', asked, '--timeout', '0.3', '--json']);
+    const { code, out, notes } = await cli('watch', ['run', asked, '--timeout', '2', '--json'], {
+      onPrint: timeIsUp(),
+    });
     expect([code, JSON.parse(out)]).toEqual([124, expect.objectContaining({ id: answered, label: 'baseline' })]);
     expect(notes).toContain(`Asked for ${asked}, the service answers with ${answered}.`);
   });
