@@ -98,7 +98,7 @@ export const meanOfRun = (row: MeasuredRun): string =>
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 13, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
-  { id: 'status', title: 'STATUS', width: 12, value: row => row.status ?? 'unknown', status: true },
+  { id: 'status', title: 'STATUS', width: 12, value: row => row.status ?? undefined, status: true },
   {
     id: 'mean',
     title: 'MEAN',

@@ -688,6 +688,14 @@ describe('failures', () => {
     expect(notes).toContain(`${asked - 1} rows with a duplicate id`);
   });
 
+  it('without a status have none, where the service says none', async () => {
+    const rows = [{ eval_run_id: 'evr_1', bench_id: 'b', display_name: 'first' }];
+    const server = await hostileServer(json({ items: rows, has_more: false, next_cursor: null }));
+    const far = cliOn({ baseUrl: server.url, apiKey: 'key-key-key-key' });
+    expect((await far('list', ['runs', '--columns', 'run,status'])).out).toBe('RUN\tSTATUS\nfirst\t\n');
+    expect((await far('list', ['runs'], { columns: 100 })).out).not.toContain('unknown');
+  });
+
   it('and hostile text do not reach the terminal unchanged', async () => {
     const evil = '\u001b]0;owned\u0007\u001b[2Jbench\u202e\u009b31m';
     const rows = [{ bench_id: 'bench_1', label: evil, family: 'x\r\ny' }];

@@ -37,7 +37,7 @@ const words: Readonly<Record<string, Readonly<Record<'document' | 'newest', read
     newest: ['3 tasks', '1 of 3 images ready, 1 failed', 'baseline', '1 row could not be read'],
   },
   'record runs': { document: ['0.500 of 6 rewards'], newest: ['0.500 of 6 rewards'] },
-  'list runs': { document: ['baseline', 'failed'], newest: ['baseline', 'unknown'] },
+  'list runs': { document: ['baseline', 'failed'], newest: ['baseline'] },
   'record training': {
     document: ['14 of 16 samples'],
     newest: ['14 of 16 samples, 2 cancelled', '1 point of the curves could not be read'],
