@@ -1,4 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { mutantsOf, withMutants } from '../tools/mutants/find.ts';
 
 const changes = (text: string) => mutantsOf('x.ts', text).map(({ before, after }) => `${before} → ${after}`);
@@ -59,3 +65,39 @@ it('leave an `else` with its own `if`', () => {
     ['else'],
   ]);
 });
+
+it('are judged by the tests that are run for each, whatever failed for another', async () => {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-judged-'));
+  for (const name of ['tools/mutants', 'package.json'])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'test'));
+  const [bad, good] = ['bad', 'good'].map(name => join(folder, 'test', `${name}.test.ts`));
+  for (const [path, wanted] of [
+    [bad, 2],
+    [good, 1],
+  ] as const)
+    writeFileSync(path ?? '', `import { expect, it } from 'vitest';\nit('is one', () => expect(1).toBe(${wanted}));\n`);
+  const active = join(folder, 'active');
+  writeFileSync(active, '-1');
+  const worker = fork(join(folder, 'tools/mutants/worker.ts'), [active, '1', '1'], {
+    cwd: folder,
+    env: { ...process.env, BENCHTOP_MUTANT_FILE: active },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  onTestFinished(async () => {
+    const ended = once(worker, 'exit');
+    worker.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await once(worker, 'message');
+  const failedOf = async (...tests: unknown[]): Promise<unknown> => {
+    worker.send({ active: 0, tests });
+    const [{ failed }] = (await once(worker, 'message')) as [{ failed: unknown }];
+    return failed;
+  };
+  expect(await failedOf(bad)).toEqual([bad]);
+  expect(await failedOf(good)).toEqual([]);
+}, 120_000);

@@ -34,7 +34,9 @@ async function runTests({ active, tests }: { active: number; tests: readonly str
   const project = vitest.getRootProject();
   vitest.state.clearErrors();
   const specifications = tests.map(test => project.createSpecification(test));
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  const { testModules: all, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  // Those of earlier runs are among them, with what they said then.
+  const testModules = all.filter(({ moduleId }) => tests.includes(moduleId));
   const failed = testModules.filter(module => !module.ok()).map(({ moduleId }) => moduleId);
   process.send?.({
     failed: unhandledErrors.length > 0 && failed.length === 0 ? ['unhandled'] : failed,
