@@ -16,7 +16,10 @@ const gate = (): string => join(home.home, 'gate');
 /** Once this file exists, files are stored without delay. */
 const swift = (): string => join(home.home, 'swift');
 
-/** Slows the service down: each word of a chat, and each file, takes a while. */
+/**
+ * Slows the service down: each word of a chat, and each file, takes a while. An answer that has begun does not end, so that
+ * it is always in the middle when the service goes.
+ */
 const slowness = `
 import { existsSync } from 'node:fs';
 import http from 'node:http';
@@ -33,11 +36,17 @@ http.Server.prototype.emit = function (name, request, response) {
 function slowDown(response) {
   const { write, end } = response;
   let queue = Promise.resolve();
+  let [hasWords, isHeld] = [false, false];
   response.write = chunk => {
+    const text = Buffer.from(chunk).toString();
+    isHeld ||= hasWords && text.includes('"finish_reason":"');
+    hasWords ||= /"content":" ?[\\w.,;:!?'-]/.test(text);
+    if (isHeld) return true;
     queue = queue.then(() => wait(400)).then(() => write.call(response, chunk));
     return true;
   };
   response.end = (...rest) => {
+    if (isHeld) return response;
     queue = queue.then(() => end.apply(response, rest));
     return response;
   };
