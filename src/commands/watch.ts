@@ -1,5 +1,5 @@
 /** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
-import { hasEnded, isRunning } from '../contract/status.ts';
+import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
@@ -18,23 +18,39 @@ import { parseUntil } from './until.ts';
 import { fieldsOfSeen, type Seen, untilEnded, wordsOf } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
+/** What is to be watched where no resource is named. */
+interface Running {
+  /** What runs. */
+  readonly refs: readonly ResourceRef[];
+  /** What may run, or may have ended: its list says no status. */
+  readonly unsaid: readonly ResourceRef[];
+}
+
 /** Listed running work, and pins that have not ended; of one kind if it is given. */
-async function runningResources(context: CommandContext, only?: Resource): Promise<ResourceRef[]> {
+async function runningResources(context: CommandContext, only?: Resource): Promise<Running> {
   const { memory } = context;
   const isAsked = (resource: Resource | undefined): boolean => only === undefined || resource === only;
   const pinned = memory.pinned() ?? [];
   const pins = pinned.filter(({ kind }) => resourceOfKind(kind)?.watch && isAsked(resourceOfKind(kind)));
   const lists = resources.filter(isAsked).flatMap(({ watch }) => watch?.running ?? []);
-  const running = (await Promise.all(lists.map(listed))).flat();
-  const isPinned = (ref: ResourceRef): boolean => pins.some(({ kind, id }) => kind === ref.kind && id === ref.id);
-  return [...(await Promise.all(pins.map(unlessOver))).flat(), ...running.filter(ref => !isPinned(ref))];
+  const rows = (await Promise.all(lists.map(listed))).flat();
+  const others = rows.filter(({ ref }) => !pins.some(({ kind, id }) => kind === ref.kind && id === ref.id));
+  const refsOf = (found: typeof rows): ResourceRef[] => found.map(({ ref }) => ref);
+  return {
+    refs: [
+      ...(await Promise.all(pins.map(unlessOver))).flat(),
+      ...refsOf(others.filter(({ status }) => isRunning(status))),
+    ],
+    unsaid: refsOf(others.filter(({ status, endTime }) => status === undefined && !isOver(status, endTime))),
+  };
 
-  async function listed(source: ListSource<object>): Promise<ResourceRef[]> {
+  async function listed(source: ListSource<object>) {
     const page = await readListed(source, { ...context, query: {} });
     rememberRows(memory, source, page.items);
     return page.items.flatMap(row => {
-      const { kind, id, label, status } = source.observes?.(row) ?? {};
-      return kind && id && isRunning(status) ? [{ kind, id, label: label ?? id }] : [];
+      const { kind, id, label, status, endTime } = source.observes?.(row) ?? {};
+      if (!kind || !id) return [];
+      return [{ ref: { kind, id, label: label ?? id }, status: status ?? undefined, endTime: endTime ?? undefined }];
     });
   }
 
@@ -43,6 +59,18 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
     const seen = await lookAt(pin, context).catch(() => undefined);
     return hasEnded(seen?.status) ? [] : [pin];
   }
+}
+
+/** That nobody says what of a kind runs, and how to wait for it. */
+function unsaidWords(resource: Resource, refs: readonly ResourceRef[]): string {
+  const [first] = refs;
+  const isOne = refs.length === 1;
+  const words = isOne
+    ? clean`The service does not say whether ${first?.label ?? ''} goes on.`
+    : `The service does not say which of ${refs.length} ${wordsFor(resource)} go on.`;
+  if (first?.kind !== 'run') return words;
+  const id = isOne ? first.id : 'ID';
+  return clean`${words} To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;
 }
 
 /** Everything of a kind that runs. */
@@ -99,8 +127,19 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     // A kind alone is all that runs of it.
     const kind =
       args.length > 1 ? undefined : resources.find(each => each.watch?.running && each.names.includes(word ?? ''));
-    const refs = args.length > 0 && !kind ? await refsNamed(args, context) : await runningResources(context, kind);
-    if (refs.length === 0) io.note('Nothing is running.');
+    const { refs: running, unsaid }: Running =
+      args.length > 0 && !kind
+        ? { refs: await refsNamed(args, context), unsaid: [] }
+        : await runningResources(context, kind);
+    // The end of a run can be judged by its rewards.
+    const isJudged = (ref: ResourceRef): boolean => until !== undefined && ref.kind === 'run';
+    const refs = [...running, ...unsaid.filter(isJudged)];
+    const unseen = unsaid.filter(ref => !isJudged(ref));
+    for (const resource of resources) {
+      const ofKind = unseen.filter(ref => ref.kind === resource.kind);
+      if (ofKind.length > 0) io.note(unsaidWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
+    }
+    if (refs.length === 0 && unseen.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async (seen: Seen): Promise<void> => {
         const { id, label, heldOut: held_out, failure } = seen;
@@ -123,6 +162,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       }
     };
     const codes = await Promise.all(refs.map(watch));
-    return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
+    const otherwise = unseen.length > 0 ? exitCodes.endUnseen : exitCodes.done;
+    return codes.find(code => code !== exitCodes.done) ?? otherwise;
   });
 }

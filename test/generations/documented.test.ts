@@ -2,12 +2,10 @@
  * Commands on a service with the endpoints of the document alone, which refuses unknown paths in every legal way: what
  * the document lists is the last word.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cliOn, testFolder } from '../commands/cli.ts';
 import { apiKey, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
-import { refusals, startedRun, unknownId } from './documented.ts';
+import { documentedIds, refusals, startedRun, unknownId } from './documented.ts';
 import { standIn } from './stand-in.ts';
 
 async function worldOf(refusal: string) {
@@ -94,13 +92,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
       unknown: refusals.get('the 404 of the document') ?? json({}),
       routes,
     });
-    const home = testFolder();
-    mkdirSync(join(home, '.config', 'benchtop'), { recursive: true });
-    writeFileSync(
-      join(home, '.config', 'benchtop', 'config.json'),
-      JSON.stringify({ poll: { focusedMs: 250, visibleMs: 250 } }),
-    );
-    return cliOn({ baseUrl: service.url, apiKey, home });
+    return cliOn({ baseUrl: service.url, apiKey, home: testFolder() });
   }
   const evaluate = ['t-words', ...model, '--name', 'ev', '--wait', '--timeout', '60'];
 
@@ -131,6 +123,27 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect(notes).toContain(`counts as ended by --until ${args.at(-1)}`);
     expect((await cli('watch', [startedRun, '--until', 'rewards=4', '--timeout', '60'])).code).toBe(0);
     expect((await cli('evaluate', [...evaluate, '--until', 'rewards=4', '--field', 'reward_mean'])).out).toBe('0.75\n');
+  });
+
+  it.each([['runs'], []])('says that nobody knows which runs go on: watch %s', async (...args) => {
+    const cli = await rewarded(2);
+    expect(await cli('watch', args)).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
+    await cli('evaluate', ['t-words', ...model, '--name', 'ev']);
+    const advice = (id: string) =>
+      `To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;
+    expect(await cli('watch', args)).toEqual({
+      code: 6,
+      out: '',
+      notes: `The service does not say whether ev goes on. ${advice(startedRun)}`,
+    });
+    await cli('get', ['run', documentedIds.oldRun]);
+    expect(await cli('watch', args)).toEqual({
+      code: 6,
+      out: '',
+      notes: `The service does not say which of 2 runs go on. ${advice('ID')}`,
+    });
+    const judged = await cli('watch', [...args, '--until', 'rewards=2', '--timeout', '60']);
+    expect([judged.code, judged.notes.match(/counts as ended/g)]).toEqual([0, ['counts as ended', 'counts as ended']]);
   });
 
   it('refuses other conditions before anything is sent', async () => {
