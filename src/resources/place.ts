@@ -39,6 +39,7 @@ interface Places {
 export interface NamedRun {
   readonly id: string;
   readonly name: string;
+  readonly model?: string;
 }
 
 export type ViewName = keyof Places;

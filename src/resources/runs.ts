@@ -214,7 +214,8 @@ export function comparePlace(one: EvalRun, other: EvalRun): Place<'compare'> {
   const [base, fresh] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
   const named = (run: EvalRun): NamedRun => ({
     id: run.eval_run_id,
-    name: [run.display_name ?? run.eval_run_id, run.base_model_slug].filter(Boolean).join('  '),
+    name: run.display_name ?? run.eval_run_id,
+    ...(run.base_model_slug && { model: run.base_model_slug }),
   });
   return { view: 'compare', base: named(base), new: named(fresh) };
 }

@@ -10,7 +10,7 @@ import { globalCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
-import { bottomLine, footerLine, hintsFor, ruleLine } from './frame-lines.ts';
+import { bottomLine, footerLine, hintsFor, ruleLine, trailRoom } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
 import { crumbOf, type Registry } from './registry.ts';
 import { type Toast, toastMarks } from './shell-context.tsx';
@@ -33,11 +33,12 @@ function named({ statuses }: Workbench, place: Place): Place {
   return label === undefined ? place : { ...place, label };
 }
 
-function useCrumbs(registry: Registry, trail: readonly Place[]): readonly string[] {
+function useCrumbs(registry: Registry, trail: readonly Place[], columns: number): readonly string[] {
   const workbench = useWorkbench();
+  const room = trailRoom(columns);
   const read = useCallback(
-    () => trail.map(place => sanitiseLine(crumbOf(registry, named(workbench, place)))).join('\n'),
-    [workbench, registry, trail],
+    () => trail.map(place => sanitiseLine(crumbOf(registry, named(workbench, place), room))).join('\n'),
+    [workbench, registry, trail, room],
   );
   return useSyncExternalStore(workbench.statuses.subscribe, read).split('\n');
 }
@@ -45,7 +46,7 @@ function useCrumbs(registry: Registry, trail: readonly Place[]): readonly string
 export function Footer({ columns, layout, registry, trail, toast }: FooterProps) {
   const theme = useTheme();
   const offered = useOffered();
-  const crumbs = useCrumbs(registry, trail);
+  const crumbs = useCrumbs(registry, trail, columns);
   const line = toast
     ? toastLine(columns, toast, offered, theme)
     : footerLine(columns, crumbs, room => hintsFor(offered, room), theme);

@@ -180,6 +180,9 @@ export function hintsFor(offered: readonly Offer[], room: number): readonly Hint
   return inOrder.filter(hint => chosen.has(hint));
 }
 
+/** Cells of the crumbs in a terminal of so many columns. */
+export const trailRoom = (columns: number): number => Math.max(12, Math.floor((columns - 4) / 2));
+
 /** The crumbs, then the hints, between the borders. */
 export function footerLine(
   columns: number,
@@ -189,7 +192,7 @@ export function footerLine(
 ): string {
   const room = columns - 4;
   // The last crumb matters most: the beginning is cut.
-  const trail = truncate(crumbs.join(` ${glyphs.crumb} `), Math.max(12, Math.floor(room / 2)), { position: 'start' });
+  const trail = truncate(crumbs.join(` ${glyphs.crumb} `), trailRoom(columns), { position: 'start' });
   const shown = hints(room - width(trail) - 2);
   const hintText = shown.map(({ key, word }) => `${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('  ');
   const hintWidth =

@@ -14,8 +14,8 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly id: string;
   /** Heading of its commands in help, e.g. `Runs`. */
   readonly title: string;
-  /** Crumb of a place in this view; the title by default. */
-  readonly crumb?: (place: Place<Name>) => string;
+  /** Crumb of a place in this view, in as many cells if it can be shorter; the title by default. */
+  readonly crumb?: (place: Place<Name>, room: number) => string | undefined;
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
   readonly hasInspector?: boolean;
@@ -76,7 +76,7 @@ export function keyLayers({ views }: Registry): readonly (readonly Command[])[] 
 }
 
 /** The crumb of a place. Not yet safe for a terminal. */
-export function crumbOf(registry: Registry, place: Place): string {
+export function crumbOf(registry: Registry, place: Place, room: number): string {
   const view = findView(registry, place);
-  return view?.crumb?.(place) ?? view?.title ?? place.view;
+  return view?.crumb?.(place, room) ?? view?.title ?? place.view;
 }

@@ -5,8 +5,10 @@ import type { Command, CommandTable } from '../../present/command.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
+import type { Place } from '../../resources/place.ts';
 import { useWatchedCount } from '../../resources/use-watched.ts';
-import { clean } from '../../text/sanitise.ts';
+import { cutApart } from '../../text/apart.ts';
+import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
 import { listCommands, recordCommands, scrollCommands, tableCommands } from '../keys/general.ts';
@@ -117,6 +119,18 @@ const sectionOf = (resource: Resource): Section => ({
   listKey: resource.list({}).key,
 });
 
+const beforeCrumb = 'Runs › '.length;
+const betweenRuns = ' vs ';
+const leastName = 10;
+
+/** Both names, if there is room to tell them apart. */
+function comparedCrumb(place: Place<'compare'>, room: number): string | undefined {
+  const [base, fresh] = [sanitiseLine(place.base.name), sanitiseLine(place.new.name)];
+  const each = Math.floor((room - beforeCrumb - betweenRuns.length) / 2);
+  if (each < leastName || base === fresh) return undefined;
+  return [cutApart(base, fresh, each), cutApart(fresh, base, each)].join(betweenRuns);
+}
+
 const watch: Section = {
   title: 'Watch',
   names: ['watch', 'w', 'pins'],
@@ -140,6 +154,7 @@ export const registry: Registry = {
     defineView<'compare'>({
       id: 'compare',
       title: 'Comparison',
+      crumb: comparedCrumb,
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
       about: aboutIntervals,
       commands: Object.values(compareCommands),

@@ -34,12 +34,17 @@ function twoRuns(runs: typeof oldAndNew = oldAndNew, statusOf: (run: string) => 
 it('says which run is better, and swaps the two', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('The new run is better');
-  expect(screen.text()).toMatch(/base +0\.215 of 30 tasks +before/);
+  expect(screen.text()).toMatch(/base +before +0\.215 of 30 tasks/);
   expect(screen.text()).toMatch(/TASK +BASE +NEW +DIFF/);
   expect(screen.text()).toContain('<v> swap');
   await screen.press('v');
   await screen.waitFor('The new run is worse');
-  expect(screen.text()).toMatch(/base +0\.815 of 30 tasks +after/);
+  expect(screen.text()).toMatch(/base +after +0\.815 of 30 tasks/);
+});
+
+it('names both runs among the crumbs, where there is room (X20)', async () => {
+  const { screen } = twoRuns();
+  await screen.waitFor('before vs after');
 });
 
 it('is final once both runs have ended', async () => {

@@ -11,14 +11,11 @@ import {
   comparisonColumns,
   intervalLabel,
   tallyWords,
-  taskMeanWords,
 } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { difference } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
-import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -28,6 +25,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands } from '../commands.ts';
 import { Lines } from '../shared/lines.tsx';
 import { ResourceList } from '../shared/resource-list.tsx';
+import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
@@ -54,8 +52,10 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     const summary = compareRuns(rows, options);
     return isSame ? ofSameRun(summary) : summary;
   }, [rows, compare, isSame]);
-  const names = { base: sanitiseLine(base.name), new: sanitiseLine(fresh.name) };
-  const lines = loaded ? [...comparisonLines(compared, names, pane.width - 2, theme), ''].map(line => ` ${line}`) : [];
+  const names = comparedNames(place);
+  const room = { width: pane.width - 2, isLow: pane.height < 18 };
+  const said = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
+  const lines = [...said, ...(loaded ? [''] : [])].map(line => ` ${line}`);
   return (
     <ResourceList<ComparedTask>
       name="compared"
@@ -77,8 +77,6 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   );
 }
 
-/** As wide as the word before the difference. */
-const sumIndent = '      ';
 const verdictStyles: Readonly<Record<ComparedRuns['verdict']['kind'], StyleName>> = {
   better: 'success',
   worse: 'danger',
@@ -90,13 +88,12 @@ const verdictStyles: Readonly<Record<ComparedRuns['verdict']['kind'], StyleName>
 export function comparisonLines(
   compared: ComparedRuns,
   names: OfBoth<string>,
-  width: number,
-  { styles }: Theme,
+  room: HeadRoom,
+  theme: Theme,
+  runs?: ComparedTask['runs'],
 ): string[] {
   const { verdict, interval } = compared;
-  const headOf = (label: string, mean: ComparedRuns['base'], name: string): string =>
-    truncate(`${label}  ${taskMeanWords(mean)}  ${name}`, width);
-  const heads = [headOf('base', compared.base, names.base), headOf('new ', compared.new, names.new)];
+  const heads = comparedHeads(compared, names, runs, room, theme);
   const between =
     interval && `${intervalLabel(interval)} between ${difference(interval.low)} and ${difference(interval.high)}`;
   const words = verdict.words.charAt(0).toUpperCase() + verdict.words.slice(1);
@@ -107,7 +104,7 @@ export function comparisonLines(
     compared.pairs === 0 ? '' : tallyWords(compared),
   ]
     .filter(Boolean)
-    .flatMap(line => wrap(line, width - sumIndent.length));
-  const sums = [`diff  ${first}`, ...rest.map(line => `${sumIndent}${line}`)];
-  return [...heads, ...sums.map(line => styles[verdictStyles[verdict.kind]](line))];
+    .flatMap(line => wrap(line, room.width - headIndent.length));
+  const sums = [`diff  ${first}`, ...rest.map(line => `${headIndent}${line}`)];
+  return [...heads, ...sums.map(line => theme.styles[verdictStyles[verdict.kind]](line))];
 }

@@ -20,7 +20,7 @@ const listed = (rewards: ReadRewards['rewards'], total = rewards.length): ReadRe
 });
 const both = (base: ReadRewards['rewards'], fresh: ReadRewards['rewards']) => compareTasks(listed(base), listed(fresh));
 const lines = (tasks: readonly ComparedTask[], width = 120): string[] =>
-  comparisonLines(compareRuns(tasks), { base: 'untrained', new: 'trained' }, width, createTheme()).map(line =>
+  comparisonLines(compareRuns(tasks), { base: 'untrained', new: 'trained' }, { width }, createTheme()).map(line =>
     stripVTControlCharacters(line),
   );
 const cells = (task: ComparedTask | undefined) =>
@@ -86,7 +86,7 @@ describe('comparisonLines', () => {
 
   it('say the means, the paired difference, its interval, the verdict, and who did better where', () => {
     const said = lines(both(run([0.1, 0.2, 0.3, 0.4]), run([0.5, 0.55, 0.8, 0.4])));
-    expect(said.slice(0, 2)).toEqual(['base  0.250 of 4 tasks  untrained', 'new   0.563 of 4 tasks  trained']);
+    expect(said.slice(0, 2)).toEqual(['base  untrained  0.250 of 4 tasks', 'new   trained  0.563 of 4 tasks']);
     expect(said[2]).toMatch(/^diff {2}\+0\.313 {2}95% between -0\.\d+ and \+0\.\d+$/);
     expect(said.slice(3)).toEqual([
       expect.stringMatching(/^ {6}Undecided: about \d+ more tasks$/),
@@ -110,7 +110,7 @@ describe('comparisonLines', () => {
 
   it('bound the means by the rewards that are missing (R1)', () => {
     const said = lines(both(many(0), run([...Array<number>(10).fill(0.9), null, null])));
-    expect(said[1]).toBe('new   0.900 of 10 of 12 rollouts; 0.750 to 0.917 whatever the 2 were  trained');
+    expect(said[1]).toBe('new   trained  0.900 of 10 of 12 rollouts; 0.750 to 0.917 whatever the 2 were');
   });
 
   it('say if nothing can be compared', () => {

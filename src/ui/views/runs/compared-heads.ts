@@ -1,0 +1,82 @@
+/** The first lines of a comparison: which run is which, and the mean of each. Pure. */
+import { statusMeaning } from '../../../contract/status.ts';
+import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
+import { type ComparedTask, type OfBoth, type Side, sides } from '../../../queries/compare.ts';
+import { taskMeanWords } from '../../../resources/comparison.ts';
+import type { NamedRun, Place } from '../../../resources/place.ts';
+import { cutApart } from '../../../text/apart.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { displayWidth, truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
+import { statusStyle, statusText } from '../../widgets/status.ts';
+import type { Theme } from '../../widgets/theme/theme.tsx';
+
+/** As wide as the word before the name. */
+export const headIndent = '      ';
+const gap = '  ';
+const longestStatus = 20;
+/** A name is not cut to less only to save a line. */
+const leastName = 12;
+
+/** The names of both runs with their models, and with their ids where only these differ. */
+export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<string> {
+  const wordsOf = (run: NamedRun, id = ''): string =>
+    [run.name, run.model, id]
+      .map(part => sanitiseLine(part ?? ''))
+      .filter(Boolean)
+      .join(gap);
+  const names = { base: wordsOf(base), new: wordsOf(fresh) };
+  if (names.base !== names.new || base.id === fresh.id) return names;
+  return { base: wordsOf(base, base.id), new: wordsOf(fresh, fresh.id) };
+}
+
+export interface HeadRoom {
+  readonly width: number;
+  /** Whether there are few lines: then a mean begins beside the name, if that saves one. */
+  readonly isLow?: boolean;
+}
+
+/** The words as one line and what stands before it, so that the line is as long as it can be. */
+function lastLine(words: string, width: number): readonly [before: string, last: string] {
+  const all = words.split(' ');
+  let from = all.length - 1;
+  while (from > 0 && displayWidth(all.slice(from - 1).join(' ')) <= width) from -= 1;
+  return [all.slice(0, from).join(' '), all.slice(from).join(' ')];
+}
+
+/**
+ * The name of each run with its status if it is not complete, and its mean, which is never cut: where they do not fit
+ * beside each other, the mean has lines of its own.
+ *
+ * @param names safe for a terminal
+ */
+export function comparedHeads(
+  compared: ComparedRuns,
+  names: OfBoth<string>,
+  runs: ComparedTask['runs'] | undefined,
+  { width, isLow = false }: HeadRoom,
+  theme: Theme,
+): string[] {
+  const room = width - headIndent.length;
+  const headOf = (side: Side): string[] => {
+    const [name, other] = side === 'base' ? [names.base, names.new] : [names.new, names.base];
+    const words = taskMeanWords(compared[side]);
+    const { status } = runs?.[side] ?? {};
+    const says = status != null && statusMeaning(status) !== 'success';
+    const clean = sanitiseLine(status ?? '');
+    const state = says ? truncate(statusText(clean, theme), longestStatus) : '';
+    const line = (nameRoom: number, beside: string): string => {
+      const shown = nameRoom > 0 ? cutApart(name, other, nameRoom) : '';
+      const parts = [shown, state && statusStyle(clean, theme)(state), beside].filter(Boolean);
+      return `${side.padEnd(headIndent.length)}${parts.join(gap)}`;
+    };
+    const beside = (text: string): number =>
+      room - [state, text].reduce((sum, part) => sum + (part === '' ? 0 : displayWidth(part) + gap.length), 0);
+    if (beside(words) >= displayWidth(name)) return [line(room, words)];
+    const [before, last] = lastLine(words, room);
+    if (isLow && beside(before) >= Math.min(leastName, displayWidth(name)))
+      return [line(beside(before), before), `${headIndent}${last}`];
+    return [line(beside(''), ''), ...wrap(words, room).map(text => `${headIndent}${text}`)];
+  };
+  return sides.flatMap(headOf);
+}
