@@ -97,7 +97,7 @@ function optionsOf(
   if (equalWithin < 0) throw new CommandError('--equal-within takes a number from 0, e.g. 0.05.');
   const range = rewardRange === undefined ? compare.rewardRange : parseRange(rewardRange);
   if (range === undefined) throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
-  return { confidence, equalWithin, range, missing };
+  return { confidence, equalWithin, range, missing, ended: flags.ended };
 }
 
 /** @throws CommandError for a reward outside of the range that was given */
@@ -134,12 +134,13 @@ export async function run(
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
     if (flags.rewardRange !== undefined) checkRange(page.items, options.range);
     const summary = compareRuns(page.items, options);
+    const runs = page.items[0]?.runs;
     const compared = base.id === fresh.id ? ofSameRun(summary) : summary;
     const { interval, verdict, wins, losses, ties } = compared;
     const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
     const record = {
-      base: sideFields(base, compared.base, page.base),
-      new: sideFields(fresh, compared.new, page.new),
+      base: { ...sideFields(base, compared.base, page.base), status: runs?.base.status ?? null },
+      new: { ...sideFields(fresh, compared.new, page.new), status: runs?.new.status ?? null },
       difference: compared.difference ?? null,
       interval: interval ?? null,
       n: compared.pairs,

@@ -33,28 +33,26 @@ export async function readRunRewards(
   const { status, total } = known.total === undefined ? await readExtent(eval_run_id, context) : known;
   const rewards = await readTrajectoryRewards(eval_run_id, context);
   const read = rewards.length + unreadableIn(rewards);
-  const isAll = status != null && statusMeaning(status) === 'success';
-  return { rewards, status, total: total === undefined ? (isAll ? read : undefined) : Math.max(total, read) };
+  // Fewer than there are is no number of all.
+  return { rewards, status, total: total === undefined || total < read ? undefined : total };
 }
-
-/** No run has more; what is above is no number of rollouts. */
-const mostRollouts = 1e9;
 
 /** What cannot be read is not known; that the run is gone is said by its rewards. */
 async function readExtent(eval_run_id: string, context: QueryContext): Promise<Partial<RunExtent>> {
   let total: number | undefined;
+  let isOptional = true;
   try {
-    const { status, total_rollouts: said } = await evalProgressQuery(eval_run_id).read(context);
-    if (said != null && Number.isInteger(said) && said >= 0 && said <= mostRollouts) total = said;
-    if (status != null) return { status, total };
+    const progress = await evalProgressQuery(eval_run_id).read(context);
+    total = progress.total_rollouts ?? undefined;
+    if (progress.status != null) return { status: progress.status, total };
   } catch (error) {
     context.signal.throwIfAborted();
-    // Without its number of rollouts, the rewards of an ended run may not be all: only who never says it is believed.
-    if (!isNotOffered(error)) return {};
+    isOptional = isNotOffered(error);
   }
   try {
     const { status } = await evalRunQuery(eval_run_id).read(context);
-    return { status, total };
+    // Without its number of rollouts, the rewards of a run may not be all: only who never says it is believed.
+    return { status: isOptional || statusMeaning(status ?? '') !== 'success' ? status : undefined, total };
   } catch {
     context.signal.throwIfAborted();
     return { total };

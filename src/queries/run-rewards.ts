@@ -60,7 +60,7 @@ export function rewardsByTask(
   const unlisted = Math.max(0, total - rewards.length);
   const each = total / tasks.size;
   const lengths = [...tasks.values()].map(({ length }) => length);
-  const isEven = nameless.length === 0 && Math.max(0, ...lengths) === each;
+  const isEven = nameless.length === 0 && lengths.reduce((most, length) => Math.max(most, length), 0) === each;
   // A task without any rollout is one that lacks at least one of them.
   const empty = lengths.filter(length => length === 0).length;
   return {

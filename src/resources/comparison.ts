@@ -107,11 +107,12 @@ export function boundsWords({ rated, rollouts, bounds, end }: TaskMean): string 
   return `${reward(bounds[0])} to ${reward(bounds[1])} whatever the ${missing} ${end === 'running' ? 'will be' : are}`;
 }
 
-/** `0.710 of 28 tasks`, or `0.710 of 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
+/** `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
 export function taskMeanWords(run: TaskMean): string {
-  const { mean, tasks, rated, rollouts, bounds } = run;
-  if (bounds === undefined) return `${reward(mean)} of ${counted(tasks, 'task')}`;
-  return `${reward(mean)} of ${rated} of ${counted(rollouts, 'rollout')}; ${boundsWords(run)}`;
+  const { mean, tasks, rated, rollouts } = run;
+  const of = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
+  if (rated === rollouts) return of;
+  return [`${of}, ${rated} of ${counted(rollouts, 'rollout')}`, boundsWords(run)].filter(Boolean).join('; ');
 }
 
 /** `95%`; by another method than usual it says so. */
@@ -124,6 +125,8 @@ export function intervalLabel({ confidence, method }: Interval): string {
 export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string =>
   `new is higher on ${wins}, lower on ${losses}, same on ${ties} of ${pairs}`;
 
-/** `4 of 28 tasks lack a reward`; empty if none does. */
+/** `4 of 28 tasks have no reward in one of the runs`; empty if all have. */
 export const lackingWords = ({ lacking, tasks }: ComparedRuns): string =>
-  lacking === 0 ? '' : `${lacking} of ${counted(tasks, 'task')} lack a reward`;
+  lacking === 0
+    ? ''
+    : `${lacking} of ${counted(tasks, 'task')} ${lacking === 1 ? 'has' : 'have'} no reward in one of the runs`;

@@ -10,7 +10,10 @@ function endOf(status: string | null | undefined): RunEnd {
   return hasEnded(status) ? 'stopped' : 'running';
 }
 
-export const extentOf = (extent: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
-  total: extent.total,
-  end: endOf(extent.status),
+/** No run has more rollouts; what is above is no number of them. */
+const mostRollouts = 1e9;
+
+export const extentOf = ({ total = Number.NaN, status }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
+  total: Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined,
+  end: endOf(status),
 });

@@ -2,7 +2,7 @@
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
-import { lackingTasks, type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { meanOfRewards, rewardsByTask } from '../queries/run-rewards.ts';
@@ -11,8 +11,6 @@ import { boundsWords, intervalLabel } from './comparison.ts';
 import { extentOf } from './run-extent.ts';
 
 export interface RunMean extends TaskMean {
-  /** Its tasks with those that have no reward, if it is certain how many there are. */
-  readonly allTasks: number | undefined;
   readonly interval: Interval | undefined;
   /** The range that a reward lies outside of, so that there is no interval. */
   readonly outside: Range | undefined;
@@ -29,14 +27,6 @@ export interface RunMeanOptions {
   readonly range?: Range | undefined;
 }
 
-function allTasksOf(run: RunTasks): number | undefined {
-  const { tasks } = lackingTasks([run]);
-  const known = run.tasks.length;
-  // Two rollouts of each task would be more than there are, so that each that is not listed is another task.
-  const isSingle = run.tasks.every(({ length }) => length <= 1) && known * 2 > (run.total ?? 0);
-  return tasks === known || isSingle ? tasks : undefined;
-}
-
 /** A rollout of no known task counts as a task of its own. */
 export function runMeanOf(
   rewards: readonly TrajectoryReward[],
@@ -44,15 +34,17 @@ export function runMeanOf(
 ): RunMean {
   const { tasks, nameless } = rewardsByTask({ rewards, total: undefined });
   const all = [...[...tasks.values()].map(({ listed }) => listed), ...nameless.listed.map(each => [each])];
+  const known = extentOf({ ...extent, total: total ?? undefined });
   const run: RunTasks = {
     tasks: all.map(listed => listed.map(each => each.reward)),
-    ...extentOf({ ...extent, total: total ?? undefined }),
+    ...known,
+    // Nobody knows how many tasks those are of that name none.
+    ...(nameless.listed.length > 0 && known.end === 'running' && { total: undefined }),
   };
   const options = { ...intervalDefaults, ...(range && { range }) };
   const { interval, reason } = evidenceFor([run], options);
   return {
     ...taskMean(run, options.range),
-    allTasks: allTasksOf(run),
     interval: interval(),
     outside: reason === 'outside' ? options.range : undefined,
     hasNameless: nameless.listed.length > 0,

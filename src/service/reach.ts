@@ -7,7 +7,7 @@ import { isLoopback } from '../config/address.ts';
 const reaches = ['public', 'a private network', 'this machine'] as const;
 type Reach = (typeof reaches)[number];
 
-/** RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291, RFC 3879 and RFC 8215. */
+/** Addresses that are not of the public network: RFC 6890 with those that came later, RFC 3879 and RFC 5771. */
 const privateNetworks = new BlockList();
 for (const [network, prefix] of [
   ['10.0.0.0', 8],
@@ -15,6 +15,10 @@ for (const [network, prefix] of [
   ['192.168.0.0', 16],
   ['100.64.0.0', 10],
   ['169.254.0.0', 16],
+  ['0.0.0.0', 8],
+  ['192.0.0.0', 24],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
 ] as const) {
   privateNetworks.addSubnet(network, prefix, 'ipv4');
 }
@@ -23,6 +27,7 @@ for (const [network, prefix] of [
   ['fe80::', 10],
   ['fec0::', 10],
   ['64:ff9b:1::', 48],
+  ['ff00::', 8],
 ] as const) {
   privateNetworks.addSubnet(network, prefix, 'ipv6');
 }
@@ -56,7 +61,9 @@ function embedded(address: string): string | undefined {
   if (first === 0x2001 && second === 0) return ipv4(seventh ^ 0xffff, eighth ^ 0xffff);
   const isNat64 = first === 0x64 && second === 0xff9b && isZero(2, 6);
   const isTranslated = isZero(0, 4) && fifth === 0xffff && sixth === 0;
-  return isNat64 || isTranslated || isZero(0, 6) ? ipv4(seventh, eighth) : undefined;
+  // ISATAP (RFC 5214), under any prefix.
+  const isIsatap = ((fifth ?? 0) & 0xfdff) === 0 && sixth === 0x5efe;
+  return isNat64 || isTranslated || isIsatap || isZero(0, 6) ? ipv4(seventh, eighth) : undefined;
 }
 
 function reachOfAddress(text: string): Reach {

@@ -102,7 +102,11 @@ const refusedBy: ReadonlySet<number> = new Set([501, 507]);
  */
 export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
   if (!outcome) return false;
-  if (outcome.kind === 'answer') return !outcome.refused && outcome.status >= 500 && !refusedBy.has(outcome.status);
+  if (outcome.kind === 'answer') {
+    const { status, refused } = outcome;
+    // A proxy that gave up waiting may say 408.
+    return !refused && (status === 408 || status >= 500) && !refusedBy.has(status);
+  }
   return outcome.kind === 'not_understood' || outcome.sent;
 }
 

@@ -36,6 +36,17 @@ it.each<[string, (string | null)[], number, string[], object]>([
   expect(unlistedOf(tasks, total, more)).toEqual(expected);
 });
 
+const notOffered = () => {
+  throw new CapabilityMissingError('getEvalRun');
+};
+const contextOf = (answers: Answers) => ({
+  service: fakeService(answers, {
+    capabilities: { has: () => false, confirmMissing: () => undefined } as unknown as Service['capabilities'],
+  }),
+  signal: new AbortController().signal,
+  memory: RememberedStore.inMemory('test'),
+});
+
 describe('a trajectory that is listed twice', () => {
   const listed = [
     { trajectory_id: 'one', task_id: 'a', reward: 1 },
@@ -43,17 +54,8 @@ describe('a trajectory that is listed twice', () => {
     { trajectory_id: 'one', task_id: 'a', reward: 1 },
   ];
   const once = listed.slice(0, 2);
-  const notOffered = () => {
-    throw new CapabilityMissingError('getEvalRun');
-  };
-  const context = (answers: Answers = {}) => ({
-    service: fakeService(
-      { getTrajectoryRewards: () => ({ trajectory_rewards: listed }), ...answers },
-      { capabilities: { has: () => false, confirmMissing: () => undefined } as unknown as Service['capabilities'] },
-    ),
-    signal: new AbortController().signal,
-    memory: RememberedStore.inMemory('test'),
-  });
+  const context = (answers: Answers = {}) =>
+    contextOf({ getTrajectoryRewards: () => ({ trajectory_rewards: listed }), ...answers });
 
   it('is one rollout, where it was first', () => {
     expect(eachOnce(listed)).toEqual(once);
@@ -90,5 +92,33 @@ describe('a trajectory that is listed twice', () => {
     expect(page.items.map(({ trajectory_id }) => trajectory_id)).toEqual(['one', 'two']);
     const run = await evalRunQuery('evr_1').read(context({ getEvalRun: notOffered }));
     expect(run).toMatchObject({ reward_mean: 0.5, reward_count: 2 });
+  });
+});
+
+describe('how far a run got', () => {
+  const rewards = () => ({ trajectory_rewards: [{ trajectory_id: 'one', task_id: 'a', reward: 1 }] });
+  const read = (answers: Answers) => readRunRewards('evr_1', contextOf({ getTrajectoryRewards: rewards, ...answers }));
+  const progress = (status: string | null, total_rollouts: number) => ({
+    getEvalProgress: () => ({ eval_run_id: 'evr_1', status, total_rollouts }),
+  });
+  const failing = () => {
+    throw new Error('no progress today');
+  };
+
+  it('is not known by fewer rollouts than there are', async () => {
+    expect(await read(progress('running', 2))).toMatchObject({ status: 'running', total: 2 });
+    expect(await read(progress('running', 0))).toMatchObject({ status: 'running', total: undefined });
+  });
+
+  it('is said by the record where progress is not offered', async () => {
+    const record = { getEvalProgress: notOffered, getEvalRun: () => ({ eval_run_id: 'evr_1', status: 'completed' }) };
+    expect(await read(record)).toMatchObject({ status: 'completed', total: undefined });
+  });
+
+  it('is not believed of a run that has ended where the number of its rollouts could not be read', async () => {
+    const of = (status: string) => ({ getEvalProgress: failing, getEvalRun: () => ({ eval_run_id: 'evr_1', status }) });
+    expect(await read(of('completed'))).toMatchObject({ status: undefined, total: undefined });
+    expect(await read(of('running'))).toMatchObject({ status: 'running', total: undefined });
+    expect(await read({ getEvalProgress: failing, getEvalRun: failing })).toMatchObject({ status: undefined });
   });
 });

@@ -52,6 +52,14 @@ describe('an address that a service gave (X4)', () => {
     ['[fec0::1]', 'a private network'],
     ['[fe80::1]', 'a private network'],
     ['[2001:db8::1]', undefined],
+    ['[2001:db8::5efe:10.0.0.1]', 'a private network'],
+    ['[ff02::1]', 'a private network'],
+    ['192.0.0.192', 'a private network'],
+    ['0.1.2.3', 'a private network'],
+    ['198.19.0.1', 'a private network'],
+    ['239.1.1.1', 'a private network'],
+    ['255.255.255.255', 'a private network'],
+    ['203.0.113.7', undefined],
   ])('%s leads to %s', (host, expected) => {
     expect(writtenTooFarInside(new URL(`https://${host}`), new URL('https://service.example'))).toBe(expected);
   });

@@ -150,6 +150,7 @@ it('knows when a write may have happened without a good answer', () => {
   expect(mayHaveTakenEffect({ kind: 'not_understood' })).toBe(true);
   expect(mayHaveTakenEffect(answered(502))).toBe(true);
   expect(mayHaveTakenEffect(unsent)).toBe(false);
+  expect(mayHaveTakenEffect(answered(408))).toBe(true);
   expect(mayHaveTakenEffect(answered(429))).toBe(false);
   expect(mayHaveTakenEffect(answered(501))).toBe(false);
   expect(mayHaveTakenEffect(answered(507))).toBe(false);

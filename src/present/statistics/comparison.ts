@@ -14,6 +14,8 @@ import { lackingTasks, type RunEnd, type RunTasks, rated, type TaskMean, taskMea
 export interface ComparisonOptions extends IntervalOptions {
   /** Runs whose difference is certain to be no larger are equal. */
   readonly equalWithin: number;
+  /** Takes runs as ended whose service says neither their end nor how many rollouts they have. */
+  readonly ended?: boolean | undefined;
 }
 
 export const comparisonDefaults: ComparisonOptions = { ...intervalDefaults, equalWithin: 0.05 };
@@ -32,7 +34,7 @@ export interface Verdict {
 export interface ComparedRuns {
   readonly base: TaskMean;
   readonly new: TaskMean;
-  /** Tasks with a reward in both runs, and all tasks of either. */
+  /** Tasks with a reward in both runs, and all tasks that are known by name and may be of both. */
   readonly pairs: number;
   readonly tasks: number;
   /** Mean difference (new minus base) of the pairs. */
@@ -42,7 +44,7 @@ export interface ComparedRuns {
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
-  /** Tasks without a reward that they should have, in either run. */
+  /** Of the tasks, how many have no reward in one of the runs. */
   readonly lacking: number;
   readonly verdict: Verdict;
   /** Whether the difference is at least `least`: passed, failed, or not known. */
@@ -71,21 +73,21 @@ export function summariseComparison(
   const { lacking, tasks } = lackingTasks(runs);
   const count = (test: (value: number) => boolean): number => differences.filter(test).length;
   const means = { base: taskMean(base, options.range), new: taskMean(fresh, options.range) };
-  const ignored = options.missing === 'ignore' ? withoutReward(means.base) + withoutReward(means.new) : 0;
+  const ended: readonly [RunTasks, RunTasks] = [
+    { ...base, end: 'complete' },
+    { ...fresh, end: 'complete' },
+  ];
+  const ignored = [means.base, means.new].filter(run => options.missing === 'ignore' && run.end !== 'running');
+  const isWhole = withoutReward(means.base) + withoutReward(means.new) === 0;
   const situation: Situation = {
     evidence,
     // What the rewards that are there would say by themselves.
-    ignoring:
-      lacking > 0 && options.missing === 'bound' ? evidenceFor(runs, { ...options, missing: 'ignore' }) : evidence,
+    ignoring: isWhole ? evidence : evidenceFor(ended, { ...options, missing: 'ignore' }),
     interval: evidence.interval(),
-    lacking,
-    tasks,
-    size: lacking > 0 && options.missing === 'bound' ? tasks : differences.length,
+    pairs: differences.length,
     means,
-    condition: runs.some(({ end, total }) => end === 'unsaid' && total === undefined)
-      ? ', if both runs have ended'
-      : '',
-    ignored: ignored === 0 ? '' : `ignoring ${counted(ignored, 'rollout')} without a reward`,
+    mayGoOn: !options.ended && runs.some(({ end, total }) => end === 'unsaid' && total === undefined),
+    ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
     options,
   };
   return {
@@ -98,7 +100,7 @@ export function summariseComparison(
     losses: count(value => value < 0),
     ties: count(value => value === 0),
     lacking,
-    verdict: verdictOf(situation, differences.length),
+    verdict: verdictOf(situation),
     gate: least => gateOf(situation, least),
   };
 }
@@ -119,15 +121,12 @@ interface Situation {
   readonly evidence: Evidence;
   readonly ignoring: Evidence;
   readonly interval: Interval | undefined;
-  readonly lacking: number;
-  readonly tasks: number;
-  /** Tasks that the evidence is of. */
-  readonly size: number;
+  readonly pairs: number;
   readonly means: { readonly base: TaskMean; readonly new: TaskMean };
-  /** What the verdict holds under: that runs have ended of which the service says nothing. */
-  readonly condition: string;
-  /** Which rewards are ignored, in words; empty if none is. */
-  readonly ignored: string;
+  /** The service says neither that both runs have ended, nor how many rollouts they have. */
+  readonly mayGoOn: boolean;
+  /** Rollouts without a reward that are ignored. */
+  readonly ignored: number;
   readonly options: ComparisonOptions;
 }
 
@@ -138,17 +137,24 @@ function shown({ shows }: Evidence, equalWithin: number, times: number): Verdict
   return shows('above', -equalWithin, times) && shows('below', equalWithin, times) ? 'equal' : 'undecided';
 }
 
-function verdictOf(situation: Situation, pairs: number): Verdict {
-  const { kind, words, ...more } = plainVerdict(situation, pairs);
-  return { kind, words: [words, situation.ignored].filter(Boolean).join(', '), ...more };
+const notSaid = 'the service does not say that both runs have ended';
+
+const ignoredWords = ({ ignored }: Situation): string =>
+  ignored === 0 ? '' : `ignoring ${counted(ignored, 'rollout')} without a reward`;
+
+function verdictOf(situation: Situation): Verdict {
+  const verdict = plainVerdict(situation);
+  const words = [verdict.words, ignoredWords(situation)].filter(Boolean).join(', ');
+  if (!situation.mayGoOn || verdict.kind === 'undecided') return { ...verdict, words };
+  return { kind: 'undecided', words: `undecided: ${notSaid}; if they have, ${words}` };
 }
 
-function plainVerdict(situation: Situation, pairs: number): Verdict {
-  const { evidence, ignoring, condition, options } = situation;
+function plainVerdict(situation: Situation): Verdict {
+  const { evidence, ignoring, pairs, options } = situation;
   const { equalWithin } = options;
   const kind = shown(evidence, equalWithin, 1);
-  if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}${condition}` };
-  if (kind === 'equal') return { kind, words: `equal within ±${equalWithin}${condition}` };
+  if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}` };
+  if (kind === 'equal') return { kind, words: `equal within ±${equalWithin}` };
   const reason =
     pairs === 0
       ? nothingInBoth
@@ -162,17 +168,12 @@ function plainVerdict(situation: Situation, pairs: number): Verdict {
 
 const nothingInBoth = 'no task has a reward in both runs';
 
-const lackingWords = ({ lacking, tasks }: Pick<Situation, 'lacking' | 'tasks'>): string =>
-  `${lacking} of ${counted(tasks, 'task')} lack a reward`;
-
 /**
  * Why the data says nothing, other than that there is too little of it.
  *
  * @param could what the missing rewards could do, if those that are there would decide it by themselves
  */
-function whyNot(situation: Situation, could?: string): string | undefined {
-  const { evidence, means, options } = situation;
-  const sides = ['base', 'new'] as const;
+function whyNot({ evidence, means, options }: Situation, could?: string): string | undefined {
   if (evidence.reason === 'nothing') return nothingInBoth;
   if (evidence.reason === 'outside')
     return `rewards lie outside of ${options.range.join('..')}, their range is not known`;
@@ -180,15 +181,23 @@ function whyNot(situation: Situation, could?: string): string | undefined {
     const side = sides.find(name => means[name].isOpen) ?? 'new';
     return `the ${side} run ${endWords[means[side].end]}, and the service does not say how many rewards are missing`;
   }
-  const running = options.missing === 'ignore' ? undefined : sides.find(name => isAwaited(means[name]));
-  if (running === undefined && could === undefined) return undefined;
-  const missing = running
-    ? `${withoutReward(means[running])} of ${counted(means[running].rollouts, 'rollout')} of the ${running} run have no reward yet`
-    : lackingWords(situation);
-  return could === undefined ? missing : `${missing} and could ${could}`;
+  const missing = sides
+    .filter(name => withoutReward(means[name]) > 0 && (options.missing === 'bound' || means[name].end === 'running'))
+    .map(name => missingWords(name, means[name]))
+    .join(' and ');
+  if (missing === '') return undefined;
+  return could === undefined ? missing : `${missing}, which could ${could}`;
 }
 
-const isAwaited = (run: TaskMean): boolean => run.end === 'running' && withoutReward(run) > 0;
+const sides = ['base', 'new'] as const;
+
+/** `4 of 28 rollouts of the new run have no reward` */
+function missingWords(side: string, run: TaskMean): string {
+  const missing = withoutReward(run);
+  const have = missing === 1 ? 'has' : 'have';
+  const yet = run.end === 'running' ? ' yet' : '';
+  return `${missing} of ${counted(run.rollouts, 'rollout')} of the ${side} run ${have} no reward${yet}`;
+}
 
 const endWords: Readonly<Record<RunEnd, string>> = {
   running: 'goes on',
@@ -199,12 +208,12 @@ const endWords: Readonly<Record<RunEnd, string>> = {
 
 /** What would decide it, in words and as a number. */
 function moreOf(
-  { interval, size, lacking, tasks }: Situation,
+  { interval, pairs }: Situation,
   isShown: (times: number) => boolean,
 ): Pick<Verdict, 'words' | 'moreTasks'> {
   const times = interval === undefined ? undefined : timesUntil(isShown);
-  if (times === undefined) return { words: lacking > 0 ? lackingWords({ lacking, tasks }) : '' };
-  const moreTasks = sensible((times - 1) * size);
+  if (times === undefined) return { words: '' };
+  const moreTasks = sensible((times - 1) * pairs);
   return { words: `about ${counted(moreTasks, 'more task')}`, moreTasks };
 }
 
@@ -218,7 +227,10 @@ function sensible(count: number): number {
 /** What is certain about the lowest difference that is allowed, in sentences. */
 function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
-  return { outcome, words: [...sentences, situation.ignored].filter(Boolean).map(sentence).join(' ') };
+  const open = [`undecided whether the difference is at least ${difference(least)}: ${notSaid}`];
+  const isAssumed = situation.mayGoOn && outcome !== 'undecided';
+  const words = [...(isAssumed ? [...open, '--ended takes them as ended'] : sentences), ignoredWords(situation)];
+  return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };
 }
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
@@ -227,12 +239,12 @@ function plainGate(
   situation: Situation,
   least: number,
 ): Pick<Gate, 'outcome'> & { readonly sentences: readonly string[] } {
-  const { evidence, ignoring, interval, condition } = situation;
+  const { evidence, ignoring, interval } = situation;
   const open = `undecided whether the difference is at least ${difference(least)}`;
   if (interval === undefined || evidence.reason !== undefined)
     return { outcome: 'undecided', sentences: [`${open}: ${whyNot(situation) ?? nothingInBoth}`] };
   const between = `between ${difference(interval.low)} and ${difference(interval.high)}`;
-  const known = [`the difference is ${between}${condition}`, `required: at least ${difference(least)}`];
+  const known = [`the difference is ${between}`, `required: at least ${difference(least)}`];
   if (interval.low >= least) return { outcome: 'passed', sentences: ['passed', ...known] };
   if (interval.high < least) return { outcome: 'failed', sentences: ['too low', ...known] };
   const isDecided = (data: Evidence, times: number): boolean =>

@@ -53,7 +53,7 @@ export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: Inter
   const { confidence, range } = options;
   const given = runs.filter(run => run !== undefined);
   if (!given.every(({ tasks }) => tasks.some(rewards => rated(rewards).length > 0))) return none('nothing');
-  if (options.missing === 'bound' && given.some(isOpen)) return none('open');
+  if (given.some(run => isOpen(run) && (options.missing === 'bound' || run.end === 'running'))) return none('open');
   const values = filled(runs, options);
   if (values.low.size === 0) return none('nothing');
   const risk = (1 - confidence) / 2;

@@ -42,6 +42,10 @@ interface Plan {
   readonly unknown: number;
   /** Every task has as many rollouts. */
   readonly isEven: boolean;
+  /** Tasks of the run; undefined where that is not certain. */
+  readonly tasks: number | undefined;
+  /** All its rollouts are listed, so that a task without any is none of this run. */
+  readonly isWhole: boolean;
 }
 
 /** The smallest and the largest divisor of `total` between two bounds. */
@@ -56,35 +60,50 @@ function divisors(total: number, low: number, high: number): readonly [number, n
  * Every task has as many rollouts, where that is possible. Where more than one number is possible, the largest counts for
  * tasks that are known and the smallest for the number of those that are not: nothing else leaves as much open.
  */
-function planOf({ tasks, total = 0 }: RunTasks): Plan {
-  const unlisted = total - lengthOf(tasks);
-  if (unlisted <= 0) return { each: 0, unknown: 0, isEven: false };
-  const most = Math.max(1, ...tasks.map(({ length }) => length));
+function planOf({ tasks, total }: RunTasks): Plan {
+  const listed = lengthOf(tasks);
   const own = tasks.filter(({ length }) => length > 0).length;
-  // A task that only the other run lists may be none of this run.
-  for (const known of [tasks.length, own]) {
-    const fit = divisors(total, most, total / known);
-    if (fit) return { each: fit[1], unknown: Math.max(0, total / fit[0] - tasks.length), isEven: true };
+  const isWhole = total === listed;
+  if (total === undefined || total <= listed)
+    return { each: 0, unknown: 0, isEven: false, isWhole, tasks: isWhole ? own : tasks.length };
+  const most = tasks.reduce((longest, { length }) => Math.max(longest, length), 1);
+  // Tasks that only the other run lists may be none of this run.
+  const fit = divisors(total, most, total / own);
+  if (fit) {
+    const unknown = Math.max(0, total / fit[0] - tasks.length);
+    return { each: fit[1], unknown, isEven: true, isWhole, tasks: fit[0] === fit[1] ? total / fit[0] : undefined };
   }
   // A task without a rollout lacks one at least.
-  return { each: 0, unknown: Math.max(0, unlisted - (tasks.length - own)), isEven: false };
+  const unknown = Math.max(0, total - listed - (tasks.length - own));
+  return { each: 0, unknown, isEven: false, isWhole, tasks: undefined };
 }
 
 /**
  * Whether nobody can say how much is missing: more rewards will come, or should have come, and it is not known how many
  * of which tasks.
  */
-export function isOpen(run: RunTasks): boolean {
-  if (run.end === 'complete' || run.end === 'unsaid') return false;
-  return run.total === undefined || (run.total > lengthOf(run.tasks) && !planOf(run).isEven);
+export function isOpen({ tasks, total, end }: RunTasks): boolean {
+  if (end === 'complete' || end === 'unsaid') return false;
+  const listed = lengthOf(tasks);
+  // Of a run that was stopped, the total may be what it came to.
+  if (total === undefined || total < listed || (end === 'stopped' && total === listed)) return true;
+  return total > listed && !planOf({ tasks, total, end }).isEven;
 }
 
+/** Rewards that are to come are never ignored. */
+const missingOf = ({ end }: RunTasks, { missing }: Filling): Missing => (end === 'running' ? 'bound' : missing);
+
 /** A task with every missing reward at the lowest, and at the highest. */
-function boundsOf(rewards: TaskRewards, { each }: Plan, { missing, range: [low, high] }: Filling): Bounds | undefined {
+function boundsOf(
+  rewards: TaskRewards,
+  { each, isWhole }: Plan,
+  missing: Missing,
+  [low, high]: Range,
+): Bounds | undefined {
   const values = rated(rewards);
   const average = mean(values);
   if (missing === 'ignore') return average === undefined ? undefined : [average, average];
-  if (average === undefined) return [low, high];
+  if (average === undefined) return isWhole && rewards.length === 0 ? undefined : [low, high];
   const share = 1 - values.length / Math.max(rewards.length, each);
   return [average + (low - average) * share, average + (high - average) * share];
 }
@@ -103,14 +122,21 @@ export interface Filled {
 /** The values of one run, or the differences (second minus first) of two whose tasks are in the same order. */
 export function filled([first, second]: readonly [RunTasks, RunTasks?], filling: Filling): Filled {
   const [low, high] = filling.range;
-  const [plan, otherPlan] = [planOf(first), second && planOf(second)];
-  const bounds = first.tasks.flatMap((rewards, index): readonly Bounds[] => {
-    const one = boundsOf(rewards, plan, filling);
-    if (second === undefined || otherPlan === undefined) return one ? [one] : [];
-    const other = boundsOf(second.tasks[index] ?? [], otherPlan, filling);
-    return one && other ? [[other[0] - one[1], other[1] - one[0]]] : [];
+  const valuesOf = (run: RunTasks) => {
+    const [plan, missing] = [planOf(run), missingOf(run, filling)];
+    return {
+      bounds: run.tasks.map(rewards => boundsOf(rewards, plan, missing, filling.range)),
+      unknown: missing === 'ignore' ? 0 : plan.unknown,
+    };
+  };
+  const [one, other] = [valuesOf(first), second && valuesOf(second)];
+  const bounds = one.bounds.flatMap((mine, index): readonly Bounds[] => {
+    if (other === undefined) return mine ? [mine] : [];
+    const its = other.bounds[index];
+    return mine && its ? [[its[0] - mine[1], its[1] - mine[0]]] : [];
   });
-  const unknown = filling.missing === 'ignore' ? 0 : Math.max(plan.unknown, otherPlan?.unknown ?? 0);
+  // Tasks that are not known may be others in each run.
+  const unknown = one.unknown + (other?.unknown ?? 0);
   const [least, most] = second === undefined ? [low, high] : [low - high, high - low];
   return {
     low: withMore(tallyOf(bounds.map(([value]) => value)), least, unknown),
@@ -118,20 +144,17 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   };
 }
 
-/** How many tasks there are in all, and how many lack a reward that they should have in one of the runs. */
-export function lackingTasks(runs: readonly RunTasks[]): { readonly lacking: number; readonly tasks: number } {
-  const plans = runs.map(planOf);
-  const unknown = Math.max(...plans.map(plan => plan.unknown));
-  const known = runs[0]?.tasks.length ?? 0;
-  let lacking = unknown;
-  for (let index = 0; index < known; index++) {
-    const lacks = runs.some(({ tasks }, run) => {
-      const rewards = tasks[index] ?? [];
-      return rated(rewards).length < Math.max(1, rewards.length, plans[run]?.each ?? 0);
-    });
-    if (lacks) lacking += 1;
-  }
-  return { lacking, tasks: known + unknown };
+/** Tasks known by name that both runs should have rewards of, and how many of them have none in one of the runs. */
+export function lackingTasks(runs: readonly [RunTasks, RunTasks]): {
+  readonly lacking: number;
+  readonly tasks: number;
+} {
+  const whole = runs.map(run => planOf(run).isWhole);
+  const shared = [...runs[0].tasks.keys()].filter(index =>
+    runs.every(({ tasks }, run) => !whole[run] || (tasks[index]?.length ?? 0) > 0),
+  );
+  const lacking = shared.filter(index => runs.some(({ tasks }) => rated(tasks[index] ?? []).length === 0));
+  return { lacking: lacking.length, tasks: shared.length };
 }
 
 /** The mean reward of a run's tasks, and what is missing from it. */
@@ -140,6 +163,8 @@ export interface TaskMean {
   readonly mean: number | undefined;
   /** Tasks with a reward. */
   readonly tasks: number;
+  /** All tasks of the run; undefined where that is not certain. */
+  readonly allTasks: number | undefined;
   /** Rollouts with a reward, and all that should have one. */
   readonly rated: number;
   readonly rollouts: number;
@@ -153,15 +178,18 @@ export interface TaskMean {
 export function taskMean(run: RunTasks, range: Range): TaskMean {
   const { tasks, total = 0, end } = run;
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
-  const values = tasks.flatMap(rated);
+  const count = lengthOf(tasks.map(rated));
   // A task of which nothing is listed lacks one rollout at least.
-  const rollouts = Math.max(total, lengthOf(tasks) + tasks.filter(({ length }) => length === 0).length);
+  const plan = planOf(run);
+  const empty = plan.isWhole ? 0 : tasks.filter(({ length }) => length === 0).length;
+  const rollouts = Math.max(total, lengthOf(tasks) + empty);
   return {
     mean: mean(means),
     tasks: means.length,
-    rated: values.length,
+    allTasks: plan.tasks,
+    rated: count,
     rollouts,
-    bounds: values.length === rollouts || isOpen(run) ? undefined : meanBounds(run, range),
+    bounds: count === rollouts || isOpen(run) || isOutside([run], range) ? undefined : meanBounds(run, range),
     end,
     isOpen: isOpen(run),
   };

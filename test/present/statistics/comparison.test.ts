@@ -12,7 +12,12 @@ const run = (tasks: readonly (Task | number)[], extent: Partial<RunTasks> = {}):
 const compared = (
   base: readonly (Task | number)[],
   fresh: readonly (Task | number)[],
-  options: { missing?: Missing; equalWithin?: number; range?: readonly [number, number] } & Partial<RunTasks> = {},
+  options: {
+    missing?: Missing;
+    equalWithin?: number;
+    range?: readonly [number, number];
+    ended?: boolean;
+  } & Partial<RunTasks> = {},
 ) => {
   const { end = 'complete', total, ...others } = options;
   const padded = [...fresh, ...base.slice(fresh.length).map(() => [])];
@@ -89,7 +94,9 @@ describe('missing rewards', () => {
     expect(compared(times(28, 0), fresh)).toMatchObject({ lacking: 4, verdict: { kind: 'better' } });
     const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
     const base = [...times(22, 0), ...times(6, 1)];
-    expect(compared(base, close).verdict.words).toBe('undecided: 6 of 28 tasks lack a reward and could reverse it');
+    expect(compared(base, close).verdict.words).toBe(
+      'undecided: 6 of 28 rollouts of the new run have no reward, which could reverse it',
+    );
     const ignoring = compared(base, close, { missing: 'ignore' });
     expect(ignoring.verdict).toMatchObject({
       kind: 'better',
@@ -104,9 +111,13 @@ describe('missing rewards', () => {
     expect(interval).toEqual({ ...compared(times(6, 0), times(6, [1, 1, 1, 0])).interval, high: 1 });
   });
 
-  it('make it more tasks that would decide', () => {
+  it('say so in place of tasks that could not make up for them', () => {
     const { verdict } = compared(times(6, 0), [...times(4, 1), ...times(2, [undefined])]);
-    expect(verdict.words).toBe('undecided: about 3 more tasks');
+    expect(verdict.words).toBe('undecided: 2 of 6 rollouts of the new run have no reward');
+    const both = compared([[undefined], 0, 0, 0], [1, 1, 1, [undefined]]).verdict.words;
+    expect(both).toBe(
+      'undecided: 1 of 4 rollouts of the base run has no reward and 1 of 4 rollouts of the new run has no reward',
+    );
   });
 
   it('are also those of a task that only one run has', () => {
@@ -117,27 +128,28 @@ describe('missing rewards', () => {
   it('are those of rollouts that are not listed, of which every task has as many', () => {
     const unlisted = compared(times(6, [0, 0]), [...times(5, [1, 1]), [1]], { total: 12 });
     expect(unlisted.interval).toEqual(compared(times(6, [0, 0]), [...times(5, [1, 1]), [1, undefined]]).interval);
-    expect(unlisted).toMatchObject({ lacking: 1, tasks: 6, new: { rated: 11, rollouts: 12 } });
+    expect(unlisted).toMatchObject({ lacking: 0, tasks: 6, new: { rated: 11, rollouts: 12 } });
     // Two tasks are not even known by name.
     const unknown = compared(times(6, 0), times(6, 1), { total: 8 });
-    expect(unknown).toMatchObject({ lacking: 2, tasks: 8, verdict: { kind: 'undecided' } });
+    expect(unknown).toMatchObject({ tasks: 6, new: { allTasks: 8 }, verdict: { kind: 'undecided' } });
     expect(unknown.interval).toEqual(compared([...times(6, 0), [], []], [...times(6, 1), [], []]).interval);
   });
 
   it('are spread in the worst way over tasks where more than one is possible', () => {
     // One rollout of each of 12 tasks, two of 6, or three of 4.
-    const { interval, tasks } = compared(times(4, 0), times(4, 1), { total: 12 });
+    const { interval, ...runs } = compared(times(4, 0), times(4, 1), { total: 12 });
     const worst = [...times(4, [1, undefined, undefined]), ...times(8, [])];
     expect(interval).toEqual(compared([...times(4, 0), ...times(8, [])], worst).interval);
-    expect(tasks).toBe(12);
+    expect(runs.new).toMatchObject({ tasks: 4, allTasks: undefined, rollouts: 12 });
   });
 
   it('are of tasks of their own where tasks have different numbers of rollouts', () => {
-    const { interval, tasks } = compared([0, 0], [[1, 1], [1]], { total: 5 });
-    expect(tasks).toBe(4);
+    const { interval } = compared([0, 0], [[1, 1], [1]], { total: 5 });
     expect(interval).toEqual(compared([0, 0, [], []], [1, 1, [], []]).interval);
     // One of them is of the task that has none.
-    expect(compared([0, 0, 0], [[1, 1], [1], []], { total: 5 }).tasks).toBe(4);
+    expect(compared([0, 0, 0], [[1, 1], [1], []], { total: 5 }).interval).toEqual(
+      compared([0, 0, 0, []], [1, 1, [], []]).interval,
+    );
   });
 
   it('may be fewer than the tasks of the other run', () => {
@@ -160,23 +172,48 @@ describe('missing rewards', () => {
       });
       // Three rollouts of five tasks, and one more: nobody knows of which.
       expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 16 }).interval).toBeUndefined();
-      expect(compared(times(5, 0), times(5, [1, 1, 1]), { end, total: 15 }).interval).toBeDefined();
-      expect(compared(times(28, 0), times(28, 1), { end, missing: 'ignore' }).verdict.kind).toBe('better');
+      expect(compared(times(28, 0), times(28, 1), { end, total: 20 }).interval).toBeUndefined();
       expect(compared(times(2, 0), [1, [undefined]], { end }).new.bounds).toBeUndefined();
     }
   });
 
   it('are none on a condition, where the service says neither the end of a run nor its rollouts', () => {
     const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unsaid' });
-    expect(verdict).toMatchObject({ kind: 'better', words: 'the new run is better, if both runs have ended' });
-    expect(gate(0)).toMatchObject({ outcome: 'passed', words: expect.stringContaining(', if both runs have ended. ') });
+    const notSaid = 'the service does not say that both runs have ended';
+    expect(verdict).toEqual({ kind: 'undecided', words: `undecided: ${notSaid}; if they have, the new run is better` });
+    expect(gate(0)).toEqual({
+      outcome: 'undecided',
+      words: `Undecided whether the difference is at least 0: ${notSaid}. --ended takes them as ended.`,
+    });
+    const ended = compared(times(28, 0), times(28, 1), { end: 'unsaid', ended: true });
+    expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
     expect(compared(times(28, 0), times(28, 1), { end: 'unsaid', total: 28 }).verdict.words).toBe(
       'the new run is better',
     );
     // Ten tasks that only the base has are not left out.
-    expect(compared(times(28, 0.5), [...times(18, 1), ...times(10, [])], { end: 'unsaid' }).gate(0).outcome).toBe(
-      'undecided',
-    );
+    expect(
+      compared(times(28, 0.5), [...times(18, 1), ...times(10, [])], { end: 'unsaid', ended: true }).gate(0).outcome,
+    ).toBe('undecided');
+  });
+});
+
+describe('tasks that only one run has', () => {
+  it('are no missing ones of a run whose rollouts are all there', () => {
+    const subset = compared(times(28, 0), times(6, 1), { total: 6 });
+    expect(subset).toMatchObject({ pairs: 6, tasks: 6, lacking: 0, verdict: { kind: 'better' } });
+    expect(subset.new).toMatchObject({ rated: 6, rollouts: 6, bounds: undefined });
+    expect(subset.interval).toEqual(compared(times(6, 0), times(6, 1)).interval);
+    expect(compared(times(28, 0), times(6, 1), { end: 'stopped', total: 6 }).verdict.kind).toBe('undecided');
+  });
+
+  it('do not hide that a task may have more rollouts', () => {
+    // Half of the tasks of the base, with four rollouts each, of which the last two are lower.
+    const base = [...times(50, 0.6), ...times(50, 0)];
+    for (const seen of [1, 2, 3, 4]) {
+      const rewards = times(50, [1, 1, 0, 0].slice(0, seen));
+      const look = compared(base, rewards, { end: 'running', total: 200 });
+      expect(look.interval?.low).toBeLessThan(0);
+    }
   });
 });
 
@@ -185,11 +222,10 @@ describe('a run that goes on', () => {
 
   it('is better once the rewards that are to come cannot change that', () => {
     expect(shareOf(10).verdict.words).toBe(
-      'undecided: 30 of 40 rollouts of the new run have no reward yet and could reverse it',
+      'undecided: 30 of 40 rollouts of the new run have no reward yet, which could reverse it',
     );
     expect(shareOf(30).verdict.words).toBe('the new run is better');
     expect(shareOf(30).interval).toEqual(compared(times(40, 0.2), times(30, 1)).interval);
-    expect(shareOf(10).interval).toEqual(compared(times(40, 0.2), times(10, 1)).interval);
     expect(shareOf(40).interval).toEqual(compared(times(40, 0.2), times(40, 1)).interval);
   });
 
@@ -198,7 +234,7 @@ describe('a run that goes on', () => {
     expect(verdict.words).toBe('undecided: 2 of 4 rollouts of the new run have no reward yet');
     expect(gate(0).words).toContain('2 of 4 rollouts of the new run have no reward yet');
     const { words } = compared(times(4, 0), times(2, 1), { end: 'running', total: 4, missing: 'ignore' }).verdict;
-    expect(words).toBe('undecided: about 4 more tasks, ignoring 2 rollouts without a reward');
+    expect(words).toBe(verdict.words);
   });
 
   it('has limits that no later reward moves outwards', () => {
@@ -274,7 +310,7 @@ describe('the gate', () => {
     });
     const lacking = compared(times(28, 0), [...times(20, 0.5), ...times(8, [undefined])]);
     expect(lacking.gate(0.2).words).toMatch(
-      /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 tasks lack a reward and could decide it\.$/,
+      /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 rollouts of the new run have no reward, which could decide it\.$/,
     );
     expect(compared([], []).gate(0).words).toBe(
       'Undecided whether the difference is at least 0: no task has a reward in both runs.',

@@ -76,7 +76,7 @@ describe('compareTasks', () => {
     expect(odd).toHaveLength(3);
     expect(cells(odd[2])).toMatchObject({ task: '(not listed)', new: 'none', n: '0, 0/1' });
     expect(lines(odd)[0]).toMatch(/1\.00 of 2 tasks/);
-    expect(lines(odd)[1]).toContain('1.00 of 1 of 3 rollouts');
+    expect(lines(odd)[1]).toContain('1.00 of 1 task, 1 of 3 rollouts');
   });
 });
 
@@ -110,12 +110,12 @@ describe('comparisonLines', () => {
 
   it('bound the means by the rewards that are missing (R1)', () => {
     const said = lines(both(many(0), run([...Array<number>(10).fill(0.9), null, null])));
-    expect(said[1]).toBe('new   trained  0.900 of 10 of 12 rollouts; 0.750 to 0.917 whatever the 2 were');
+    expect(said[1]).toBe('new   trained  0.900 of 10 tasks, 10 of 12 rollouts; 0.750 to 0.917 whatever the 2 were');
   });
 
   it('say if nothing can be compared', () => {
     const said = lines(both([rewarded('a', 1)], [rewarded('b', 1)]));
-    expect(said.at(-1)).toBe('      Undecided: no task has a reward in both runs');
+    expect(said.at(-1)).toBe('diff  Undecided: no task has a reward in both runs');
   });
 
   it('keep to the width without losing a word of the result', () => {

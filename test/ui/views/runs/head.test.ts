@@ -114,6 +114,31 @@ describe('the interval', () => {
     expect(words('completed')).toMatch(/by 3 tasks$/);
   });
 
+  it('takes no number for that of its rollouts that cannot be', () => {
+    for (const total of [0, -5, 2.5, 2, 1e300, Number.NaN])
+      expect(certainty('running', ofTasks(1, 0, 1), total)).toMatch(/^no interval: the service does not say/);
+  });
+
+  it('does not say how many tasks rollouts are of that name none, while more may come', () => {
+    const some = [...ofTasks(1, 0), { reward: 1, trajectory_id: 'x', task_id: null }];
+    expect(certainty('running', some, 28)).toMatch(/^no interval/);
+    expect(certainty('completed', some, 28)).toMatch(/^95%/);
+  });
+
+  it('has no bounds by rewards outside of the range', () => {
+    const run = runMeanOf(ofTasks(5, 5, null), { status: 'completed' });
+    expect([run.bounds, run.interval]).toEqual([undefined, undefined]);
+  });
+
+  it('counts more tasks than arguments fit into a call', () => {
+    const many = Array.from({ length: 200_000 }, (_, task) => ({
+      reward: task % 2,
+      trajectory_id: null,
+      task_id: `t${task}`,
+    }));
+    expect(runMeanOf(many, { status: 'running', total: 250_000 }).interval).toBeDefined();
+  });
+
   it('says that it takes rollouts without a task for tasks', () => {
     const nameless = ofTasks(1, 0, 1).map(each => ({ ...each, task_id: null }));
     expect(certainty('completed', nameless)).toMatch(/by 3 rollouts as if of different tasks$/);
