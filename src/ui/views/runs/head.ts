@@ -11,6 +11,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
 import { clock } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import { histogramLines, progressBar, sparkline } from '../../widgets/bars.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
@@ -30,6 +31,13 @@ function statusWords(status: string | null | undefined, theme: Theme): string {
 function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
   const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
   return `The service reports no status${isQuiet ? `; no new reward since ${clock(rewardedAt)}` : ''}`;
+}
+
+/** In two lines at most: its end is the condition that it rests on, or what missing rewards could change. */
+function certaintyLines(certainty: string, width: number): string[] {
+  if (certainty === '') return [];
+  const [first = '', ...rest] = wrap(certainty, width);
+  return [first, ...(rest.length === 0 ? [] : [truncate(rest.join(' '), width)])];
 }
 
 /**
@@ -80,7 +88,7 @@ export function summaryLines(
     ]
       .filter(Boolean)
       .join('  '),
-    ...(certainty === '' ? [] : [styles.muted(truncate(certainty, width))]),
+    ...certaintyLines(certainty, width).map(line => styles.muted(line)),
   ];
 }
 

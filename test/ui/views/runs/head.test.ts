@@ -81,6 +81,16 @@ describe('the interval', () => {
     expect(runFacts(ended, undefined, words)).toContainEqual({ label: 'interval', value: words });
   });
 
+  it('is wrapped, so that its condition is read to the end, in two lines at most (X21)', () => {
+    const words = '95% between 0.416 and 0.484 by 300 tasks, if the run has ended';
+    const said = (certain: string) =>
+      summaryLines(run, undefined, undefined, 56, theme, certain).slice(3).map(stripVTControlCharacters);
+    expect(said(words)).toEqual(['95% between 0.416 and 0.484 by 300 tasks, if the run has', 'ended']);
+    const long = said(`${words}; ${words}; ${words}`);
+    expect(long).toHaveLength(2);
+    expect(long[1]).toMatch(/^ended; 95%.*…$/);
+  });
+
   it('counts tasks, not rollouts (V44)', () => {
     expect(certainty('completed', rewardsOf(1, 1, 1, 1))).toBe('95% between 0.0250 and 1.00 by 1 task');
   });
