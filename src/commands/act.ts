@@ -11,8 +11,9 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
+import { fieldsOfSeen, type Seen, wordsOf } from './seen.ts';
 import { parseUntil } from './until.ts';
-import { fieldsOfSeen, type Seen, untilEnded, wordsOf } from './until-ended.ts';
+import { untilEnded } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ActFlags extends RecordFlags {

@@ -10,7 +10,8 @@ import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange } from './failure.ts';
 import { type Found, nameOf } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { type AwaitedChange, type Seen, untilEnded, type WaitOptions } from './until-ended.ts';
+import type { Seen } from './seen.ts';
+import { type AwaitedChange, untilEnded, type WaitOptions } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
 /** What the end of a change is for the one that was changed. */

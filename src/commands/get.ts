@@ -15,8 +15,8 @@ import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow,
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, noteUnreadable, printRecord, printsRecord } from './output.ts';
+import { progressWords, withoutReward } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
-import { progressWords, withoutReward } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Line width of a trajectory in a file. */

@@ -23,9 +23,9 @@ import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { actionOf, type LinePrompt, verbs } from './line-actions.ts';
+import { wordsOf } from './seen.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
-import { wordsOf } from './until-ended.ts';
 
 /** Resources listed only within another one are left out. */
 const listed = resources.filter(({ needs }) => !needs);

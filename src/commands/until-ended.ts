@@ -1,71 +1,27 @@
 /** Follows one resource until it has ended, for `watch` and `--wait`: each change in words, and how it ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type RunFailure, runFailure } from '../contract/common.ts';
-import { hasEnded, isOver, statusMeaning, statusWords } from '../contract/status.ts';
+import { hasEnded, isOver, statusMeaning } from '../contract/status.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
-import { certaintyFields, certaintyWords, type RunMean, readCertainty } from '../resources/run-mean.ts';
-import { type LookedAt, lookAt } from '../resources/watch.ts';
+import { readCertainty } from '../resources/run-mean.ts';
+import { lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { errorMessage } from '../text/errors.ts';
-import { counted, reward } from '../text/numbers.ts';
+import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
-import { clean, sanitiseLine } from '../text/sanitise.ts';
+import { clean } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
+import { type Seen, wordsOf } from './seen.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
-
-export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
-  Partial<Pick<LookedAt, 'kind' | 'graded' | 'heldOut' | 'endTime'>> & {
-    /** Why it failed, if it did and the service says so. */
-    readonly failure?: RunFailure | undefined;
-    /** Of the mean of an evaluation, where its rewards can be read. */
-    readonly certainty?: RunMean;
-  };
-
-/** Progress, e.g. `3 of 12`; empty if unknown. */
-export function progressWords({ done, total }: Pick<Seen, 'done' | 'total'>): string {
-  return done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}`;
-}
-
-/** How many rollouts of an ended run have no reward; 0 if unknown. */
-export function withoutReward({ status, total, graded }: Seen): number {
-  return hasEnded(status) && total !== undefined && graded !== undefined ? Math.max(0, total - graded) : 0;
-}
-
-/** `mean 0.210 of 3 rewards (95% between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
-function meanWords({ kind = '', mean, graded, certainty }: Seen): string {
-  if (mean === undefined) return '';
-  // The last reward of the trainer is no mean over the run.
-  const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
-  const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
-  const certain = certainty === undefined ? '' : certaintyWords(certainty);
-  return `${label} ${reward(mean)}${of}${certain && ` (${certain})`}`;
-}
-
-/** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
-export function wordsOf(seen: Seen): string {
-  const { status, heldOut, failure } = seen;
-  const without = withoutReward(seen);
-  const words = [
-    status === undefined ? 'no status' : sanitiseLine(statusWords(status)),
-    progressWords(seen),
-    meanWords(seen),
-    without > 0 ? `${without} without a reward` : '',
-    heldOut === undefined ? '' : `held-out reward ${heldOut}`,
-  ]
-    .filter(Boolean)
-    .join(', ');
-  return [words, failure?.message ?? failure?.code].filter(Boolean).join(': ');
-}
 
 /** Why a resource failed, by its record. Never rejects: that it failed is known, and its end is the result. */
 async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Promise<RunFailure | undefined> {
@@ -75,11 +31,6 @@ async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Prom
     .catch(() => undefined);
   const read = runFailure.safeParse(isRecord(record) ? own(record, 'failure') : undefined);
   return read.success ? read.data : undefined;
-}
-
-/** What a change of the state prints as JSON, on every way of waiting. */
-export function fieldsOfSeen({ status, done, total, mean, graded, certainty }: Seen) {
-  return { status: status ?? null, done, total, mean, graded, ...(certainty && certaintyFields(certainty)) };
 }
 
 /** With the interval of its mean. Never rejects: the rest is known without it. */

@@ -13,9 +13,10 @@ import { exitCodeOf } from './failure.ts';
 import { findAmong, pagesOf } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord } from './output.ts';
+import { fieldsOfSeen, type Seen, wordsOf } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
-import { fieldsOfSeen, type Seen, untilEnded, wordsOf } from './until-ended.ts';
+import { untilEnded } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** What is to be watched where no resource is named. */

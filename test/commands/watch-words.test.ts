@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { wordsOf } from '../../src/commands/until-ended.ts';
+import { wordsOf } from '../../src/commands/seen.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import { knownResource, type Observation } from '../../src/queries/statuses/store.ts';
