@@ -73,6 +73,9 @@ const notedEveryMs = 60_000;
 /** After this many answers without a status there will be none. */
 const mostWithout = 3;
 
+const unseenWords = (label: string): string =>
+  clean`${label}: the service reports no status for it, so its end could not be seen.`;
+
 /**
  * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried without
  * limit.
@@ -102,7 +105,7 @@ export async function follow(following: Following): Promise<string> {
       }
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout && !needsNoStatus) {
-        note(clean`${label}: the service reports no status for it, so its end could not be seen.`);
+        note(unseenWords(label));
         return '';
       }
       await onWait?.();
@@ -185,9 +188,18 @@ function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => 
   };
 }
 
+interface Late {
+  /** What it is being, e.g. `cancelled`. */
+  readonly past: string | undefined;
+  /** What alone says its end, where it has no status. */
+  readonly until: Until | undefined;
+  readonly seconds: number;
+}
+
 /** What is known of it at the end of --timeout. */
-function lateWords(past: string | undefined, seconds: number): string {
+function lateWords({ past, until, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
+  if (until) return `has not ended by --until ${until.words} ${after}. The service does not say whether it runs.`;
   return past === undefined ? `is still running ${after}, and keeps running.` : `is still being ${past} ${after}.`;
 }
 
@@ -232,11 +244,15 @@ export async function untilEnded(
   const { note } = io;
   /** Since when an answer is missing, in milliseconds: 0 before the first and after a failure, undefined after one. */
   let silentSince: number | undefined = 0;
+  let last: Seen | undefined;
+  const isUnsaid = (): boolean => last !== undefined && last.status === undefined;
+  const noteUntil = (): void => {
+    if (ref.kind === 'run' && !change) note(untilAdvice, { id: ref.id });
+  };
   const parts = partReporter(ref, note, noted);
   const readContext = { service: service.background, memory, signal, compare: config.preferences.compare };
   try {
     let isNoted = false;
-    let endTime: string | undefined;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
       const looking = change?.look ? change.look(service.background, signal) : lookWithFailure(ref, readContext);
@@ -250,7 +266,7 @@ export async function untilEnded(
       silentSince = undefined;
       if (seen.id !== ref.id && !isNoted) note(clean`Asked for ${ref.id}, the service answers with ${seen.id}.`);
       isNoted ||= seen.id !== ref.id;
-      ({ endTime } = found);
+      last = seen;
       return seen;
     };
     const intervals = sharedBy(among, io.poll ?? config.preferences.poll);
@@ -274,22 +290,30 @@ export async function untilEnded(
       return exitCodes.done;
     }
     if (!isLast(status)) {
-      if (ref.kind === 'run' && !change && !isOver(status, endTime)) note(untilAdvice, { id: ref.id });
+      if (!isOver(status, last?.endTime)) noteUntil();
       return exitCodes.endUnseen;
     }
     await parts.reportLast({ service, memory, signal });
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
-      note(clean`${ref.label} ${change ? `is still being ${change.past}` : 'keeps running'}.`, { id: ref.id });
+      const running = isUnsaid() ? 'may still be running: the service reports no status for it' : 'keeps running';
+      note(clean`${ref.label} ${change ? `is still being ${change.past}` : running}.`, { id: ref.id });
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
-    const words = isKnown ? lateWords(change?.past, timeout ?? 0) : lostWords(change?.past, service.gate.state());
+    const isUnseen = isKnown && isUnsaid();
+    if (isUnseen && !judge) {
+      note(unseenWords(ref.label), { id: ref.id });
+      noteUntil();
+      return exitCodes.endUnseen;
+    }
+    const late = { past: change?.past, until: isUnseen ? until : undefined, seconds: timeout ?? 0 };
+    const words = isKnown ? lateWords(late) : lostWords(change?.past, service.gate.state());
     note(clean`${ref.label} ${words}`, { id: ref.id });
-    const late = AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]);
-    if (!change && isKnown) await parts.reportLast({ service, memory, signal: late });
+    const readUntil = AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]);
+    if (!change && isKnown) await parts.reportLast({ service, memory, signal: readUntil });
     return exitCodes.timeout;
   }
 }

@@ -3,7 +3,7 @@
  * the document lists is the last word.
  */
 import { describe, expect, it } from 'vitest';
-import { cliOn, testFolder } from '../commands/cli.ts';
+import { cliOn, testFolder, timeIsUp } from '../commands/cli.ts';
 import { apiKey, hostileServer, json, resetAtOnce } from '../service/hostile-server.ts';
 import { documentedIds, refusals, startedRun, unknownId } from './documented.ts';
 import { standIn } from './stand-in.ts';
@@ -111,6 +111,44 @@ describe('an evaluation whose status the service never says (C2)', () => {
     ]);
     const listed = await cli('get', ['run', startedRun]);
     expect(listed.out).toMatch(/^status +not reported$/m);
+  });
+
+  it.each([
+    ['evaluate', evaluate],
+    ['watch', [startedRun, '--timeout', '60']],
+  ])('says the same of its end where the time is up before: %s', async (command, args) => {
+    const words = 'the service reports no status for it, so its end could not be seen.';
+    const isUp = timeIsUp();
+    /** Its first state. */
+    const isSeen = (text: string): boolean => text.includes('no status, mean');
+    const stopping = {
+      onNote: (text: string) => isSeen(text) && isUp(),
+      onPrint: (text: string) => isSeen(text) && isUp(),
+    };
+    const late = await (await rewarded(2))(command, args, stopping);
+    const early = await (await rewarded(2))(command, args);
+    expect([late.code, early.code]).toEqual([6, 6]);
+    for (const { notes } of [late, early]) {
+      expect(notes).toContain(words);
+      expect(notes).toContain('It may still be running. --until rewards=N');
+      expect(notes).not.toMatch(/is still running|keeps running/);
+    }
+  });
+
+  it('is not called running where the time is up or the user has had enough', async () => {
+    const cli = await rewarded(2);
+    const watch = ['watch', [startedRun, '--until', 'rewards=9', '--timeout', '60']] as const;
+    const late = await cli(...watch, { onPrint: timeIsUp() });
+    expect([late.code, late.notes]).toEqual([
+      124,
+      `${startedRun} has not ended by --until rewards=9 after 60 seconds. The service does not say whether it runs.`,
+    ]);
+    const stop = new AbortController();
+    const stopped = await cli(...watch, { signal: stop.signal, onPrint: () => stop.abort() });
+    expect([stopped.code, stopped.notes]).toEqual([
+      130,
+      `${startedRun} may still be running: the service reports no status for it.`,
+    ]);
   });
 
   it.each([
