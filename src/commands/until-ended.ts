@@ -7,7 +7,7 @@ import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { readCertainty } from '../resources/run-mean.ts';
-import { lookAt } from '../resources/watch.ts';
+import { doneWith, lookAt } from '../resources/watch.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
@@ -37,7 +37,7 @@ async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Prom
 async function withCertainty(seen: Seen, { kind }: ResourceRef, context: QueryContext): Promise<Seen> {
   if (kind !== 'run' || seen.mean === undefined) return seen;
   const certain = await readCertainty(seen, context).catch(() => undefined);
-  return { ...seen, ...certain };
+  return { ...seen, ...certain, done: doneWith(seen.done, certain?.graded) };
 }
 
 /** Whether an error is temporary; any other will be the same next time. */
@@ -261,7 +261,8 @@ export async function untilEnded(
         throw error;
       });
       const rewards = judge && (await readRewards(service.background, ref.id, signal));
-      const seen = rewards ? { ...found, graded: rewards.graded, mean: rewards.mean } : found;
+      const { graded, mean } = rewards ?? {};
+      const seen = rewards ? { ...found, graded, mean, done: doneWith(found.done, graded) } : found;
       isJudgedOver = rewards !== undefined && judge?.isMet(rewards) === true;
       silentSince = undefined;
       if (seen.id !== ref.id && !isNoted) note(clean`Asked for ${ref.id}, the service answers with ${seen.id}.`);

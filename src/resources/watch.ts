@@ -76,6 +76,11 @@ export interface LookedAt extends KnownResource {
   readonly heldOut: string | undefined;
 }
 
+/** How much is done where so many rewards were read beside it: what has a reward is done, also if it was read later. */
+export function doneWith(done: number | undefined, graded: number | undefined): number | undefined {
+  return done === undefined ? undefined : Math.max(done, graded ?? 0);
+}
+
 /**
  * Reads the current state of a resource without a screen. Parts that the service does not offer are left out. The id is
  * that of the returned record, which may differ from the requested one.
@@ -108,7 +113,8 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
   const { id = ref.id } = said.find(({ id }) => id !== undefined && id !== ref.id) ?? {};
   const known = knownResource({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
   const last = known.measured?.last;
-  return { ...known, heldOut: last && heldOutWords(last, context.compare?.rewardRange) };
+  const done = doneWith(known.done, known.graded);
+  return { ...known, done, heldOut: last && heldOutWords(last, context.compare?.rewardRange) };
 }
 
 /** Watched without a pin: running work, and what ended while the program was open. */

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
-/** Eight tasks of each run; `new` runs until it was read so often. */
-async function worldOf(reads = Number.POSITIVE_INFINITY) {
+/** Eight tasks of each run; `new` runs until it was read so often, and its progress may lag behind its rewards. */
+async function worldOf(reads = Number.POSITIVE_INFINITY, lag = 0) {
   let left = reads;
   const rewards = (count: number, reward: number) =>
     Array.from({ length: count }, (_, task) => ({ trajectory_id: `t${task}`, task_id: `task${task}`, reward }));
@@ -27,11 +27,12 @@ async function worldOf(reads = Number.POSITIVE_INFINITY) {
       return json({ eval_run_id: id, trajectory_rewards })(response, request);
     }
     if (rest === '/progress') {
-      const done = run.status === 'running' ? 6 : 8;
+      const done = run.status === 'running' ? 6 - lag : 8;
       if (isNew) left -= 1;
       const live = { scored_rollouts: done, provisional_reward_mean: 1, final_reward_mean: run.reward_mean };
       return json({ ...run, terminal_rollouts: done, total_rollouts: 8, live })(response, request);
     }
+    if (rest === '/rollout-statistics') return json({ eval_run_id: id, snapshots: [] })(response, request);
     return rest === undefined ? json(run)(response, request) : json({}, 404)(response, request);
   });
   return cliOn({ baseUrl: url, apiKey });
@@ -66,3 +67,12 @@ it('watch says how certain the mean is, of which rewards, and when that holds', 
   const lines = (await (await worldOf(2))('watch', ['evr_new', '--json'])).out.trim().split('\n');
   expect(lines.map(line => JSON.parse(line).mean_bounds)).toEqual([{ low: 0.75, high: 1 }, null]);
 });
+
+it.each([[[]], [['--until', 'rewards=9']]])(
+  'no more rewards are told than rollouts are done: watch %j',
+  async flags => {
+    const watch = async (...more: string[]) => (await worldOf(2, 2))('watch', ['evr_new', ...flags, ...more]);
+    expect((await watch()).out.split('\n')[0]).toMatch(/running, 6 of 8, mean 1\.00 of 6 rewards/);
+    expect(JSON.parse((await watch('--json')).out.split('\n')[0] ?? '')).toMatchObject({ done: 6, graded: 6 });
+  },
+);
