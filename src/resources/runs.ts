@@ -1,6 +1,6 @@
 /** Evaluation runs. */
 import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
-import { hasEnded } from '../contract/status.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
@@ -60,9 +60,19 @@ export function summariseRewards(
 }
 
 /** A run with what was seen of it besides its record, which may lack its mean and says nothing of missing rewards. */
-export type MeasuredRun = EvalRun & { readonly provisional_mean?: number | undefined };
+export type MeasuredRun = EvalRun & {
+  readonly provisional_mean?: number | undefined;
+  /** Of how many rewards that mean is. */
+  readonly provisional_count?: number | undefined;
+};
 
 const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
+
+const soFar = 'so far';
+
+/** Whether its mean, if it has one, may still change. */
+const isSoFar = (row: MeasuredRun): boolean =>
+  isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
 /** What was seen of a run's rewards. */
 export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;
@@ -75,7 +85,8 @@ export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, S
     const provisional_mean = row.reward_mean == null ? mean : undefined;
     const counts =
       row.reward_count == null && hasEnded(row.status) ? { reward_count: graded, total_rollouts: total } : {};
-    const more = { ...(provisional_mean !== undefined && { provisional_mean }), ...counts };
+    const seen = provisional_mean === undefined ? {} : { provisional_mean, provisional_count: graded };
+    const more = { ...seen, ...counts };
     return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
   });
 }
@@ -89,12 +100,12 @@ export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: str
   return mean !== undefined && isShort && hasEnded(status) ? `${reward(mean)} n=${graded}` : reward(mean);
 }
 
-/** The same for the record of a run. */
-export const meanOfRun = (row: MeasuredRun): string =>
-  meanCell(
-    { mean: listedMean(row), graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined },
-    row.status,
-  );
+/** The same for the record of a run. Until it has ended, a mean that its record lacks is not known, and not none. */
+export function meanOfRun(row: MeasuredRun): string {
+  const mean = listedMean(row);
+  if (isSoFar(row)) return mean === undefined ? '–' : `${reward(mean)} ${soFar}`;
+  return meanCell({ mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined }, row.status);
+}
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 13, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
@@ -160,17 +171,31 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
   const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
   const of = graded === undefined || mean === undefined ? '' : `of ${counted(graded, 'reward')}${other}`;
   if (mean === undefined && !ended) return ['mean', noReward, ''];
-  return [ended ? 'mean' : 'mean so far', reward(mean), of];
+  return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
+}
+
+/** The mean of a record, and what was seen of it. */
+function meanFact(run: MeasuredRun): Fact {
+  const mean = listedMean(run);
+  if (!isSoFar(run)) return { label: 'mean', value: reward(mean) };
+  const graded = run.reward_mean == null ? run.provisional_count : undefined;
+  const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
+  return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${of}` };
+}
+
+/** `0.143 of 8 rewards`, or that there is no reward yet. */
+function outcomeFact(outcome: RunOutcome): Fact {
+  const [label, ...words] = meanWords(outcome);
+  return { label, value: words.filter(Boolean).join(' ') };
 }
 
 /** With the outcome and how certain it is, if more is known than the record says. */
-export function runFacts(run: EvalRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
-  const [meanLabel, ...mean] = outcome ? meanWords(outcome) : ['mean', reward(run.reward_mean)];
+export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
     run.status == null ? { label: 'status', value: 'not reported' } : statusFact('status', run.status),
-    { label: meanLabel, value: mean.filter(Boolean).join(' ') },
+    outcome ? outcomeFact(outcome) : meanFact(run),
     { label: 'interval', value: certainty || undefined },
     { label: 'model', value: run.base_model_slug },
     { label: 'checkpoint', value: run.parent_checkpoint_id },

@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { type Column, exportColumns, fitColumns } from '../../src/present/column.ts';
+import { given } from '../../src/present/fact.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { unknownResource } from '../../src/queries/statuses/store.ts';
-import { runColumns, withMeans } from '../../src/resources/runs.ts';
+import { type MeasuredRun, runColumns, runFacts, withMeans } from '../../src/resources/runs.ts';
 import { trainingColumns } from '../../src/resources/training.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
 import { layoutOf } from '../../src/ui/app/layout.ts';
@@ -87,8 +88,26 @@ describe('the table of runs', () => {
       ['b', { mean: 0.1, graded: undefined, total: undefined }],
     ]);
     const column = runColumns.find(({ id }) => id === 'mean');
-    expect(withMeans(rows, means).map(row => column?.text?.(row))).toEqual(['0.410', '0.500']);
+    expect(withMeans(rows, means).map(row => column?.text?.(row))).toEqual(['0.410 so far', '0.500']);
     expect(withMeans(rows, new Map())).toBe(rows);
+  });
+
+  it('takes no mean of a run that has not ended for none, in a cell as among the facts (X22)', () => {
+    const column = runColumns.find(({ id }) => id === 'mean');
+    const said = (row: Omit<MeasuredRun, 'eval_run_id'>) => {
+      const run = { eval_run_id: 'a', reward_mean: null, ...row };
+      const facts = given(runFacts(run)).filter(({ label }) => label.startsWith('mean'));
+      return [column?.text?.(run), ...facts.map(({ label, value }) => `${label}: ${value}`)];
+    };
+    for (const status of ['running', 'pending', null]) expect(said({ status })).toEqual(['–']);
+    const seen = withMeans(
+      [{ eval_run_id: 'a', status: 'running' }],
+      new Map([['a', { mean: 0.18, graded: 536, total: 1792 }]]),
+    );
+    expect(seen.map(said)).toEqual([['0.180 so far', 'mean so far: 0.180 of 536 rewards']]);
+    expect(said({ status: 'running', reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
+    expect(said({ status: 'failed' })).toEqual(['none', 'mean: none']);
+    expect(said({ status: 'completed', reward_mean: 0.5 })).toEqual(['0.500', 'mean: 0.500']);
   });
 
   it('says of how many rewards the mean is, where a run has ended and some are missing', () => {
@@ -98,7 +117,7 @@ describe('the table of runs', () => {
     expect(cell({ reward_mean: 0.877, reward_count: 200, total_rollouts: 200 })).toBe('0.877');
     expect(cell({ reward_mean: 0.877, reward_count: 163 })).toBe('0.877');
     expect(cell({ reward_count: 0, total_rollouts: 200 })).toBe('none');
-    expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877');
+    expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 so far');
     const seen = new Map([['a', { mean: 0.9, graded: 163, total: 200 }]]);
     const [row] = withMeans([{ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }], seen);
     expect(row && cell(row)).toBe('0.877 n=163');
@@ -116,9 +135,11 @@ describe('the table of runs', () => {
     const watch = watchColumns(() => '', 8);
     const ids = <Row>(columns: readonly Column<Row>[], room: number, shown: readonly Row[]) =>
       fitColumns(columns, room, {}, shown).map(({ column }) => column.id);
+    const soFar = rows.map(row => ({ ...row, status: 'running' }));
     for (const columns of [60, 80]) {
       const room = (layoutOf(columns, 24, 'main', false)?.panes.main?.width ?? 0) - gutter;
       expect(ids(runColumns, room, short)).toEqual(ids(runColumns, room, rows));
+      expect(ids(runColumns, room, soFar)).toEqual(ids(runColumns, room, rows));
       expect(ids(watch, room, [{ ...line, graded: 163, total: 200 }])).toContain('done');
     }
   });
