@@ -67,7 +67,8 @@ export const evalRun = settled(
       // Sent by the local service, and counted by benchtop where only the rewards can be read.
       reward_count: number,
       total_rollouts: number,
-      // Sent by the local service: ignored options, and warnings about the tasks.
+      // Sent by the local service: the tasks that are evaluated, ignored options, and warnings about the tasks.
+      split: text,
       ignored_options: sentences,
       warnings: sentences,
     }),

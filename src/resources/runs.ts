@@ -1,6 +1,6 @@
 /** Evaluation runs. */
 import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
-import { hasEnded, isRunning } from '../contract/status.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
@@ -13,16 +13,18 @@ import {
   everyRun,
   runsOfBenchmark,
 } from '../queries/evaluations.ts';
+import { heldOutMeans } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
+import { heldOutRewardsQuery } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { defineResource, type WholeFacts } from './define.ts';
+import { isSoFar, listedMean, type MeasuredRun, mayBeChosenBySameTasks, meanOfRun, soFar } from './measured-run.ts';
 import { modelColumn } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
@@ -57,54 +59,6 @@ export function summariseRewards(
     unreadable,
     total: Math.max(totalRollouts ?? 0, rewards.length + unreadable),
   };
-}
-
-/** A run with what was seen of it besides its record, which may lack its mean and says nothing of missing rewards. */
-export type MeasuredRun = EvalRun & {
-  readonly provisional_mean?: number | undefined;
-  /** Of how many rewards that mean is. */
-  readonly provisional_count?: number | undefined;
-};
-
-const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
-
-const soFar = 'so far';
-
-/** Whether its mean, if it has one, may still change. */
-const isSoFar = (row: MeasuredRun): boolean =>
-  isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
-
-/** What was seen of a run's rewards. */
-export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;
-
-/** The rows with what was seen of their rewards, by their ids, where their records do not say it; the same if nothing was. */
-export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, SeenMean>): readonly MeasuredRun[] {
-  if (means.size === 0) return rows;
-  return rows.map(row => {
-    const { mean, graded, total } = means.get(row.eval_run_id) ?? {};
-    const provisional_mean = row.reward_mean == null ? mean : undefined;
-    const counts =
-      row.reward_count == null && hasEnded(row.status) ? { reward_count: graded, total_rollouts: total } : {};
-    const seen = provisional_mean === undefined ? {} : { provisional_mean, provisional_count: graded };
-    const more = { ...seen, ...counts };
-    return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
-  });
-}
-
-/**
- * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, so that it is of
- * fewer than it seems.
- */
-export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: string | null | undefined): string {
-  const isShort = graded !== undefined && total !== undefined && graded < total;
-  return mean !== undefined && isShort && hasEnded(status) ? `${reward(mean)} n=${graded}` : reward(mean);
-}
-
-/** The same for the record of a run. Until it has ended, a mean that its record lacks is not known, and not none. */
-export function meanOfRun(row: MeasuredRun): string {
-  const mean = listedMean(row);
-  if (isSoFar(row)) return mean === undefined ? '–' : `${reward(mean)} ${soFar}`;
-  return meanCell({ mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined }, row.status);
 }
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
@@ -199,10 +153,9 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
     { label: 'interval', value: certainty || undefined },
     { label: 'model', value: run.base_model_slug },
     { label: 'checkpoint', value: run.parent_checkpoint_id },
-    // The tasks that measure it may be those that chose it.
     {
       label: 'caution',
-      value: run.parent_checkpoint_id ? 'optimistic if the held-out curve of the same tasks chose it' : undefined,
+      value: mayBeChosenBySameTasks(run) ? 'optimistic if the held-out curve of the same tasks chose it' : undefined,
     },
     { label: 'training', value: run.training_run_id },
     { label: 'step', value: run.step },
@@ -217,8 +170,19 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
   ];
 }
 
+/** On which tasks the held-out curve of the training run was measured that a run is a checkpoint of, if it can be read. */
+async function heldOutSplitOf({ parent_checkpoint_id, training_run_id, split }: EvalRun, context: QueryContext) {
+  if (!parent_checkpoint_id || !training_run_id || split == null) return undefined;
+  const read = heldOutRewardsQuery(training_run_id, true).read(context);
+  const rewards = await read.catch((error: unknown) => {
+    if (context.signal.aborted) throw error;
+  });
+  return heldOutMeans(rewards ?? [])?.best.split;
+}
+
 /** With the mean, of how many rewards it is, and how certain, if these can be read and there are any. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
+  const held_out_split = await heldOutSplitOf(run, context);
   const read = readRunRewards(run.eval_run_id, context);
   const answer = await read.catch((error: unknown) => {
     if (context.signal.aborted) throw error;
@@ -227,7 +191,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
   const known = outcome?.mean === undefined ? undefined : outcome;
   const certain = answer && runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange });
   return {
-    facts: runFacts(run, known, certain ? certaintyWords(certain) : undefined),
+    facts: runFacts({ ...run, held_out_split }, known, certain ? certaintyWords(certain) : undefined),
     hasMean: known !== undefined || run.reward_mean != null,
     answer,
     ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),

@@ -6,7 +6,7 @@ import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import type { HeldOutMean } from '../../queries/held-out.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
-import { meanCell } from '../../resources/runs.ts';
+import { meanCell } from '../../resources/measured-run.ts';
 import { useWatched } from '../../resources/use-watched.ts';
 import { placeOfLine, rewardName, uploadKind, type WatchedResource, watchList } from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';

@@ -6,6 +6,8 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queries/evaluations.ts';
+import { heldOutMeans } from '../../../queries/held-out.ts';
+import { heldOutRewardsQuery } from '../../../queries/training.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
@@ -65,6 +67,9 @@ export function RunView({ place }: ViewProps<'record'>) {
   };
   // The record may be older than the progress: either can show the end.
   const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
+  const training = known.parent_checkpoint_id && known.split ? known.training_run_id : undefined;
+  const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? inspector.attention : 'hidden');
+  const held_out_split = heldOutMeans(heldOut.data ?? [])?.best.split;
   const summary = graded && summariseRewards(graded, progress.data?.total_rollouts, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
   const { status } = shown;
@@ -117,7 +122,9 @@ export function RunView({ place }: ViewProps<'record'>) {
           ...(results.data ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsError) : []),
           '',
           theme.styles.header('RUN'),
-          ...(unread ? [] : factLines(runFacts(shown, outcome, certainty), inspector.width - 2, theme)),
+          ...(unread
+            ? []
+            : factLines(runFacts({ ...shown, held_out_split }, outcome, certainty), inspector.width - 2, theme)),
         ];
         return (
           <Box>

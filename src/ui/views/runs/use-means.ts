@@ -4,18 +4,28 @@ import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
 import type { KnownResource } from '../../../queries/statuses/store.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
-import { type SeenMean, withMeans } from '../../../resources/runs.ts';
+import { type SeenMean, withHeldOutSplits, withMeans } from '../../../resources/measured-run.ts';
 
 /** Whether what was seen of a run's rewards is how it ended, and not how far it was at some time before. */
 const isLast = ({ done, total, graded }: KnownResource): boolean =>
   graded !== undefined && done !== undefined && total !== undefined && done >= total;
 
-/** Adds what was seen of rewards to rows; the same function until some of it changes. */
+/** Adds what was seen of rewards, and of held-out curves, to rows; the same function until some of it changes. */
 export function useMeansSoFar(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const { statuses } = useWorkbench();
   const means = useSyncExternalStore(statuses.subscribe, () => {
     const seen = statuses.all().filter(known => known.kind === 'run' && (isRunning(known.status) || isLast(known)));
     return JSON.stringify(seen.map(({ id, mean, graded, total }): [string, SeenMean] => [id, { mean, graded, total }]));
   });
-  return useCallback(rows => withMeans(rows, new Map(JSON.parse(means) as [string, SeenMean][])), [means]);
+  const splits = useSyncExternalStore(statuses.subscribe, () => {
+    const measured = statuses.all().filter(known => known.kind === 'training' && known.measured?.best.split);
+    return JSON.stringify(measured.map(({ id, measured: of }) => [id, of?.best.split]));
+  });
+  return useCallback(
+    rows => {
+      const seen = withMeans(rows, new Map(JSON.parse(means) as [string, SeenMean][]));
+      return withHeldOutSplits(seen, new Map(JSON.parse(splits) as [string, string][]));
+    },
+    [means, splits],
+  );
 }

@@ -7,10 +7,13 @@ import {
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
+import { RememberedStore } from '../../../../src/queries/remembered/store.ts';
+import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
 import { certaintyWords, runMeanOf } from '../../../../src/resources/run-mean.ts';
-import { outcomeOf, runFacts, summariseRewards } from '../../../../src/resources/runs.ts';
+import { outcomeOf, runFacts, runs, summariseRewards } from '../../../../src/resources/runs.ts';
 import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { fakeService } from '../../../service/fake-service.ts';
 
 const theme = createTheme('plain');
 const run: EvalRun = { eval_run_id: 'evr_1', display_name: 'baseline', status: 'running' };
@@ -209,4 +212,30 @@ it('a run says which options it ignored, and what its tasks lack', () => {
       { label: 'ignored options', value: 'algorithm, seed' },
     ]),
   );
+});
+
+it('a run of a checkpoint is optimistic only where the held-out curve may be of the same tasks (X23)', () => {
+  const cautions = (more: object) =>
+    runFacts({ ...run, parent_checkpoint_id: 'ckpt_1', ...more }).filter(
+      ({ label, value }) => label === 'caution' && value,
+    );
+  expect(cautions({ split: 'test', held_out_split: 'validation' })).toEqual([]);
+  expect(cautions({ split: 'test', held_out_split: 'test' })).toHaveLength(1);
+  expect(cautions({ split: 'test' })).toHaveLength(1);
+  expect(cautions({ held_out_split: 'validation' })).toHaveLength(1);
+  expect(cautions({ parent_checkpoint_id: null })).toEqual([]);
+});
+
+it.each(['validation', 'test'])('reads that its checkpoint was measured on the %s tasks (X23)', async split => {
+  const service = fakeService({
+    getTrajectoryRewards: () => ({ trajectory_rewards: [] }),
+    getHeldOutRewards: () => ({ held_out_rewards: [{ step: 1, split, held_out_reward: 0.5 }] }),
+  });
+  const row = { ...run, split: 'test', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' };
+  const context = { service, signal: new AbortController().signal, memory: RememberedStore.inMemory('test') };
+  const whole = await runs.wholeFacts?.(row, context);
+  const caution = whole?.facts.find(({ label }) => label === 'caution');
+  expect(caution?.value !== undefined).toBe(split === 'test');
+  const [listed] = withHeldOutSplits([row], new Map([['trn_1', split]]));
+  expect(listed).toMatchObject({ held_out_split: split });
 });

@@ -1,0 +1,72 @@
+/** Evaluation runs with what was seen of them besides their records: their means, and how these read. */
+import type { EvalRun } from '../contract/evaluations.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
+import { reward } from '../text/numbers.ts';
+
+/** A run with what was seen of it besides its record, which may lack its mean and says nothing of missing rewards. */
+export type MeasuredRun = EvalRun & {
+  readonly provisional_mean?: number | undefined;
+  /** Of how many rewards that mean is. */
+  readonly provisional_count?: number | undefined;
+  /** The tasks of the held-out curve that may have chosen its checkpoint. */
+  readonly held_out_split?: string | undefined;
+};
+
+/** Its mean as far as it is known. */
+export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
+
+export const soFar = 'so far';
+
+/** Whether its mean, if it has one, may still change. */
+export const isSoFar = (row: MeasuredRun): boolean =>
+  isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
+
+/** What was seen of a run's rewards. */
+export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;
+
+/** The rows with what was seen of their rewards, by their ids, where their records do not say it; the same if nothing was. */
+export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, SeenMean>): readonly MeasuredRun[] {
+  if (means.size === 0) return rows;
+  return rows.map(row => {
+    const { mean, graded, total } = means.get(row.eval_run_id) ?? {};
+    const provisional_mean = row.reward_mean == null ? mean : undefined;
+    const counts =
+      row.reward_count == null && hasEnded(row.status) ? { reward_count: graded, total_rollouts: total } : {};
+    const seen = provisional_mean === undefined ? {} : { provisional_mean, provisional_count: graded };
+    const more = { ...seen, ...counts };
+    return Object.values(more).every(value => value === undefined) ? row : { ...row, ...more };
+  });
+}
+
+/** The rows with the tasks of the held-out curves of their training runs, by the ids of these; the same if none is known. */
+export function withHeldOutSplits(
+  rows: readonly MeasuredRun[],
+  splits: ReadonlyMap<string, string | undefined>,
+): readonly MeasuredRun[] {
+  if (splits.size === 0) return rows;
+  return rows.map(row => {
+    const held_out_split = splits.get(row.training_run_id ?? '');
+    return held_out_split === undefined ? row : { ...row, held_out_split };
+  });
+}
+
+/** Whether the tasks that measure a checkpoint may be those that chose it; yes, where their splits are not known. */
+export const mayBeChosenBySameTasks = ({ parent_checkpoint_id, split, held_out_split }: MeasuredRun): boolean =>
+  Boolean(parent_checkpoint_id) && (split == null || held_out_split === undefined || split === held_out_split);
+
+/**
+ * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, so that it is of
+ * fewer than it seems.
+ */
+export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: string | null | undefined): string {
+  const isShort = graded !== undefined && total !== undefined && graded < total;
+  return mean !== undefined && isShort && hasEnded(status) ? `${reward(mean)} n=${graded}` : reward(mean);
+}
+
+/** The same for the record of a run. Until it has ended, a mean that its record lacks is not known, and not none. */
+export function meanOfRun(row: MeasuredRun): string {
+  const mean = listedMean(row);
+  if (isSoFar(row)) return mean === undefined ? '–' : `${reward(mean)} ${soFar}`;
+  return meanCell({ mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined }, row.status);
+}
