@@ -92,6 +92,8 @@ export interface RunOutcome {
   readonly graded: number | undefined;
   /** The mean of the listed rewards, if the service's own differs. */
   readonly listed: number | undefined;
+  /** Rollouts that were listed without a reward before its end. */
+  readonly without: number;
   readonly ended: boolean;
 }
 
@@ -106,25 +108,27 @@ export function outcomeOf(
 ): RunOutcome {
   const live = progress?.live;
   const ended = hasEnded(run.status);
+  const without = ended ? 0 : (rewards?.missing ?? 0);
   const final = ended ? (run.reward_mean ?? live?.final_reward_mean) : undefined;
   if (rewards !== undefined && rewards.values.length > 0) {
     const mean = final ?? rewards.mean;
     const listed = reward(mean) === reward(rewards.mean) ? undefined : rewards.mean;
-    return { mean, graded: rewards.values.length, listed, ended };
+    return { mean, graded: rewards.values.length, listed, without, ended };
   }
   const mean = final ?? (ended ? undefined : live?.provisional_reward_mean) ?? undefined;
-  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, ended };
+  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended };
 }
 
-/** In place of the mean of a run that has none so far. */
-export const noReward = 'no reward yet';
+/** In place of the mean of a run that has none so far, with how many rollouts were listed without a reward. */
+export const noRewardWords = (without: number): string =>
+  without > 0 ? `no reward; ${counted(without, 'rollout')} without one` : 'no reward yet';
 
 /** `mean 0.143 of 8 rewards`; says so if it is not final. */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
-  const { mean, graded, listed, ended } = outcome;
+  const { mean, graded, listed, without, ended } = outcome;
   const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
   const of = graded === undefined || mean === undefined ? '' : `of ${counted(graded, 'reward')}${other}`;
-  if (mean === undefined && !ended) return ['mean', noReward, ''];
+  if (mean === undefined && !ended) return ['mean', noRewardWords(without), ''];
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }
 
@@ -150,6 +154,10 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
     { label: 'id', value: run.eval_run_id },
     run.status == null ? { label: 'status', value: 'not reported' } : statusFact('status', run.status),
     outcome ? outcomeFact(outcome) : meanFact(run),
+    {
+      label: 'no reward',
+      value: outcome?.mean !== undefined && outcome.without > 0 ? counted(outcome.without, 'rollout') : undefined,
+    },
     { label: 'interval', value: certainty || undefined },
     { label: 'model', value: run.base_model_slug },
     { label: 'checkpoint', value: run.parent_checkpoint_id },
@@ -191,7 +199,11 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
   const known = outcome?.mean === undefined ? undefined : outcome;
   const certain = answer && runMeanOf(answer.rewards, { ...answer, range: context.compare?.rewardRange });
   return {
-    facts: runFacts({ ...run, held_out_split }, known, certain ? certaintyWords(certain) : undefined),
+    facts: runFacts(
+      { ...run, held_out_split },
+      outcome?.without ? outcome : known,
+      certain ? certaintyWords(certain) : undefined,
+    ),
     hasMean: known !== undefined || run.reward_mean != null,
     answer,
     ...(known && { fields: { mean: known.mean, graded: known.graded, ...(certain && certaintyFields(certain)) } }),

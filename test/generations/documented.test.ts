@@ -151,6 +151,27 @@ describe('an evaluation whose status the service never says (C2)', () => {
     ]);
   });
 
+  it('is told how many of its rollouts have no reward', async () => {
+    const getting = async (...values: (number | null)[]) => {
+      const trajectory_rewards = values.map((value, index) => ({ ...reward(index), reward: value }));
+      const routes = {
+        [`GET /api/v1/eval/${startedRun}/trajectory-rewards`]: { eval_run_id: startedRun, trajectory_rewards },
+      };
+      const { url } = await standIn('documented', {
+        unknown: refusals.get('the 404 of the document') ?? json({}),
+        routes,
+      });
+      return (await cliOn({ baseUrl: url, apiKey, home: testFolder() })('get', ['run', startedRun])).out;
+    };
+    const words = await getting(null, null, null, null, null);
+    expect(words).toMatch(/^mean +no reward; 5 rollouts without one$/m);
+    expect(words).not.toMatch(/^no reward/m);
+    const some = await getting(0.5, 0.5, null);
+    expect(some).toMatch(/^mean so far +0\.500 of 2 rewards$/m);
+    expect(some).toMatch(/^no reward +1 rollout$/m);
+    expect(await getting()).not.toMatch(/no reward/);
+  });
+
   it.each([
     ['evaluate', [...evaluate, '--until', 'rewards=4']],
     ['evaluate', [...evaluate, '--until', 'quiet=1s']],

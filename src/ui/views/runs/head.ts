@@ -5,7 +5,7 @@ import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { rolloutsDone } from '../../../queries/evaluations.ts';
 import type { RewardSummary } from '../../../resources/runs.ts';
-import { meanWords, noReward, outcomeOf } from '../../../resources/runs.ts';
+import { meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
@@ -69,7 +69,9 @@ export function summaryLines(
   // While a run is not over, rollouts without an entry are still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing - failed);
-  const [label, mean, of] = meanWords(outcomeOf(run, progress, rewards));
+  const outcome = outcomeOf(run, progress, rewards);
+  const [label, mean, of] = meanWords(outcome);
+  const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
   return [
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
@@ -81,9 +83,9 @@ export function summaryLines(
       .filter(Boolean)
       .join('  '),
     [
-      mean === noReward ? styles.muted(mean) : meanText,
+      hasNone ? styles.muted(noRewardWords(without)) : meanText,
       failed > 0 ? styles.danger(`${failed} failed`) : '',
-      without > 0 ? styles.warning(`${without} without a reward`) : '',
+      without > 0 && !hasNone ? styles.warning(`${without} without a reward`) : '',
       unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',
     ]
       .filter(Boolean)

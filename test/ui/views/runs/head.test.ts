@@ -48,6 +48,7 @@ describe('the mean', () => {
     const live = { provisional_reward_mean: 0.5, scored_rollouts: 16 };
     expect(head('running', undefined, { live })[2]).toBe('mean so far 0.500 of 16 rewards');
     expect(head('running', [], {})[2]).toBe('no reward yet');
+    expect(head('running', rewardsOf(null, null))[2]).toBe('no reward; 2 rollouts without one');
   });
 
   it.each(['completed', 'succeeded', 'failed', 'cancelled'])('of a run that is %s is not “so far”', status => {
