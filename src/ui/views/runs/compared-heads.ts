@@ -72,10 +72,11 @@ export function comparedHeads(
     };
     const beside = (text: string): number =>
       room - [state, text].reduce((sum, part) => sum + (part === '' ? 0 : displayWidth(part) + gap.length), 0);
-    if (beside(words) >= displayWidth(name)) return [line(room, words)];
+    const full = displayWidth(name);
+    const least = isLow ? Math.min(leastName, full) : full;
+    if (beside(words) >= least) return [line(beside(words), words)];
     const [before, last] = lastLine(words, room);
-    if (isLow && beside(before) >= Math.min(leastName, displayWidth(name)))
-      return [line(beside(before), before), `${headIndent}${last}`];
+    if (isLow && beside(before) >= least) return [line(beside(before), before), `${headIndent}${last}`];
     return [line(beside(''), ''), ...wrap(words, room).map(text => `${headIndent}${text}`)];
   };
   return sides.flatMap(headOf);

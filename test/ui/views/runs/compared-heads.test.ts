@@ -64,6 +64,10 @@ describe('the head of a run in a comparison', () => {
     const { lines } = heads([complete, broken], pair, { width: 57, isLow: true });
     expect(lines).toHaveLength(3);
     expect(lines[1]).toMatch(/^new {3}trained.*base {2}0\.\d+ of /);
+    const long = ['t-words before any training', 't-words after any training'] as const;
+    expect(heads([complete, complete], long, { width: 57 }).lines).toHaveLength(4);
+    const low = heads([complete, complete], long, { width: 57, isLow: true });
+    expect(low.lines).toEqual(low.words.map(words => expect.stringContaining(`  ${words}`)));
   });
 
   it.each([24, 55, 78])('tells runs apart whose names begin or end alike, in %i columns (X20)', width => {
