@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import LongFirst from './test/setup/long-first.ts';
@@ -7,6 +8,22 @@ const timeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 /** Only these files, for the test that runs the tests in a fresh clone. */
 const only = process.env['BENCHTOP_TESTS']?.split(' ');
+
+/**
+ * One process may run several of these files, which share the code that they import: to import it again takes longer than
+ * most of them do. Not those that replace modules, or that draw with Ink without the program's own output.
+ */
+const sharing = globSync(
+  'test/{config,contract,queries,resources,service,text,ui/{app,keys,navigation,views,widgets}}/**/*.test.{ts,tsx}',
+).filter(path => !/\bvi\.(mock|hoisted|resetModules)\(|'ink-testing-library'/.test(readFileSync(path, 'utf8')));
+
+const unit = {
+  // Ink asks child processes for the terminal's size, and chalk for its colours, unless the environment answers.
+  // React as users have it; its development build takes half as long again. `test/torture` hears its warnings.
+  env: { COLUMNS: '100', LINES: '40', FORCE_COLOR: '3', NODE_ENV: 'production' },
+  ...timeouts,
+};
+const oxc = { jsx: { runtime: 'automatic', development: false } } as const;
 
 export default defineConfig({
   test: {
@@ -28,13 +45,21 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: only ?? ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/e2e/**'],
-          // Ink asks child processes for the terminal's size, and chalk for its colours, unless the environment answers.
-          // React as users have it; its development build takes half as long again. `test/torture` hears its warnings.
-          env: { COLUMNS: '100', LINES: '40', FORCE_COLOR: '3', NODE_ENV: 'production' },
-          ...timeouts,
+          exclude: ['test/e2e/**', ...sharing],
+          ...unit,
         },
-        oxc: { jsx: { runtime: 'automatic', development: false } },
+        oxc,
+      },
+      {
+        test: {
+          name: 'unit-sharing',
+          include: only?.filter(path => sharing.includes(path)) ?? sharing,
+          isolate: false,
+          unstubEnvs: true,
+          unstubGlobals: true,
+          ...unit,
+        },
+        oxc,
       },
     ],
   },
