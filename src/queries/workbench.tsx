@@ -133,7 +133,7 @@ export class Workbench {
     });
     this.#stopFollowing = this.connection.subscribe(this.#follow);
     this.kinds = options.kinds;
-    this.statuses = new StatusStore(options.kinds);
+    this.statuses = new StatusStore(options.kinds, (run, count) => this.remembered.rewardsSince(run, count));
     this.keepsChats = keepsChats;
     this.poll = poll;
     this.compare = options.compare ?? compareDefaults;

@@ -93,3 +93,10 @@ export function clock(ms: number): string {
   if (Number.isNaN(date.getTime())) return '?';
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
+
+/** The same of a time today; of another day its local date and minute, `2026-03-04 HH:MM`. */
+export function clockOrDay(ms: number, now = Date.now()): string {
+  const [date, today] = [new Date(ms), new Date(now)];
+  if (date.toDateString() === today.toDateString()) return clock(ms);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(ms).slice(0, 5)}`;
+}

@@ -1,15 +1,16 @@
 /** The screen on a service with the endpoints of the document alone, however it refuses unknown paths. */
 import { describe, expect, it } from 'vitest';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { eventually } from '../eventually.ts';
 import { serviceAt } from '../service/hostile-server.ts';
 import { placeIn } from '../ui/places.ts';
 import { openProgram } from '../ui/program/rig.tsx';
-import { refusals } from './documented.ts';
+import { documentedIds, refusals } from './documented.ts';
 import { standIn } from './stand-in.ts';
 
 const limitMs = 60_000;
 
-async function openAt(viewId: string, refusal: string) {
+async function openAt(viewId: string, refusal: string, remembered?: () => RememberedStore) {
   const unknown = refusals.get(refusal);
   const double = await standIn('documented', unknown && { unknown });
   const { service } = serviceAt(double.url);
@@ -21,7 +22,11 @@ async function openAt(viewId: string, refusal: string) {
     endedTrajectory: trajectory,
     deploymentId: production,
   };
-  const rig = openProgram({ service, start: placeIn({ ...ids, jobId: '' }, viewId, 't-words') });
+  const rig = openProgram({
+    service,
+    start: placeIn({ ...ids, jobId: '' }, viewId, 't-words'),
+    ...(remembered && { remembered }),
+  });
   await rig.screen.press();
   await eventually(async () => expect(rig.workbench.cache.isFetching()).toBe(0));
   return { ...rig, ...double };
@@ -54,5 +59,23 @@ it('shows what is known of a run whose status the service never says (C2)', { ti
   workbench.started({ kind: 'run', id: ids.run, label: 'ev' });
   await screen.press('g', 'w');
   expect(screen.text()).not.toMatch(/pending|1 running/);
+  close();
+});
+
+it('says since when it has its rewards, also where they were seen before this start', {
+  timeout: limitMs,
+}, async () => {
+  const memory = RememberedStore.inMemory('documented');
+  const see = (reward_count: number, at: number) => {
+    const { run: id } = documentedIds;
+    memory.see([{ kind: 'run', id, record: { eval_run_id: id, status: null, reward_count } }], at);
+    memory.flush();
+  };
+  see(3, new Date(2026, 2, 4, 8, 22).getTime());
+  see(4, new Date(2026, 2, 4, 8, 23).getTime());
+  see(4, new Date(2026, 2, 4, 8, 31).getTime());
+  const { screen, close } = await openAt('record runs', 'the 404 of the document', () => memory);
+  await screen.waitFor('no new reward since 2026-03-04 08:23');
+  expect(memory.find('run', documentedIds.run)?.record).not.toHaveProperty('benchtop_rewards_since');
   close();
 });

@@ -25,6 +25,8 @@ export interface RememberedResource {
   readonly record: Readonly<Record<string, unknown>>;
   /** Epoch milliseconds. */
   readonly seenAt: number;
+  /** When the number of rewards that the record says was first seen, if it says one; epoch milliseconds. */
+  readonly rewardsSince?: number | undefined;
 }
 
 /**
@@ -51,6 +53,16 @@ function withoutProgress(record: RememberedResource['record'] | undefined): Reme
   return rest;
 }
 
+/** The field of a saved record with the time since when it says its number of rewards. */
+const sinceField = 'benchtop_rewards_since';
+
+/** Since when a record says its number of rewards. */
+function rewardsSinceOf(old: RememberedResource | undefined, record: object, seenAt: number): number | undefined {
+  const count = 'reward_count' in record ? record.reward_count : undefined;
+  if (typeof count !== 'number') return undefined;
+  return old?.record['reward_count'] === count ? (old.rewardsSince ?? old.seenAt) : seenAt;
+}
+
 /** Merges an observation into the remembered record. */
 function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
   const { kind, id } = seen;
@@ -68,6 +80,7 @@ function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt:
     parent: seen.parent ?? old?.parent,
     record,
     seenAt,
+    rewardsSince: rewardsSinceOf(old, record, seenAt),
   };
 }
 
@@ -81,14 +94,16 @@ function resourceOf(row: Row): RememberedResource | undefined {
   const { kind, id, label, status, parent, record, seen_at } = row;
   const known = jsonIn(record);
   if (!isRecord(known)) return undefined;
+  const { [sinceField]: since, ...sent } = known;
   return {
     kind: String(kind),
     id: String(id),
     label: String(label),
     status: status == null ? undefined : String(status),
     parent: parent == null ? undefined : String(parent),
-    record: known,
+    record: sent,
     seenAt: Number(seen_at),
+    rewardsSince: typeof since === 'number' ? since : undefined,
   };
 }
 
@@ -127,8 +142,9 @@ export class SeenResources {
     if (fresh.length === 0) return;
     const written = this.#tables.runAll(
       'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)',
-      fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt }) => {
-        return [this.#tables.scope, kind, id, label, status, parent, JSON.stringify(record), seenAt];
+      fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, rewardsSince }) => {
+        const saved = JSON.stringify({ ...record, [sinceField]: rewardsSince });
+        return [this.#tables.scope, kind, id, label, status, parent, saved, seenAt];
       }),
     );
     if (written) for (const resource of fresh) this.#written.set(keyOf(resource), resource);

@@ -148,6 +148,12 @@ export class RememberedStore {
     return this.#seen.find(kind, id);
   }
 
+  /** Since when a run was last known to have so many rewards, in epoch milliseconds; undefined if it had not. */
+  rewardsSince({ kind, id }: Pick<ResourceRef, 'kind' | 'id'>, count: number): number | undefined {
+    const seen = this.find(kind, id);
+    return seen?.record['reward_count'] === count ? (seen.rewardsSince ?? seen.seenAt) : undefined;
+  }
+
   /** Forgets a resource that the service no longer has. */
   forget(kind: string, id: string): void {
     this.#seen.forget(kind, id);

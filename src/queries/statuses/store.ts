@@ -47,7 +47,7 @@ export interface KnownResource {
   readonly total: number | undefined;
   readonly mean: number | undefined;
   readonly graded: number | undefined;
-  /** When this program saw the number of its rewards change; epoch milliseconds. */
+  /** Since when it is known to have this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
   readonly measured: HeldOutMeans | undefined;
   readonly curve: readonly (number | undefined)[];
@@ -186,15 +186,21 @@ export function knownResource(resource: ResourceRef, observations: readonly Obse
   return observations.reduce(merged, unknownResource(resource, resource.label));
 }
 
+/** Since when a resource is known to have so many rewards, in epoch milliseconds; undefined if it is not. */
+type RewardsSince = (resource: Named, count: number) => number | undefined;
+
 export class StatusStore {
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Listeners();
   readonly #transitionListeners = new Listeners<readonly Transition[]>();
   #all: readonly KnownResource[] | undefined;
   readonly #kinds: Kinds;
+  readonly #rewardsSince: RewardsSince;
 
-  constructor(kinds: Kinds) {
+  /** @param rewardsSince what earlier starts and other programs saw */
+  constructor(kinds: Kinds, rewardsSince: RewardsSince = () => undefined) {
     this.#kinds = kinds;
+    this.#rewardsSince = rewardsSince;
   }
 
   /** Whether resources of a kind run by themselves: their ends are news even without a pin. */
@@ -263,7 +269,7 @@ export class StatusStore {
       if (ended) entry.announced = true;
       const known = {
         ...next,
-        gradedAt: next.graded === before.graded ? before.gradedAt : at,
+        gradedAt: next.graded === before.graded ? before.gradedAt : this.#gradedAt(before, next, at),
         endedAt: ended ? at : endStillSeen(before, next, entry),
       };
       if (!isSame(before, known) || !this.#entries.has(keyOf(said))) {
@@ -357,6 +363,13 @@ export class StatusStore {
     if (entry && isSame(before, known)) return;
     this.#entries.set(keyOf(resource), { ...(entry ?? newEntry(known, 0)), known });
     this.#announce(true, []);
+  }
+
+  /** Only the first answer may say what was known before, and only without a status that is of interest. */
+  #gradedAt(before: KnownResource, next: KnownResource, at: number): number {
+    const { graded, status } = next;
+    if (before.graded !== undefined || graded === undefined || status !== undefined) return at;
+    return Math.min(at, this.#rewardsSince(next, graded) ?? at);
   }
 
   /** An answer requested before the end was seen describes the earlier state: it does not undo the end. */

@@ -9,7 +9,7 @@ import { meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts'
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
-import { clock } from '../../../text/time.ts';
+import { clockOrDay } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { histogramLines, progressBar, sparkline } from '../../widgets/bars.ts';
@@ -30,7 +30,7 @@ function statusWords(status: string | null | undefined, theme: Theme): string {
 /** What is known of the end of a run whose status the service does not report. */
 function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
   const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
-  return `The service reports no status${isQuiet ? `; no new reward since ${clock(rewardedAt)}` : ''}`;
+  return `The service reports no status${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
 
 /** In two lines at most: its end is the condition that it rests on, or what missing rewards could change. */
@@ -43,7 +43,7 @@ function certaintyLines(certainty: string, width: number): string[] {
 /**
  * Name, status with progress, the mean with missing rewards, and how certain it is.
  *
- * @param rewardedAt when the last reward was seen to come; epoch milliseconds
+ * @param rewardedAt since when there are so many rewards; epoch milliseconds
  */
 export function summaryLines(
   run: EvalRun,
