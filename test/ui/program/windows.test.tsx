@@ -134,11 +134,16 @@ async function commandsOf(press: (ran: readonly string[]) => Promise<void>): Pro
 
 /** Presses each hint that is shown, and sees that its command runs, which is not done. */
 async function expectHintsToAct(screen: Screen): Promise<number> {
-  const foot = screen.text().split('\n').at(-2) ?? '';
-  const hints = [...foot.matchAll(/<(\S+)> /g)].map(([, label]) => label ?? '');
-  for (const label of hints) {
-    const offer = offered().find(({ keys: [first = ''] }) => keyLabel(first) === label);
-    expect(offer?.binding.command.hint, `${label} in ${foot}`).toBeDefined();
+  // A hint may be drawn just before its key is taken.
+  const hints = await eventually(() => {
+    const foot = screen.text().split('\n').at(-2) ?? '';
+    return [...foot.matchAll(/<(\S+)> /g)].map(([, label]) => {
+      const offer = offered().find(({ keys: [first = ''] }) => keyLabel(first) === label);
+      expect(offer?.binding.command.hint, `${label} in ${foot}`).toBeDefined();
+      return { foot, label, offer };
+    });
+  });
+  for (const { foot, label, offer } of hints) {
     if (!offer) continue;
     const ran = await commandsOf(() => screen.press(offer.keys[0] ?? ''));
     expect(ran, `${label} in ${foot}`).toEqual([offer.binding.command.id]);
