@@ -10,7 +10,7 @@ import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
-import { compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
+import { boundsField, compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
 import { exportRows } from '../text/export.ts';
 import { counted, difference, parseRange } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -75,15 +75,15 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
 }
 
 /** The fields of one run. */
-const sideFields = ({ id }: Found, { mean, tasks, rated, rollouts, bounds }: TaskMean, rewards: RewardMean) => ({
+const sideFields = ({ id }: Found, run: TaskMean, rewards: RewardMean) => ({
   eval_run_id: id,
-  mean: mean ?? null,
-  tasks,
+  mean: run.mean ?? null,
+  tasks: run.tasks,
   reward_mean: rewards.mean ?? null,
   rewards: rewards.rewards,
-  rated_rollouts: rated,
-  rollouts,
-  mean_bounds: bounds ? { low: bounds[0], high: bounds[1] } : null,
+  rated_rollouts: run.rated,
+  rollouts: run.rollouts,
+  mean_bounds: boundsField(run),
 });
 
 /** @throws CommandError for a value that is out of bounds */

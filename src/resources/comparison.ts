@@ -107,6 +107,9 @@ export function boundsWords({ rated, rollouts, bounds, end }: TaskMean): string 
   return `${reward(bounds[0])} to ${reward(bounds[1])} whatever the ${missing} ${end === 'running' ? 'will be' : are}`;
 }
 
+/** The bounds of a mean for machines; null if no reward is missing. */
+export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
+
 /** `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
 export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts } = run;

@@ -2,12 +2,12 @@
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
-import { type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import { mayGoOn, type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { meanOfRewards, rewardsByTask } from '../queries/run-rewards.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { boundsWords, intervalLabel } from './comparison.ts';
+import { boundsField, boundsWords, intervalLabel } from './comparison.ts';
 import { extentOf } from './run-extent.ts';
 
 export interface RunMean extends TaskMean {
@@ -48,7 +48,7 @@ export function runMeanOf(
     interval: interval(),
     outside: reason === 'outside' ? options.range : undefined,
     hasNameless: nameless.listed.length > 0,
-    isUncounted: run.end === 'unsaid' && run.total === undefined,
+    isUncounted: mayGoOn(run),
   };
 }
 
@@ -102,7 +102,4 @@ export function certaintyWords(run: RunMean): string {
 }
 
 /** The same for machines. */
-export const certaintyFields = ({ bounds, interval }: RunMean) => ({
-  interval: interval ?? null,
-  mean_bounds: bounds ? { low: bounds[0], high: bounds[1] } : null,
-});
+export const certaintyFields = (run: RunMean) => ({ interval: run.interval ?? null, mean_bounds: boundsField(run) });

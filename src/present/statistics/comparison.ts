@@ -9,7 +9,16 @@ import {
   intervalDefaults,
   timesUntil,
 } from './interval.ts';
-import { lackingTasks, type RunEnd, type RunTasks, rated, type TaskMean, taskMean } from './tasks.ts';
+import {
+  lackingTasks,
+  mayGoOn,
+  missingOf,
+  type RunEnd,
+  type RunTasks,
+  rated,
+  type TaskMean,
+  taskMean,
+} from './tasks.ts';
 
 export interface ComparisonOptions extends IntervalOptions {
   /** Runs whose difference is certain to be no larger are equal. */
@@ -77,7 +86,7 @@ export function summariseComparison(
     { ...base, end: 'complete' },
     { ...fresh, end: 'complete' },
   ];
-  const ignored = [means.base, means.new].filter(run => options.missing === 'ignore' && run.end !== 'running');
+  const ignored = [means.base, means.new].filter(run => missingOf(run, options) === 'ignore');
   const isWhole = withoutReward(means.base) + withoutReward(means.new) === 0;
   const situation: Situation = {
     evidence,
@@ -86,7 +95,7 @@ export function summariseComparison(
     interval: evidence.interval(),
     pairs: differences.length,
     means,
-    mayGoOn: !options.ended && runs.some(({ end, total }) => end === 'unsaid' && total === undefined),
+    mayGoOn: !options.ended && runs.some(mayGoOn),
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
     options,
   };
@@ -182,7 +191,7 @@ function whyNot({ evidence, means, options }: Situation, could?: string): string
     return `the ${side} run ${endWords[means[side].end]}, and the service does not say how many rewards are missing`;
   }
   const missing = sides
-    .filter(name => withoutReward(means[name]) > 0 && (options.missing === 'bound' || means[name].end === 'running'))
+    .filter(name => withoutReward(means[name]) > 0 && missingOf(means[name], options) === 'bound')
     .map(name => missingWords(name, means[name]))
     .join(' and ');
   if (missing === '') return undefined;
@@ -227,11 +236,15 @@ function sensible(count: number): number {
 /** What is certain about the lowest difference that is allowed, in sentences. */
 function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
-  const open = [`undecided whether the difference is at least ${difference(least)}: ${notSaid}`];
   const isAssumed = situation.mayGoOn && outcome !== 'undecided';
-  const words = [...(isAssumed ? [...open, '--ended takes them as ended'] : sentences), ignoredWords(situation)];
+  const words = [
+    ...(isAssumed ? [`${openWords(least)}: ${notSaid}`, '--ended takes them as ended'] : sentences),
+    ignoredWords(situation),
+  ];
   return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };
 }
+
+const openWords = (least: number): string => `undecided whether the difference is at least ${difference(least)}`;
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
@@ -240,7 +253,7 @@ function plainGate(
   least: number,
 ): Pick<Gate, 'outcome'> & { readonly sentences: readonly string[] } {
   const { evidence, ignoring, interval } = situation;
-  const open = `undecided whether the difference is at least ${difference(least)}`;
+  const open = openWords(least);
   if (interval === undefined || evidence.reason !== undefined)
     return { outcome: 'undecided', sentences: [`${open}: ${whyNot(situation) ?? nothingInBoth}`] };
   const between = `between ${difference(interval.low)} and ${difference(interval.high)}`;

@@ -4,7 +4,17 @@ import { lowerLimit } from './bounded-mean.ts';
 import { chanceAtMost } from './dirichlet-mean.ts';
 import { studentLimits } from './student.ts';
 import { mirrored, repeated, type Tally, tallyMean } from './tally.ts';
-import { type Filled, type Filling, filled, isOpen, isOutside, type Range, type RunTasks, rated } from './tasks.ts';
+import {
+  type Filled,
+  type Filling,
+  filled,
+  isOpen,
+  isOutside,
+  missingOf,
+  type Range,
+  type RunTasks,
+  rated,
+} from './tasks.ts';
 
 /** The range is where rewards may be. If one is outside, it is not known, and only many tasks have an interval. */
 export interface IntervalOptions extends Filling {
@@ -53,7 +63,7 @@ export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: Inter
   const { confidence, range } = options;
   const given = runs.filter(run => run !== undefined);
   if (!given.every(({ tasks }) => tasks.some(rewards => rated(rewards).length > 0))) return none('nothing');
-  if (given.some(run => isOpen(run) && (options.missing === 'bound' || run.end === 'running'))) return none('open');
+  if (given.some(run => isOpen(run) && missingOf(run, options) === 'bound')) return none('open');
   const values = filled(runs, options);
   if (values.low.size === 0) return none('nothing');
   const risk = (1 - confidence) / 2;

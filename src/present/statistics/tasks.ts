@@ -79,19 +79,24 @@ function planOf({ tasks, total }: RunTasks): Plan {
 }
 
 /**
- * Whether nobody can say how much is missing: more rewards will come, or should have come, and it is not known how many
- * of which tasks.
+ * Whether the missing rewards cannot be counted: more will come, or should have come, and the service does not say how many
+ * and of which tasks.
  */
-export function isOpen({ tasks, total, end }: RunTasks): boolean {
+export function isOpen(run: RunTasks): boolean {
+  const { tasks, total, end } = run;
   if (end === 'complete' || end === 'unsaid') return false;
   const listed = lengthOf(tasks);
   // Of a run that was stopped, the total may be what it came to.
   if (total === undefined || total < listed || (end === 'stopped' && total === listed)) return true;
-  return total > listed && !planOf({ tasks, total, end }).isEven;
+  return total > listed && !planOf(run).isEven;
 }
 
-/** Rewards that are to come are never ignored. */
-const missingOf = ({ end }: RunTasks, { missing }: Filling): Missing => (end === 'running' ? 'bound' : missing);
+/** Whether the service says neither that a run has ended, nor how many rollouts it has. */
+export const mayGoOn = ({ end, total }: RunTasks): boolean => end === 'unsaid' && total === undefined;
+
+/** What is done about the missing rewards of a run: those that are to come are never ignored. */
+export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
+  end === 'running' ? 'bound' : missing;
 
 /** A task with every missing reward at the lowest, and at the highest. */
 function boundsOf(
@@ -179,19 +184,20 @@ export function taskMean(run: RunTasks, range: Range): TaskMean {
   const { tasks, total = 0, end } = run;
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
   const count = lengthOf(tasks.map(rated));
-  // A task of which nothing is listed lacks one rollout at least.
+  // A task without a listed rollout lacks at least one.
   const plan = planOf(run);
   const empty = plan.isWhole ? 0 : tasks.filter(({ length }) => length === 0).length;
   const rollouts = Math.max(total, lengthOf(tasks) + empty);
+  const open = isOpen(run);
   return {
     mean: mean(means),
     tasks: means.length,
     allTasks: plan.tasks,
     rated: count,
     rollouts,
-    bounds: count === rollouts || isOpen(run) || isOutside([run], range) ? undefined : meanBounds(run, range),
+    bounds: count === rollouts || open || isOutside([run], range) ? undefined : meanBounds(run, range),
     end,
-    isOpen: isOpen(run),
+    isOpen: open,
   };
 }
 
