@@ -8,6 +8,7 @@ import { EvaluationRunner } from '../../../src/local/engine/evaluations.ts';
 import { WorkerFailed, WorkerThread } from '../../../src/local/engine/worker-thread.ts';
 import { Keyring } from '../../../src/local/store/keyring.ts';
 import { openStores } from '../../../src/local/store/stores.ts';
+import { newEvaluation } from '../store/memory.ts';
 
 const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
 
@@ -32,19 +33,7 @@ function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}) {
   rollouts.mockImplementation(async (_, orders) => orders.map(each => ({ ...each, ...outcome })));
   const catalog = new Catalog(deployments, weights, undefined);
   const runner = new EvaluationRunner({ ...stores, catalog, worker, graders: worker });
-  const { eval_run_id } = evaluations.create('org_1', {
-    bench_id,
-    display_name: 'x',
-    base_model_slug: 'benchtop/tutor-base',
-    parent_checkpoint_id: null,
-    training_run_id: null,
-    step: null,
-    split: 'test',
-    total_rollouts: count,
-    options,
-    ignored_options: [],
-    warnings: [],
-  });
+  const { eval_run_id } = evaluations.create('org_1', { ...newEvaluation, bench_id, total_rollouts: count, options });
   /** What was sampled, in order. */
   const sampled = () =>
     rollouts.mock.calls.flatMap(([, orders]) => orders.map(({ task_id, sample }) => ({ task_id, sample })));

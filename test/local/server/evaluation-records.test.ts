@@ -7,6 +7,7 @@ import type { Call, ServiceContext } from '../../../src/local/server/handlers.ts
 import { evaluationRoutes } from '../../../src/local/server/routes/evaluations.ts';
 import { Keyring } from '../../../src/local/store/keyring.ts';
 import { openStores } from '../../../src/local/store/stores.ts';
+import { newEvaluation } from '../store/memory.ts';
 
 function world() {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
@@ -18,19 +19,7 @@ function world() {
   const { benchmarks, evaluations } = stores;
   const tasks = ['a', 'b', 'c', 'd'].map(name => ({ name, input_messages: [{ role: 'user', content: name }] }));
   const bench_id = benchmarks.ingest('org_1', { name: 'b', tasks });
-  const { eval_run_id } = evaluations.create('org_1', {
-    bench_id,
-    display_name: 'x',
-    base_model_slug: 'benchtop/tutor-base',
-    parent_checkpoint_id: null,
-    training_run_id: null,
-    step: null,
-    split: 'test',
-    total_rollouts: 4,
-    options: {},
-    ignored_options: [],
-    warnings: [],
-  });
+  const { eval_run_id } = evaluations.create('org_1', { ...newEvaluation, bench_id, total_rollouts: 4 });
   const routes = evaluationRoutes({ ...stores, engine: { wake: () => {} } } as unknown as ServiceContext);
   const call = { organizationId: 'org_1', params: { bench_id, eval_run_id } } as unknown as Call;
   const answer = (name: 'listEvalRuns' | 'getEvalRun' | 'getEvalProgress') => routes[name]?.(call as never);

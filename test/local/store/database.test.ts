@@ -18,6 +18,7 @@ import { TrainingStore } from '../../../src/local/store/training.ts';
 import { TrajectoryStore } from '../../../src/local/store/trajectories.ts';
 import { TrajectoryUploads } from '../../../src/local/store/trajectory-uploads.ts';
 import { isDiskFull } from '../../../src/text/errors.ts';
+import { newDeployment } from './memory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-database-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -192,20 +193,11 @@ describe('the key of an organization', () => {
 });
 
 describe('a deployment', () => {
-  const request = {
-    checkpoint_id: 'ckpt_1',
-    model_slug: 'm',
-    role: 'production',
-    output_speed: 'normal',
-    expected_concurrency: 'low',
-    created_by: 'me',
-  } as const;
-
   it('that was demoted while it was in progress stays a test deployment (V2)', () => {
     const store = new DeploymentStore(new Database(':memory:'));
-    const serving = store.create('org_1', request);
+    const serving = store.create('org_1', newDeployment);
     store.deploy(serving.deployment_id);
-    const next = store.create('org_1', request);
+    const next = store.create('org_1', newDeployment);
     store.move(next.deployment_id, 'MERGING');
     store.unpromote(next.deployment_id);
     store.deploy(next.deployment_id);
@@ -215,7 +207,7 @@ describe('a deployment', () => {
 
   it('for production takes the place of the active one of its slug once it is deployed', () => {
     const store = new DeploymentStore(new Database(':memory:'));
-    const [first, second] = [store.create('org_1', request), store.create('org_1', request)];
+    const [first, second] = [store.create('org_1', newDeployment), store.create('org_1', newDeployment)];
     store.deploy(first.deployment_id);
     store.deploy(second.deployment_id);
     expect(store.serving('org_1', 'm')?.deployment_id).toBe(second.deployment_id);
