@@ -71,6 +71,41 @@ const openersAnywhere = new Set(['item.export', 'list.columns', 'app.palette', '
 const opens = ({ id, writes = false }: Command, view: string): boolean =>
   writes || openers.has(id) || (view === 'list benchmarks' && openersAnywhere.has(id));
 
+/** The commands that open a window in each view; in views that are not here, none does. */
+const opening: Readonly<Record<string, readonly string[]>> = {
+  'list benchmarks': [
+    'app.connect',
+    'app.help',
+    'app.palette',
+    'benchmark.build',
+    'benchmark.evaluate',
+    'benchmark.secret',
+    'benchmark.train',
+    'benchmark.upload',
+    'item.actions',
+    'item.export',
+    'list.columns',
+  ],
+  'record benchmarks': ['benchmark.build', 'benchmark.evaluate', 'benchmark.train', 'item.actions', 'run.delete'],
+  'list images': ['benchmark.build'],
+  'list runs': ['item.actions', 'run.delete'],
+  'record runs': ['run.delete'],
+  'list trajectories': ['item.actions', 'trajectory.complete', 'trajectory.reward'],
+  'list training': ['item.actions', 'training.continue', 'training.delete', 'training.deploy', 'training.evaluate'],
+  'record training': [
+    'checkpoint.continue',
+    'checkpoint.deploy',
+    'checkpoint.evaluate',
+    'item.actions',
+    'training.delete',
+  ],
+  'list deployments': ['deployment.deploy', 'deployment.undeploy', 'deployment.unpromote', 'item.actions'],
+  'record deployments': ['deployment.undeploy', 'item.actions'],
+  'list datasets': ['dataset.upload'],
+  'list secrets': ['item.actions', 'secret.create', 'secret.replace', 'secret.revoke'],
+  chat: ['chat.history', 'chat.model', 'chat.settings'],
+};
+
 interface Box {
   readonly left: number;
   readonly top: number;
@@ -154,11 +189,8 @@ async function expectHintsToAct(screen: Screen): Promise<number> {
 /** Their rows have no view of their own. */
 const withoutRecords = new Set(['list models', 'list runtimes', 'list secrets']);
 
-/** Titles of the windows that were looked at. */
-const titles = new Set<string>();
-
 describe.each(registry.views.map(view => view.id))('in the view %s', name => {
-  it.each(sizes)('at %i×%i', { timeout: 60_000 }, async (columns, rows) => {
+  it.each(sizes)('at %i×%i', async (columns, rows) => {
     const start = placeIn(world.ids, name, 'a name');
     const { screen, failed, sent, close } = openProgram({ service: wire.service, start, columns, rows });
     onTestFinished(close);
@@ -177,18 +209,26 @@ describe.each(registry.views.map(view => view.id))('in the view %s', name => {
     const frame = screen.text().split('\n');
     await expectHintsToAct(screen);
     if (withoutRecords.has(name)) expect(frame.at(-2)).not.toContain('<enter>');
-    const seen = new Set<string>();
-    for (const { binding, keys } of [...offered()]) {
-      const { command } = binding;
-      if (!opens(command, name) || seen.has(command.id)) continue;
-      seen.add(command.id);
-      await screen.press(keys[0] ?? '');
+    // Beside a list that has room for it, a pane says that no secret is missing.
+    const expected = (opening[name] ?? []).filter(id => columns < 120 || id !== 'benchmark.secret');
+    await eventually(() => {
+      const commands = offered().map(({ binding }) => binding.command);
+      const ids = new Set(commands.filter(command => opens(command, name)).map(({ id }) => id));
+      expect([...ids].toSorted()).toEqual(expected);
+    });
+    for (const id of expected) {
+      const key = await eventually(() => {
+        const offer = offered().find(({ binding }) => binding.command.id === id);
+        expect(offer, id).toBeDefined();
+        return offer?.keys[0] ?? '';
+      });
+      await screen.press(key);
+      await screen.waitFor(() => windowOn(screen) !== undefined);
       await wire.quiet();
       await screen.waitFor(text => !text.includes('Asking the service'));
       const box = windowOn(screen);
-      if (!box) continue;
+      if (!box) throw new Error(`the window of ${id} is gone:\n${screen.text()}`);
       expectInside(screen, box, frame);
-      titles.add(linesOf(screen)[box.top]?.slice(box.left, box.right).join('').replaceAll(/[┌─]/g, '').trim() ?? '');
       // For some seconds the line says what has just been done instead.
       const isSaid = /^│ [•✓▲✗] /.test(screen.text().split('\n').at(-2) ?? '');
       expect((await expectHintsToAct(screen)) > 0 || isSaid, screen.text()).toBe(true);
@@ -222,22 +262,4 @@ describe.each(registry.views.map(view => view.id))('in the view %s', name => {
     }
     expect(failed.map(({ error }) => (error instanceof Error ? error.stack : error))).toEqual([]);
   });
-});
-
-it('has looked at the windows that there are', () => {
-  for (const title of [
-    'Evaluate on',
-    'Train on',
-    'Delete',
-    'Parameters',
-    'Which model answers',
-    'Columns',
-    'Help',
-    'Connect',
-  ]) {
-    expect(
-      [...titles].some(each => each.startsWith(title)),
-      [...titles].join(', '),
-    ).toBe(true);
-  }
 });
