@@ -121,7 +121,7 @@ export async function readAcross<Row extends OfBenchmark>(
     each.sort((left, right) => (order.get(left.benchId) ?? 0) - (order.get(right.benchId) ?? 0));
   const next: Rest = { parts: more, benchmarks, failed: [...later, ...again] };
   const has_more = more.length > 0 || benchmarks !== null || next.failed.length > 0;
-  const notes = [isContinued ? undefined : failureWords(failed, parts.length, words), unreadableWords(unread)];
+  const notes = [unreadableWords(unread), isContinued ? undefined : failureWords(failed, parts.length, words)];
   return {
     items,
     has_more,
@@ -165,5 +165,5 @@ function failureWords(failed: ReadonlyMap<string, Error>, asked: number, words: 
 }
 
 function unreadableWords(benchmarks: number): string {
-  return benchmarks === 0 ? '' : `${benchmarks} benchmark${benchmarks === 1 ? '' : 's'} could not be read`;
+  return benchmarks === 0 ? '' : `${counted(benchmarks, 'benchmark')} could not be read`;
 }

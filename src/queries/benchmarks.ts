@@ -88,17 +88,14 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
     key: benchmarkKeys.one(benchId),
     activity: () => 'open',
     read: async ({ service, signal }) => {
-      if (service.capabilities.has('getBenchmark')) {
-        try {
-          return await service.call('getBenchmark', { params: { bench_id: benchId } }, { signal });
-        } catch (error) {
-          if (!isNotOffered(error)) throw error;
-          const found = await findListed(service, benchId, signal);
-          service.capabilities.confirmMissing(error);
-          return found;
-        }
+      try {
+        return await service.call('getBenchmark', { params: { bench_id: benchId } }, { signal });
+      } catch (error) {
+        if (!isNotOffered(error)) throw error;
+        const found = await findListed(service, benchId, signal);
+        service.capabilities.confirmMissing(error);
+        return found;
       }
-      return findListed(service, benchId, signal);
     },
   };
 }

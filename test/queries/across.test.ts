@@ -1,5 +1,5 @@
 /** Lists gathered over benchmarks: one that fails takes nothing from the others. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Benchmark } from '../../src/contract/benchmarks.ts';
 import type { ListQuery } from '../../src/contract/common.ts';
 import { readAcross } from '../../src/queries/across.ts';
@@ -30,6 +30,9 @@ function world(count: number) {
   const read: string[] = [];
   const failing = new Set<string>();
   const answers: Answers = {
+    getBenchmark: () => {
+      throw new CapabilityMissingError('getBenchmark');
+    },
     listBenchmarks: ({ query = {} }) => {
       asked.push(query);
       const from = Number(query.cursor ?? 0);
@@ -43,9 +46,7 @@ function world(count: number) {
       };
     },
   };
-  const capabilities = new Capabilities();
-  vi.spyOn(capabilities, 'has').mockReturnValue(false);
-  const service = fakeService(answers, { capabilities });
+  const service = fakeService(answers, { capabilities: new Capabilities() });
   const readRuns = async (benchId: string): Promise<Run[]> => {
     read.push(benchId);
     if (failing.has(benchId)) broken(benchId);
@@ -83,6 +84,19 @@ describe('runs of all benchmarks', () => {
       'The runs of 2 of 14 benchmarks could not be read: The store of b3 is out.',
       `Some runs of 2 benchmarks may be missing: ${restKey} tries again`,
     ]);
+  });
+
+  it('come with how many benchmarks could not be read, before what failed', async () => {
+    const { context } = world(2);
+    const benchmarks = [{ bench_id: 'b1' }, { bench_id: 'b2' }];
+    const service = fakeService({
+      listBenchmarks: () => ({ items: benchmarks, has_more: false, next_cursor: null, dropped: 1 }),
+    });
+    const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
+    const options = { read, operation: 'listEvalRuns', words: 'runs' } as const;
+    expect((await readAcross({ ...context, service, query: {} }, options)).note).toBe(
+      '1 benchmark could not be read. The runs of 1 of 2 benchmarks could not be read: The store of b2 is out.',
+    );
   });
 
   it('are read on request where they failed, after those of all other benchmarks', async () => {
