@@ -15,7 +15,7 @@ const mostAgents = 2_000;
 async function listAgents(service: Service, signal: AbortSignal): Promise<readonly Agent[]> {
   const agents: Agent[] = [];
   const readPage = (cursor: string | undefined) =>
-    service.call('listAgents', { query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } }, { signal });
+    service.call('listAgents', { query: { limit: pageSize, cursor } }, { signal });
   for await (const { items } of readPages(readPage)) {
     agents.push(...items);
     if (agents.length >= mostAgents) break;

@@ -108,18 +108,15 @@ export class ChatSession {
     this.#conversation = conversationReducer(before, action);
     if (this.#conversation === before) return;
     this.#listeners.notify();
-    const { unfinished } = this.#workbench;
-    const model = this.#conversation.turns.at(-1)?.stats?.model ?? '';
-    if (this.#conversation.answering) {
-      unfinished.set(this.#id, { words: clean`The answer of ${model} in the chat`, stop: () => this.cancel() });
-    } else {
-      unfinished.delete(this.#id);
-      // Opening or clearing a conversation is not a new answer.
-      if (action.kind !== 'open' && action.kind !== 'clear') this.onSettled?.();
-    }
+    if (this.#conversation.answering) return;
+    this.#workbench.unfinished.delete(this.#id);
+    // Opening or clearing a conversation is not a new answer.
+    if (action.kind !== 'open' && action.kind !== 'clear') this.onSettled?.();
   }
 
   #begin(settings: ChatSettings): void {
+    const words = clean`The answer of ${settings.model} in the chat`;
+    this.#workbench.unfinished.set(this.#id, { words, stop: () => this.cancel() });
     const controller = new AbortController();
     this.#running = controller;
     void this.#answer(requestOf(this.#conversation.turns.slice(0, -1), settings), controller);

@@ -11,7 +11,7 @@ export class Pins {
   readonly #listeners = new Listeners();
   #list: readonly ResourceRef[] | undefined;
   /** Whether what is stored could not be read when it had changed. */
-  #isOld = false;
+  #isOld: boolean | undefined;
 
   constructor(remembered: () => RememberedStore) {
     this.#remembered = remembered;

@@ -82,7 +82,6 @@ export class Workbench {
         // After a suspension everything on screen is read once, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,
-        networkMode: 'always',
       },
     },
   });

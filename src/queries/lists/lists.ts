@@ -1,5 +1,5 @@
 /** The lists of a connection: a reader for each, and their row counts. */
-import { hashKey, type QueryClient } from '@tanstack/react-query';
+import { hashKey, partialMatchKey, type QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../../text/listeners.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { RememberedStore } from '../remembered/store.ts';
@@ -138,7 +138,7 @@ export class Lists {
   /** Removes rows that the program just deleted, from every list whose key begins with `under`. */
   remove(under: readonly unknown[], ids: readonly string[]): void {
     for (const { key, reader } of this.#readers.values()) {
-      if (under.every((part, index) => hashKey([part]) === hashKey([key[index]]))) reader.remove(ids);
+      if (partialMatchKey(key, under)) reader.remove(ids);
     }
   }
 

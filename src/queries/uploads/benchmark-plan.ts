@@ -8,6 +8,7 @@ import { describeIssues } from '../../contract/issues.ts';
 import { type Manifest, manifest as manifestSchema } from '../../contract/manifest.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
+import { isRecord } from '../../text/own.ts';
 
 export const manifestName = 'manifest.json';
 
@@ -107,9 +108,7 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   } catch (error) {
     throw new FolderError(`${manifestName} is not JSON: ${errorMessage(error)}`);
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new FolderError(`${manifestName} must hold an object.`);
-  }
+  if (!isRecord(json)) throw new FolderError(`${manifestName} must hold an object.`);
   const read = parseWhole(manifestSchema, json);
   if (!read.success) {
     const problems = describeIssues(read.error.issues, json, mostProblems);

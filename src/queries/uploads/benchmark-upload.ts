@@ -286,7 +286,6 @@ export class BenchmarkUpload extends Job<UploadState> {
       return true;
     } catch (error) {
       this.#show(file, { state: 'failed', sent: 0, error: errorMessage(error) });
-      if (this.signal.aborted) throw error;
       // It vanished since the folder was read; read it again.
       if (errorCode(error) === 'ENOENT') return true;
       const ofAll = error instanceof ServiceError && error.operation !== 'putUpload';
@@ -304,9 +303,15 @@ export class BenchmarkUpload extends Job<UploadState> {
     this.set({ notes: [...this.state.notes, sentence] });
   }
 
-  async #ingest(service: Service, plan: UploadPlan): Promise<void> {
+  /** The id of the benchmark, once its files have been declared. */
+  get #benchId(): string {
     const { benchId } = this.#sent;
     if (benchId === undefined) throw new Error('The service gave no id for the benchmark.');
+    return benchId;
+  }
+
+  async #ingest(service: Service, plan: UploadPlan): Promise<void> {
+    const benchId = this.#benchId;
     const wasSent = this.#sent.isAllOf(plan);
     this.set({ phase: 'ingesting' });
     this.#sent.setPhase('ingesting', plan.manifestFingerprint);
@@ -331,7 +336,7 @@ export class BenchmarkUpload extends Job<UploadState> {
    * The service says that the benchmark was ingested. That was this upload, if the last thing sent equals the folder.
    */
   #checkIngested(plan: UploadPlan): void {
-    if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#sent.benchId ?? '');
+    if (!this.#sent.isAllOf(plan)) throw new IngestedDifferently(this.#benchId);
     this.#sent.setPhase('ingested', plan.manifestFingerprint);
   }
 
@@ -345,7 +350,7 @@ export class BenchmarkUpload extends Job<UploadState> {
   /** Starts the builds. A retry after a failure does only this. */
   async #build(service: Service): Promise<void> {
     this.set({ phase: 'building' });
-    await buildImages(service, this.#sent.benchId ?? '', this.signal);
+    await buildImages(service, this.#benchId, this.signal);
     this.#sent.forget();
     this.set({ phase: 'done' });
   }

@@ -98,7 +98,7 @@ async function* lines(read: ReadBytes, from: number): AsyncGenerator<Range> {
       start = at + place + 1;
     }
   }
-  if (end > start) yield { start, end };
+  yield { start, end };
 }
 
 /** Values at a bracket depth: 1 inside an array, 0 for consecutive values. */

@@ -246,15 +246,16 @@ export class TrajectoryUpload extends Job<TrajectoryUploadState> {
   /** @param counted the outcome of items that are only counted */
   #add(batch: readonly Item[], outcomeOf: (item: Item) => Outcome, counted: UploadCounts): void {
     const counts = sumOf(this.state.counts, counted);
+    let { handled } = this.state;
     for (const item of batch) {
       const result = outcomeOf(item);
       this.#outcomes.push(result);
       if (result.failed) counts.failed += 1;
       else if (result.status !== 'counted') counts[result.status === 'skipped' ? 'skipped' : 'stored'] += 1;
       if (result.failed) this.#failed.push({ start: item.start, end: item.end });
+      handled = item.end;
     }
     this.#shown = undefined;
-    const handled = batch.at(-1)?.end ?? this.state.handled;
     const hasSent = this.state.hasSent || batch.some(({ value }) => value !== undefined);
     this.set({ handled, counts, hasSent });
     this.#records?.note(this.#ref, this.#key, handled, counts);
