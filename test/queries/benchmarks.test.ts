@@ -51,6 +51,11 @@ it.each([
   expect(imageList('b1').activity?.(read.images)).toBe(activity);
 });
 
+it('a benchmark is polled while it is not ready', () => {
+  const { activity } = readinessQuery('b1');
+  expect([undefined, { ready: false }, { ready: true }].map(activity)).toEqual(['building', 'building', 'open']);
+});
+
 it('runtimes are polled while one is being built', () => {
   const runtime = (build_status: string) => ({ runtime_id: 'r1', build_status });
   expect(runtimeList.activity?.([runtime('completed'), runtime('building')])).toBe('building');

@@ -32,6 +32,11 @@ describe('the pace', () => {
     expect(words(steady, 0, { total: 20 })).toBe('2s a step');
   });
 
+  it('is that of the last two minutes', () => {
+    const seen = points([20_000, 1], ...Array.from({ length: 12 }, () => [10_000, 1] as const));
+    expect(paceOf(seen).stepMs).toBe(10_000);
+  });
+
   it('is not given of a run that has not been observed for a while', () => {
     const { at } = steady.at(-1) ?? { at: 0 };
     expect(words(steady, 0, { now: at + 10_000 })).toBe('2s a step  about 12m 40s left');

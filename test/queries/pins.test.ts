@@ -31,6 +31,7 @@ it('pins, unpins, and says so', () => {
   pins.remove('run', 'evr_1');
   pins.remove('run', 'evr_1');
   expect([store.pinned(), pins.list(), changed.mock.calls.length]).toEqual([[], [], 2]);
+  expect([pins.toggle(pin), pins.toggle(pin)]).toEqual(['pinned', 'unpinned']);
 });
 
 it('takes in what another program pins and unpins, and reads nothing while nothing is written', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fractionOf, type PollSituation, pollDelay } from '../../src/queries/polling.ts';
+import { activityOfRun, fractionOf, type PollSituation, pollDelay } from '../../src/queries/polling.ts';
 
 const calm: PollSituation = { activity: 'running', attention: 'focused', failures: 0, jitter: 0.5 };
 
@@ -30,6 +30,10 @@ describe('pollDelay', () => {
     expect(pollDelay({ ...calm, jitter: 0 })).toBe(1_700);
     expect(pollDelay({ ...calm, jitter: 1 })).toBe(2_300);
   });
+});
+
+it('a run without a status changes only by others', () => {
+  expect(['running', 'completed', null, undefined].map(activityOfRun)).toEqual(['running', 'settled', 'open', 'open']);
 });
 
 describe('chanceOf', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SeenFilter } from '../../src/queries/remembered/seen.ts';
+import { rememberedAt, type SeenFilter } from '../../src/queries/remembered/seen.ts';
 import { RememberedStore, type SeenResource } from '../../src/queries/remembered/store.ts';
 import { Workbench } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -89,6 +89,17 @@ describe('what was seen', () => {
     store.close();
   });
 
+  it('comes back with the fields that were sent, and with the time since when it has so many rewards', () => {
+    const first = RememberedStore.open(path, 'prod');
+    const record = { eval_run_id: 'a', reward_count: 3, '': 'without a name' };
+    first.see([run('a', { record })], 1_000);
+    first.see([run('a', { record })], 100_000);
+    first.close();
+    const second = RememberedStore.open(path, 'prod');
+    expect(second.find('run', 'a')).toMatchObject({ record, seenAt: 100_000, rewardsSince: 1_000 });
+    second.close();
+  });
+
   it('is written when the store is closed, without waiting', () => {
     const store = RememberedStore.open(path, 'prod');
     store.see([run('a')], 1_000);
@@ -119,9 +130,10 @@ describe('what was seen', () => {
 
   it('is forgotten after a long time', () => {
     const store = RememberedStore.open(path, 'prod');
-    store.see([run('old')], 1_000);
-    store.see([run('new')], 100 * 24 * 60 * 60_000);
-    store.prune(100 * 24 * 60 * 60_000);
+    const day = 24 * 60 * 60_000;
+    store.see([run('old')], 9 * day);
+    store.see([run('new')], 11 * day);
+    store.prune(100 * day);
     expect(store.list('run').map(({ id }) => id)).toEqual(['new']);
     store.close();
   });
@@ -364,6 +376,23 @@ it('notes how far a run is, when that changes, and thins what is old', () => {
   expect(points.length).toBeLessThan(2_001);
   expect(points[0]).toEqual({ at: 1, completed_steps: 0 });
   expect(points.at(-1)).toEqual({ at: 20_990, completed_steps: 2_099 });
+  expect(points.slice(-1_000).map(({ completed_steps }) => completed_steps)).toEqual(
+    Array.from({ length: 1_000 }, (_, index) => 1_100 + index),
+  );
+});
+
+it('has no manifest and no agent of an upload that has none', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.uploads.begin('/folder', 'bench_1');
+  expect(store.uploads.get('/folder')).toEqual({ benchId: 'bench_1', phase: 'sending', manifest: undefined });
+  const upload = { path: '/file', dataset: 'mine', agent: undefined };
+  store.trajectoryUploads.begin(upload, { mark: 'm', key: 'k', size: 1 });
+  expect(store.trajectoryUploads.get(upload)).toMatchObject(upload);
+});
+
+it('takes nothing but a time for when something was seen', () => {
+  const times = [5, '1970-01-01T00:00:01Z', 'soon', ['1970-01-01T00:00:01Z'], null, undefined];
+  expect(times.map(at => rememberedAt({ remembered_at: at }))).toEqual([5, 1_000, ...Array(4)]);
 });
 
 it('remembers commands and settings', () => {

@@ -1,6 +1,8 @@
 /** The options of a run that a service describes: for all models at once, or for each. */
 import { expect, it } from 'vitest';
-import { optionNames } from '../../src/queries/run-options.ts';
+import { optionNames, readRunOptions } from '../../src/queries/run-options.ts';
+import type { Service } from '../../src/service/index.ts';
+import { fakeService } from '../service/fake-service.ts';
 
 const [steps, rate] = [{ num_steps: { default: 4 } }, { rate: { default: 1 } }];
 
@@ -34,4 +36,15 @@ it.each<[answer: Parameters<typeof optionNames>[0], model: string | undefined, n
   [{ models: [{ model_slug: 'm', pricing: { input: 1 } }, 'x', null] }, 'm', []],
 ])('%j for %s', (answer, model, names) => {
   expect(optionNames(answer, model)).toEqual(names);
+});
+
+it('are asked for until they are no longer wanted', async () => {
+  const given: unknown[] = [];
+  const service = fakeService(
+    { getEvalOptions: (_, { signal }) => given.push(signal) },
+    { generation: { stated: 'document' } as Service['generation'] },
+  );
+  const { signal } = new AbortController();
+  await readRunOptions(service, 'getEvalOptions', { benchId: 'b1' }, signal);
+  expect(given).toEqual([signal]);
 });

@@ -31,7 +31,7 @@ function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ 
     memory.see(items.map(observeTraining));
     return items;
   };
-  return { read, asked };
+  return { read, asked, memory };
 }
 
 const progress = trainingColumns.filter(({ id }) => id === 'done' || id === 'steps');
@@ -52,6 +52,17 @@ it('shows what was done of what was to be done', async () => {
   // Finished runs are remembered.
   expect(shown(await read())).toEqual(['35 of 600', '7 of 600', '600 of 600', ' of 600']);
   expect(asked).toEqual(['running']);
+});
+
+it('takes no steps of another status for those of the end, and none for those of a success', async () => {
+  const runs = [run('cancelled', 'cancelled'), run('done', 'succeeded')];
+  const { read, asked, memory } = open(runs, async () => ({ completed_steps: 40 }));
+  memory.see([
+    observeTraining({ ...run('cancelled', 'running'), completed_steps: 35 }),
+    observeTraining({ ...run('done', 'succeeded'), completed_steps: 590 }),
+  ]);
+  expect(shown(await read())).toEqual(['40 of 600', '600 of 600']);
+  expect(asked).toEqual(['cancelled']);
 });
 
 it('shows the list also where the progress cannot be had, and asks in vain but few times', async () => {

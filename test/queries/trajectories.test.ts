@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { readListed, rememberRows } from '../../src/queries/remembered/listing.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
-import { trajectoriesOfRun, trajectoryList } from '../../src/queries/trajectories.ts';
+import { storeTrajectory, trajectoriesOfRun, trajectoryList } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
@@ -37,6 +37,27 @@ describe('the trajectories of a training run', () => {
     expect([await shown(ofRun), await shown(ofOther)]).toEqual([['trj_1'], ['trj_2']]);
     expect((await shown(all)).toSorted()).toEqual(['trj_1', 'trj_2']);
   });
+});
+
+it('a list of trajectories belongs to its run', () => {
+  const [ofTraining, ofRun, all] = [{ training_run_id: 'r1' }, { eval_run_id: 'r1' }, {}].map(
+    filter => trajectoryList(filter).partOf,
+  );
+  expect(ofTraining).toMatchObject({ kind: 'training', id: 'r1' });
+  expect(ofRun).toMatchObject({ kind: 'run', id: 'r1' });
+  expect(all).toBeUndefined();
+});
+
+it('a trajectory is stored in its dataset', async () => {
+  const sent: unknown[] = [];
+  const service = fakeService({
+    uploadTrajectories: ({ body }) => {
+      sent.push(body);
+      return {};
+    },
+  });
+  await storeTrajectory(service, { dataset: 'mine', trajectory: { reward: 1 } });
+  expect(sent).toEqual([{ dataset: 'mine', trajectories: [{ reward: 1 }] }]);
 });
 
 describe('the trajectories of an evaluation run', () => {

@@ -1,0 +1,135 @@
+/** What is asked about runs: under keys that their actions touch, and polled until they have ended. */
+import { expect, it } from 'vitest';
+import {
+  deploymentList,
+  deploymentQuery,
+  deploymentSummaryQuery,
+  promote,
+  startDeployment,
+  undeploy,
+  unpromote,
+} from '../../src/queries/deployments.ts';
+import {
+  cancelRun,
+  deleteRun,
+  evalProgressQuery,
+  evalRunQuery,
+  everyRun,
+  partOfRun,
+  runResultsQuery,
+  runsOfBenchmark,
+  startEvaluation,
+} from '../../src/queries/evaluations.ts';
+import {
+  cancelTraining,
+  checkpointList,
+  checkpointQuery,
+  deleteTraining,
+  everyTrainingRun,
+  heldOutRewardsQuery,
+  lastDeployable,
+  startTraining,
+  stepRewardList,
+  trainerRewardsQuery,
+  trainingProgressQuery,
+  trainingRunQuery,
+  trainingRunsOf,
+} from '../../src/queries/training.ts';
+import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+it.each([
+  [
+    'training',
+    [startTraining, cancelTraining, deleteTraining],
+    [
+      everyTrainingRun,
+      trainingRunsOf('r1'),
+      trainingRunQuery('r1'),
+      trainingProgressQuery('r1'),
+      checkpointList('r1', false),
+      checkpointQuery('r1', 1),
+      trainerRewardsQuery('r1', false),
+      heldOutRewardsQuery('r1', false),
+      stepRewardList('r1', 1),
+    ],
+  ],
+  [
+    'evaluations',
+    [startEvaluation, cancelRun, deleteRun],
+    [everyRun, runsOfBenchmark('r1'), evalRunQuery('r1'), evalProgressQuery('r1'), runResultsQuery('r1', false)],
+  ],
+  [
+    'deployments',
+    [startDeployment, promote, unpromote, undeploy],
+    [deploymentList, deploymentQuery('r1'), deploymentSummaryQuery],
+  ],
+])('whatever is done about %s, all that is known of them is read again', (name, actions, queries) => {
+  for (const { touches } of actions) expect(touches).toContainEqual([name]);
+  const keys = queries.map(({ key }) => JSON.stringify(key));
+  expect(keys.filter(key => key.startsWith(`["${name}",`))).toEqual(keys);
+  expect(new Set(keys).size).toBe(keys.length);
+});
+
+it('lists are kept under keys that the next version finds', () => {
+  const lists = [everyTrainingRun, trainingRunsOf('b1'), everyRun, runsOfBenchmark('b1')];
+  expect(lists.map(({ key }) => key)).toEqual([
+    ['training', 'runs'],
+    ['training', 'runs', 'b1'],
+    ['evaluations', 'runs'],
+    ['evaluations', 'runs', 'b1'],
+  ]);
+});
+
+it.each([
+  ['checkpoints', (ended: boolean) => checkpointList('r1', ended).activity?.([])],
+  ['rewards of the trainer', (ended: boolean) => trainerRewardsQuery('r1', ended).activity(undefined)],
+  ['rewards on held-out tasks', (ended: boolean) => heldOutRewardsQuery('r1', ended).activity(undefined)],
+  ['results', (ended: boolean) => runResultsQuery('r1', ended).activity(undefined)],
+  ['trajectories', (ended: boolean) => trajectoriesOfRun('r1', ended).activity?.([])],
+])('the %s of a run are polled until it has ended', (_, activity) => {
+  expect([activity(false), activity(true)]).toEqual(['running', 'settled']);
+});
+
+it.each([
+  ['a run', evalRunQuery('r1').activity],
+  ['its progress', evalProgressQuery('r1').activity],
+  ['a training run', trainingRunQuery('r1').activity],
+  ['its progress', trainingProgressQuery('r1').activity],
+] as readonly (readonly [string, (data: { status: string }) => unknown])[])(
+  '%s is polled until it has ended',
+  (_, activity) => {
+    expect([activity({ status: 'running' }), activity({ status: 'completed' })]).toEqual(['running', 'settled']);
+  },
+);
+
+it('what belongs to a run names it', () => {
+  expect(partOfRun('r1')).toMatchObject({ kind: 'run', id: 'r1' });
+});
+
+it('a run goes by the name that the service gave it, or by the one that was asked for', () => {
+  const started = (display_name?: string) =>
+    startEvaluation.starts?.({ eval_run_id: 'r1', display_name }, { bench_id: 'b1', display_name: 'asked' }).label;
+  expect([started('given'), started()]).toEqual(['given', 'asked']);
+});
+
+it('a training run is deleted by its id', async () => {
+  const deleted: unknown[] = [];
+  const service = fakeService({ deleteTrainingRun: ({ params }) => deleted.push(params) });
+  await deleteTraining(service, { training_run_id: 'r1' });
+  expect(deleted).toEqual([{ training_run_id: 'r1' }]);
+});
+
+it('the last checkpoint to deploy is the newest that can be', async () => {
+  const of = (...checkpoints: (boolean | undefined)[]) => {
+    const listed = checkpoints.map((is_deployable, index) => ({
+      checkpoint_id: `c${index}`,
+      step_index: index,
+      is_deployable,
+    }));
+    return lastDeployable(fakeService({ listCheckpoints: () => listed }), 'r1');
+  };
+  expect(await of(true, undefined, false)).toBe('c1');
+  await expect(of(false)).rejects.toThrow('none of its checkpoints');
+  await expect(of()).rejects.toThrow('no checkpoint yet');
+});
