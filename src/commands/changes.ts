@@ -6,14 +6,13 @@ import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { logRewardResult } from '../contract/trajectories.ts';
 import { type Action, action, sendAll } from '../queries/action.ts';
-import { promote, unpromote } from '../queries/deployments.ts';
 import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
 import { changedBy, changeOf } from '../resources/catalogue.ts';
 import { asSentence, outageWords } from '../resources/change-words.ts';
 import { asTitle } from '../resources/define.ts';
-import { calledName } from '../resources/deployments.ts';
+import { calledName, deploymentActions } from '../resources/deployments.ts';
 import { ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
@@ -203,17 +202,15 @@ export async function promoteOne(
   return withService(flags, io, async context => {
     const among = [resourceOrThrow('deployments')];
     const { id, row } = await findAmong(among, word, context);
-    const send = flags.undo ? unpromote : promote;
+    const { send, means } = flags.undo ? deploymentActions.unpromote.change : deploymentActions.promote.sends;
     const demoted = flags.demote === undefined ? undefined : await findAmong(among, flags.demote, context);
     const input = { deployment_id: id, ...(demoted && { demote_deployment_id: demoted.id }) };
     if (flags.dryRun) return printRequests(send, [input], context, flags, io);
     context.service.requireWrites();
     const slug = calledName(row as Deployment);
-    const replaced = demoted ? clean`${demoted.id} is demoted.` : flags.yes ? '' : await replacedBy(slug, context, id);
-    const question = flags.undo
-      ? clean`${id} stops answering for ${slug}.`
-      : clean`${id} answers for ${slug} from now on. ${replaced}`;
-    await confirmTyped(question, slug, flags, io);
+    const replaced = demoted ? clean`${demoted.id} is demoted.` : '';
+    const loses = replaced || flags.undo || flags.yes ? replaced : await replacedBy(slug, context, id);
+    await confirmTyped(`${means(row as Deployment, id)} ${loses}`.trimEnd(), slug, flags, io);
     await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;
   });

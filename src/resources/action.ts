@@ -22,9 +22,22 @@ export interface ChangeEnd<Row> {
   readonly mayHaveEnded?: true;
 }
 
-/** A request for each row, which is confirmed first. */
-export interface Change<Row> {
+/** What an action on a row sends. */
+interface Request<Row> {
   readonly send: Action<Row>;
+  /** The command that does it to rows by their names. */
+  readonly command?: string;
+  /** What happens to a row, as a sentence with what it is called there. */
+  readonly means?: (row: Row, called: string) => string;
+}
+
+/** A request with values, which a window or the command asks for. */
+export interface Sending<Input = never> extends Request<Input> {
+  readonly command: string;
+}
+
+/** A request for each row, which is confirmed first. Its command is one of line mode too. */
+export interface Change<Row> extends Request<Row> {
   /** What the button says, and what has happened then: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
@@ -36,8 +49,6 @@ export interface Change<Row> {
   readonly says?: (names: string) => string;
   /** The slugs that it takes out of production, which have to be typed before it; undefined if there are none. */
   readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
-  /** The command, also of line mode, that does it to rows by their names. */
-  readonly command?: string;
   /** The operation that lists them. Without it, a name is not taken, because only one machine knows it. */
   readonly listedBy?: Operation;
   /** What `--wait` waits for. */
@@ -76,7 +87,11 @@ interface Target<Row> extends Command {
 export type RowAction<Row> = Target<Row> &
   (
     | { readonly change: Change<Row>; readonly opens?: never }
-    | { readonly opens: (rows: readonly Row[]) => Place | ActionWindow; readonly change?: never }
+    | {
+        readonly opens: (rows: readonly Row[]) => Place | ActionWindow;
+        readonly sends?: Sending;
+        readonly change?: never;
+      }
   );
 
 export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;

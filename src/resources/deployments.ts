@@ -10,6 +10,7 @@ import {
   deploymentList,
   deploymentQuery,
   deploymentsWithStatus,
+  promote,
   undeploy,
   unpromote,
 } from '../queries/deployments.ts';
@@ -142,6 +143,11 @@ export const deploymentActions = {
     writes: true,
     to: rows => (rows.length === 1 && rows[0]?.is_active ? 'It answers for its slug already' : served(rows)),
     opens: () => 'promote',
+    sends: {
+      command: 'promote',
+      send: promote,
+      means: (row: Deployment, called: string) => clean`${called} answers for ${calledName(row)} from now on.`,
+    },
   },
   unpromote: {
     id: 'deployment.unpromote',
@@ -155,6 +161,7 @@ export const deploymentActions = {
       verb: 'unpromote',
       past: 'unpromoted',
       loses: 'it stays deployed, and is reached by its id.',
+      means: (row, called) => clean`${called} stops answering for ${calledName(row)}.`,
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
       outage: slugsInProduction,

@@ -172,6 +172,20 @@ describe('production', () => {
     expect((await on('promote', ['dep_1', '--undo'], answered('dep_1'))).code).toBe(exitCodes.done);
   });
 
+  it('is asked about in the words of the action, and only what is replaced is looked for', async () => {
+    const row = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
+    const server = await hostileServer((response, request) => {
+      const isList = request.url.startsWith('/api/v1/deploy?');
+      return json(isList ? { items: [row], has_more: false } : row)(response, request);
+    });
+    const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
+    const { notes } = await on('promote', ['dep_1', '--undo']);
+    expect(notes).toContain('dep_1 stops answering for talker. There is no terminal');
+    expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/deploy?'))).toEqual([]);
+    const replaced = 'dep_1 answers for talker from now on. Nothing answers for talker now. There is no terminal';
+    expect((await on('promote', ['dep_1'])).notes).toContain(replaced);
+  });
+
   it('is entered and left only by the slug, or with --yes (W3, W43)', async () => {
     const slug = ['--slug', 'teacher', '--role', 'production', '--wait', '--field', 'role'];
     const byNobody = await cli('deploy', ['first@latest', ...slug]);

@@ -1,9 +1,9 @@
 /** Confirms promoting a deployment, and asks which one to demote if there are others. */
 
 import type { Deployment } from '../../../contract/deployments.ts';
-import { deploymentList, promote } from '../../../queries/deployments.ts';
+import { deploymentList } from '../../../queries/deployments.ts';
 import { useList } from '../../../queries/use-list.ts';
-import { calledName as labelOf, replacedWords, withStep } from '../../../resources/deployments.ts';
+import { deploymentActions, calledName as labelOf, replacedWords, withStep } from '../../../resources/deployments.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { Confirm } from '../shared/confirm.tsx';
@@ -54,17 +54,18 @@ interface ConfirmPromoteProps extends ActionWindowProps<Deployment> {
 
 function ConfirmPromote({ row: deployment, demoted, replaced, onClose }: ConfirmPromoteProps) {
   const shell = useShell();
+  const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
   const loses = demoted ? `${withStep(demoted)}, which answers for ${labelOf(demoted)}, is demoted.` : replaced;
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
       title="Let this deployment answer for its slug?"
-      question={`${withStep(deployment)} goes into production under ${label}. ${loses}`}
+      question={`${means(deployment, withStep(deployment))} ${loses}`}
       typed={label}
       verb="promote"
       past="promoted"
-      action={promote}
+      action={send}
       rows={[row]}
       labelOf={labelOf}
       onDone={() => shell.toast({ kind: 'success', text: `${label} answers for its slug` })}
