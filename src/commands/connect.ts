@@ -207,7 +207,5 @@ export function originsOf({ service, name }: Config['profile']): string[] {
  */
 export function openRemembered({ paths, profile: { name, service } }: Config): RememberedStore {
   const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;
-  const store = RememberedStore.open(join(paths.state, 'remembered.db'), `${name} ${address}`);
-  store.adopt(name, service.kind === 'local' ? 'everything' : 'what the user made');
-  return store;
+  return RememberedStore.open(join(paths.state, 'remembered.db'), `${name} ${address}`);
 }

@@ -290,36 +290,6 @@ it('is closed at an exit by a signal without waiting for a program that holds it
   holder.close();
 });
 
-describe('what an older version kept under a name alone', () => {
-  beforeEach(() => {
-    const old = RememberedStore.open(path, 'prod');
-    old.see([run('a')], 1);
-    old.rememberCommand(':runs');
-    old.keepChat({ id: 'c', title: 'tea', talk: {} });
-    old.close();
-  });
-
-  it('is taken over by the service of this machine', () => {
-    const store = RememberedStore.open(path, 'prod /data');
-    store.adopt('prod', 'everything');
-    expect(store.find('run', 'a')).toBeDefined();
-    expect(store.recentCommands(5)).toEqual([':runs']);
-    store.close();
-  });
-
-  it('is taken over by another service as far as the user made it, once', () => {
-    const store = RememberedStore.open(path, 'prod https://one.test/');
-    store.adopt('prod', 'what the user made');
-    expect(store.find('run', 'a')).toBeUndefined();
-    expect(store.chats().map(({ title }) => title)).toEqual(['tea']);
-    const other = RememberedStore.open(path, 'prod https://two.test/');
-    other.adopt('prod', 'what the user made');
-    expect(other.chats()).toEqual([]);
-    store.close();
-    other.close();
-  });
-});
-
 it('keeps the first rows of a list, and longer ones than are worth reading not at all', () => {
   const store = RememberedStore.open(path, 'prod');
   const facts = { complete: true, dropped: 1, repeated: 0, notes: ['why'], remembered_at: undefined, version: 3 };

@@ -71,16 +71,6 @@ export class RememberedStore {
     return new RememberedStore(tablesInMemory(scope));
   }
 
-  /**
-   * Takes over the rows that an older version stored by profile name alone. The service behind that name may have
-   * changed, so only what the user made is taken, not what was seen.
-   */
-  adopt(name: string, what: 'everything' | 'what the user made'): void {
-    const made = ['chats', 'commands', 'settings'];
-    const seen = ['seen', 'pins', 'progress', 'uploads', 'upload_files', 'trajectory_uploads'];
-    for (const table of what === 'everything' ? [...made, ...seen] : made) this.#tables.adopt(table, name);
-  }
-
   /** What cannot be saved, in words; undefined if everything can. */
   get problem(): string | undefined {
     return this.#tables.problem;

@@ -140,13 +140,6 @@ export class Tables {
     );
   }
 
-  /** Moves the rows of another scope to this one. Rows that exist here already are dropped there. */
-  adopt(table: string, from: string): void {
-    if (this.all(`select 1 from ${table} where profile = ? limit 1`, from).length === 0) return;
-    this.run(`update or ignore ${table} set profile = ? where profile = ?`, this.scope, from);
-    this.run(`delete from ${table} where profile = ?`, from);
-  }
-
   /** The rows; none if they cannot be read. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.read(sql, ...values) ?? [];
