@@ -239,6 +239,7 @@ export async function untilEnded(
 ): Promise<ExitCode> {
   const { isDone = isSuccess, isLast = isLastOf(ref) } = change ?? {};
   const judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
+  const needsNoStatus = judge !== undefined || change?.look !== undefined;
   let isJudgedOver = false;
   io.stopOnSignals?.();
   const { note } = io;
@@ -283,7 +284,7 @@ export async function untilEnded(
       intervals,
       signal,
       isLast: at => isJudgedOver || isLast(at),
-      needsNoStatus: judge !== undefined,
+      needsNoStatus,
     });
     if (isDone(status)) return exitCodes.done;
     if (until && isJudgedOver && !isLast(status)) {
@@ -305,7 +306,7 @@ export async function untilEnded(
     if (!signal.aborted) throw error;
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
     const isUnseen = isKnown && isUnsaid();
-    if (isUnseen && !judge) {
+    if (isUnseen && !needsNoStatus) {
       note(unseenWords(ref.label), { id: ref.id });
       noteUntil();
       return exitCodes.endUnseen;

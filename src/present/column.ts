@@ -40,6 +40,14 @@ export interface Column<Row> {
   readonly status?: boolean;
 }
 
+/** The column of a status. One that the service did not say is missing, like any other value. */
+export function statusColumn<Row>(
+  statusOf: (row: Row) => string | null | undefined,
+  { width = 12, field }: { readonly width?: number; readonly field?: string } = {},
+): Column<Row> {
+  return { id: 'status', title: 'STATUS', field, width, value: row => statusOf(row) ?? undefined, status: true };
+}
+
 /** The user's choices for a column; anything else follows its declaration. */
 export interface ColumnPreference {
   readonly shown?: boolean;

@@ -18,7 +18,7 @@ export function given(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
 }
 
-/** A status, in words. */
+/** A status, in words. One that the service did not say is missing, like any other value. */
 export function statusFact(label: string, status: string | null | undefined): Fact {
   return { label, value: status && statusWords(status), exported: status ?? undefined };
 }

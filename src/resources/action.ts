@@ -16,8 +16,8 @@ export interface ChangeEnd<Row> {
   readonly isDone: (status: string) => boolean;
   /** Whether this status is the last; by default that of work that has ended. */
   readonly isLast?: (status: string, before: Row) => boolean;
-  /** The status now; by default as for running work. */
-  readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string>;
+  /** The status now, if the service says one; by default as for running work. */
+  readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
   /** What had ended by itself is as good as changed. */
   readonly mayHaveEnded?: true;
 }

@@ -8,7 +8,7 @@ import {
   type Readiness,
 } from '../contract/benchmarks.ts';
 import { statusMeaning } from '../contract/status.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact, warningFacts } from '../present/fact.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
@@ -253,7 +253,7 @@ function failedCounts({ unready_task_image_counts: counts }: Readiness): string[
 
 export const imageColumns: readonly Column<BenchmarkImage>[] = [
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
-  { id: 'status', title: 'STATUS', width: 12, value: row => row.build_status ?? 'unknown', status: true },
+  statusColumn(row => row.build_status),
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
   { id: 'ref', title: 'IMAGE', width: { min: 10, max: 80, grow: 2 }, value: row => row.provider_ref ?? undefined },
   {
@@ -267,7 +267,7 @@ export const imageColumns: readonly Column<BenchmarkImage>[] = [
 export function imageFacts(row: BenchmarkImage): readonly Fact[] {
   return [
     { label: 'task', value: row.task_id },
-    statusFact('status', row.build_status ?? 'unknown'),
+    statusFact('status', row.build_status),
     { label: 'failed', value: row.failure_message },
     { label: 'provider', value: row.provider },
     { label: 'image', value: row.provider_ref },
@@ -295,14 +295,7 @@ export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
     width: { min: 14, max: 50, grow: 2 },
     value: row => row.image_ref ?? row.runtime_id,
   },
-  {
-    id: 'status',
-    title: 'STATUS',
-    field: 'build_status',
-    width: 12,
-    value: row => row.build_status ?? 'unknown',
-    status: true,
-  },
+  statusColumn(row => row.build_status, { field: 'build_status' }),
   { id: 'provider', title: 'PROVIDER', field: 'provider', width: 10, value: row => row.provider ?? undefined },
   timeColumn('created', 'CREATED', row => row.created_at, { field: 'created_at' }),
   {
@@ -320,7 +313,7 @@ export function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
   return [
     { label: 'image', value: row.image_ref },
     { label: 'id', value: row.runtime_id },
-    statusFact('status', row.build_status ?? 'unknown'),
+    statusFact('status', row.build_status),
     { label: 'provider', value: row.provider },
     { label: 'content', value: row.content_hash },
     { label: 'blueprint', value: row.blueprint_id },

@@ -1,7 +1,7 @@
 /** Deployments: checkpoints that are served. */
 import { type Deployment, knownDeploymentStatuses, modelSlug } from '../contract/deployments.ts';
 import { statusMeaning } from '../contract/status.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
@@ -30,7 +30,7 @@ export const deploymentColumns: readonly Column<Deployment>[] = [
     width: { min: 12, max: 40, grow: 2 },
     value: row => row.model_slug ?? row.deployment_id,
   },
-  { id: 'status', title: 'STATUS', field: 'status', width: 12, value: row => row.status ?? 'unknown', status: true },
+  statusColumn(row => row.status, { field: 'status' }),
   { id: 'active', title: 'ACTIVE', width: 6, value: row => (row.is_active ? 'yes' : '') },
   { id: 'role', title: 'ROLE', field: 'role', width: 10, value: row => row.role ?? undefined },
   {
@@ -60,7 +60,7 @@ export function deploymentFacts(deployment: Deployment): readonly Fact[] {
   return [
     { label: 'slug', value: deployment.model_slug },
     { label: 'id', value: deployment.deployment_id },
-    statusFact('status', deployment.status ?? 'unknown'),
+    statusFact('status', deployment.status),
     instantFact('seen', rememberedAt(deployment)),
     ...failureFacts(deployment.failure),
     { label: 'role', value: deployment.role },
@@ -110,7 +110,7 @@ const untilUndeployed: ChangeEnd<Deployment> = {
     try {
       const { status, is_active } = await service.call('getDeployment', { params: { deployment_id } }, { signal });
       const wasDemoted = wasActive === true && is_active === false;
-      return wasDemoted && statusMeaning(status ?? '') !== 'stopping' ? inactive : (status ?? 'unknown');
+      return wasDemoted && statusMeaning(status ?? '') !== 'stopping' ? inactive : (status ?? undefined);
     } catch (error) {
       // Its path has answered before: this 404 is of the record.
       if (isGone(error)) return gone;

@@ -1,7 +1,7 @@
 /** Evaluation runs. */
 import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import {
@@ -63,7 +63,7 @@ export function summariseRewards(
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
   { id: 'name', title: 'RUN', width: { min: 13, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
-  { id: 'status', title: 'STATUS', width: 12, value: row => row.status ?? undefined, status: true },
+  statusColumn(row => row.status),
   {
     id: 'mean',
     title: 'MEAN',

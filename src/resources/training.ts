@@ -1,7 +1,7 @@
 /** Training runs and their checkpoints. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { type Checkpoint, type StepDiagnostics, type TrainingRun, trainingStatuses } from '../contract/training.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
@@ -51,7 +51,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     width: { min: 20, max: 60, grow: 3 },
     value: row => row.display_name ?? row.training_run_id,
   },
-  { id: 'status', title: 'STATUS', width: 16, value: row => row.status ?? 'unknown', status: true },
+  statusColumn(row => row.status, { width: 16 }),
   { id: 'done', title: 'DONE', width: 5, align: 'right', value: stepsDone },
   { id: 'steps', title: 'STEPS', width: 5, align: 'right', value: stepsOf },
   modelColumn(row => row.base_model_slug),
@@ -142,7 +142,7 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
-    statusFact('status', run.status ?? 'unknown'),
+    statusFact('status', run.status),
     instantFact('seen', rememberedAt(run)),
     ...warningFacts(run),
     ...failureFacts(run.failure),

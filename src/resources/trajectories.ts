@@ -1,6 +1,6 @@
 /** Trajectories: the messages of a rollout, and its reward. */
 import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts';
-import type { Column } from '../present/column.ts';
+import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
@@ -29,7 +29,7 @@ export const trajectoryColumns: readonly Column<Trajectory>[] = [
     value: row => row.reward ?? undefined,
     text: row => reward(row.reward),
   },
-  { id: 'status', title: 'STATUS', field: 'status', width: 12, value: row => row.status ?? 'unknown', status: true },
+  statusColumn(row => row.status, { field: 'status' }),
   {
     id: 'steps',
     title: 'STEPS',

@@ -114,6 +114,19 @@ it('undeploy waits until each deployment is gone or inactive', async () => {
   expect(await cli('undeploy', ['tutor', '--yes'])).toMatchObject({ code: exitCodes.usage, out: '' });
 });
 
+it('undeploy waits without a status, and prints none, until the deployment is gone (issue 16, open 5)', async () => {
+  const unsaid = deployment('dep_1', {});
+  const cli = await cliTo({
+    'GET /api/v1/deploy/dep_1': [unsaid, unsaid, unsaid, unsaid, unsaid, gone],
+    'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1', row_deleted: false })],
+  });
+  expect(await cli('undeploy', ['dep_1', '--yes', '--wait', '--field', 'status'])).toEqual({
+    code: exitCodes.done,
+    out: 'gone\n',
+    notes: 'tutor: no status\ntutor: gone',
+  });
+});
+
 it('the ids are printed at the end of --timeout, whether the service answers or not', async () => {
   const cli = await cliTo({
     'GET /api/v1/train/trn_1': [training('running'), training('cancelling')],

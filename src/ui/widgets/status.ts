@@ -1,5 +1,6 @@
 /** The mark and colour of a status, by its meaning. Pure. */
 import { type StatusMeaning, statusMeaning, statusWords } from '../../contract/status.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import type { StyleName, Theme } from './theme/theme.tsx';
 
 const looks: Readonly<
@@ -28,4 +29,14 @@ const longest = 300;
 /** A status with its mark, e.g. `✓ completed`; unstyled, so that it can be measured and cut. */
 export function statusText(status: string, { glyphs }: Theme): string {
   return `${glyphs[looks[statusMeaning(status)].glyph]} ${statusWords(status.slice(0, longest)).toWellFormed()}`;
+}
+
+/** What is shown where the service does not say a status. */
+export const noStatus = 'The service reports no status';
+
+/** A status with its mark, in its style; `none` if there is none. */
+export function styledStatus(status: string | null | undefined, theme: Theme, none: string = noStatus): string {
+  if (status == null) return theme.styles.muted(none);
+  const words = sanitiseLine(status);
+  return statusStyle(words, theme)(statusText(words, theme));
 }

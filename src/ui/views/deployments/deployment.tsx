@@ -2,20 +2,19 @@
 import type { Deployment } from '../../../contract/deployments.ts';
 import { statusWords } from '../../../contract/status.ts';
 import { deployments } from '../../../resources/deployments.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration, parseTime } from '../../../text/time.ts';
 import type { ViewProps } from '../../app/registry.ts';
-import { statusStyle, statusText } from '../../widgets/status.ts';
+import { statusStyle, statusText, styledStatus } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RecordView } from '../shared/resource-views.tsx';
 
 const way = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;
 
 /** The lifecycle: done, current and future states. */
-export function lifecycleLine(status: string, theme: Theme): string {
+export function lifecycleLine(status: Deployment['status'], theme: Theme): string {
   const { styles, glyphs } = theme;
-  const at = (way as readonly string[]).indexOf(status);
-  if (at === -1) return statusStyle(status, theme)(statusText(status, theme));
+  const at = (way as readonly string[]).indexOf(status ?? '');
+  if (at === -1) return styledStatus(status, theme);
   return way
     .map((step, index) => {
       if (index === at) return statusStyle(step, theme)(statusText(step, theme));
@@ -41,10 +40,7 @@ export function DeploymentView({ place }: ViewProps<'record'>) {
       unread={{ deployment_id: place.id, model_slug: place.label }}
       head={deployment => {
         const took = tookWords(deployment);
-        return [
-          lifecycleLine(sanitiseLine(deployment.status ?? 'unknown'), theme),
-          ...(took === '' ? [] : [theme.styles.muted(took)]),
-        ];
+        return [lifecycleLine(deployment.status, theme), ...(took === '' ? [] : [theme.styles.muted(took)])];
       }}
     />
   );

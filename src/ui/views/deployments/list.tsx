@@ -30,9 +30,9 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
 }
 
 /** The same, counted in the rows of a list that was read whole; nothing if there are none. */
-function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, unknown>> | undefined {
+export function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, unknown>> | undefined {
   const byStatus = new Map<string, number>();
-  for (const { status } of rows) byStatus.set(status ?? 'unknown', (byStatus.get(status ?? 'unknown') ?? 0) + 1);
+  for (const { status } of rows) if (status != null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   const active = rows.filter(row => row.is_active).length;
   return rows.length === 0 ? undefined : { total: rows.length, active, by_status: Object.fromEntries(byStatus) };
 }

@@ -13,24 +13,17 @@ import { clockOrDay } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { histogramLines, progressBar, sparkline } from '../../widgets/bars.ts';
-import { statusStyle, statusText } from '../../widgets/status.ts';
+import { noStatus, styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
 const mostBins = 10;
 /** From this pane height the distribution has a line for each bin. */
 const tall = 25;
 
-/** The status with its mark; empty without one. */
-function statusWords(status: string | null | undefined, theme: Theme): string {
-  if (status == null) return '';
-  const words = sanitiseLine(status);
-  return statusStyle(words, theme)(statusText(words, theme));
-}
-
 /** What is known of the end of a run whose status the service does not report. */
 function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
   const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
-  return `The service reports no status${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
+  return `${noStatus}${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
 
 /** In two lines at most: its end is the condition that it rests on, or what missing rewards could change. */
@@ -76,7 +69,7 @@ export function summaryLines(
   return [
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
     [
-      statusWords(run.status, theme) || styles.muted(noStatusWords(rewards, rewardedAt)),
+      styledStatus(run.status, theme, noStatusWords(rewards, rewardedAt)),
       done !== undefined && total ? progressBar(done / total, barWidth, theme) : '',
       counts,
     ]

@@ -6,11 +6,10 @@ import { freshnessAt } from '../../../queries/freshness.ts';
 import { paceOf, paceWords } from '../../../queries/pace.ts';
 import type { Live } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
-import { sanitiseLine } from '../../../text/sanitise.ts';
 import { age, parseTime } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import { progressBar } from '../../widgets/bars.ts';
-import { statusStyle, statusText } from '../../widgets/status.ts';
+import { styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { LiveCurves } from './use-curves.tsx';
 
@@ -22,11 +21,10 @@ export function statusLine(
   width: number,
   theme: Theme,
 ): string {
-  const status = sanitiseLine(run.status ?? 'unknown');
   const counts = done === undefined ? '' : `step ${done}${total == null ? '' : ` of ${total}`}`;
   const bar =
     done !== undefined && total ? progressBar(done / total, Math.max(8, Math.min(32, width - 48)), theme) : '';
-  return [statusStyle(status, theme)(statusText(status, theme)), bar, counts].filter(Boolean).join('  ');
+  return [styledStatus(run.status, theme), bar, counts].filter(Boolean).join('  ');
 }
 
 /**
