@@ -6,12 +6,12 @@ import type { Operation } from '../contract/endpoints.ts';
 import { CapabilityMissingError, mayLackPath } from '../service/errors.ts';
 import { nextCursor } from '../service/pagination.ts';
 import { asError } from '../text/errors.ts';
+import { inParallel } from '../text/in-parallel.ts';
 import { counted } from '../text/numbers.ts';
 import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list.ts';
 
 /** Maximum number of benchmarks in a page. */
 const benchmarksAPage = 50;
-const askedAtOnce = 4;
 /** After this many refusals that may be of the path, nothing else is asked until those in flight are answered. */
 const fewRefused = 3;
 
@@ -74,37 +74,31 @@ export async function readAcross<Row extends OfBenchmark>(
   /** Whether the endpoint may not exist: what is in flight decides, and nothing else is asked until then. */
   let mayBeMissing = false;
   const waiting = [...parts];
-  const askNext = async (): Promise<void> => {
-    for (let part = waiting.shift(); part; part = mayBeMissing ? undefined : waiting.shift()) {
-      const { benchId, cursor } = part;
-      try {
-        const rows = await read(benchId, cursor === undefined ? {} : { cursor, limit: pageSize });
-        progressed?.();
-        for (const row of rows) items.push(row);
-        succeeded += 1;
-        dropped += unreadableIn(rows);
-        const next = cursorAfter(rows);
-        const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
-        if (next !== null && next !== cursor && !isEmpty) more.push({ benchId, cursor: next });
-      } catch (error) {
-        failed.set(benchId, asError(error));
-        const refused = [...failed.values()].filter(mayLackPath).length;
-        mayBeMissing ||= !isContinued && succeeded === 0 && refused >= Math.min(fewRefused, parts.length);
-        if (
-          signal.aborted ||
-          error instanceof CapabilityMissingError ||
-          (failed.size === parts.length && !mayBeMissing)
-        ) {
-          // Other requests would fail in the same way.
-          waiting.length = 0;
-          throw error;
-        }
-        again.push(part);
-      }
+  const ask = async (part: Part): Promise<void> => {
+    const { benchId, cursor } = part;
+    try {
+      const rows = await read(benchId, cursor === undefined ? {} : { cursor, limit: pageSize });
+      progressed?.();
+      for (const row of rows) items.push(row);
+      succeeded += 1;
+      dropped += unreadableIn(rows);
+      const next = cursorAfter(rows);
+      const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
+      if (next !== null && next !== cursor && !isEmpty) more.push({ benchId, cursor: next });
+    } catch (error) {
+      failed.set(benchId, asError(error));
+      const refused = [...failed.values()].filter(mayLackPath).length;
+      mayBeMissing ||= !isContinued && succeeded === 0 && refused >= Math.min(fewRefused, parts.length);
+      // Other requests would fail in the same way.
+      if (signal.aborted || error instanceof CapabilityMissingError) throw error;
+      if (failed.size === parts.length && !mayBeMissing) throw error;
+      again.push(part);
     }
   };
-  const askSome = () => Promise.all(Array.from({ length: askedAtOnce }, askNext));
-  await askSome();
+  function* nextParts(): Generator<Part, void> {
+    for (let part = waiting.shift(); part; part = mayBeMissing ? undefined : waiting.shift()) yield part;
+  }
+  await inParallel(nextParts(), ask);
   if (mayBeMissing) {
     // The service has just listed these benchmarks: it is the endpoint that does not exist.
     if (succeeded === 0) {
@@ -112,7 +106,7 @@ export async function readAcross<Row extends OfBenchmark>(
       throw new CapabilityMissingError(operation);
     }
     mayBeMissing = false;
-    await askSome();
+    await inParallel(nextParts(), ask);
   }
   items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
   // In the order of the benchmarks, so that an equal page has an equal cursor.

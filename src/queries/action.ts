@@ -4,6 +4,7 @@ import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { unlessAborted } from '../text/abort.ts';
 import { asError } from '../text/errors.ts';
+import { inParallel } from '../text/in-parallel.ts';
 import type { StartKeys } from './start-keys.ts';
 import type { Observation } from './statuses/store.ts';
 
@@ -52,8 +53,6 @@ export interface SendAllOptions<Input> {
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
-const atOnce = 4;
-
 /** Runs an action, with the key of the same input whose outcome is not known. @throws ServiceError */
 export async function sendKeyed<Input, Result>(
   service: Service,
@@ -80,7 +79,6 @@ export async function sendAll<Input>(
   { signal, keys, onSuccess }: SendAllOptions<Input>,
 ): Promise<readonly FailedInput<Input>[]> {
   const left = new Map(inputs.map(input => [input, undefined as Error | undefined]));
-  const waiting = [...inputs];
   let stopped = false;
   const trySend = async (input: Input): Promise<{ readonly answer: unknown } | undefined> => {
     try {
@@ -93,16 +91,12 @@ export async function sendAll<Input>(
       return undefined;
     }
   };
-  const sendNext = async (): Promise<void> => {
-    while (waiting.length > 0 && !stopped && !signal.aborted) {
-      const [input] = waiting.splice(0, 1) as [Input];
-      const sent = await trySend(input);
-      if (!sent) continue;
-      left.delete(input);
-      onSuccess?.(input, inputs.length - left.size, sent.answer);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, inputs.length) }, sendNext));
+  await inParallel(inputs, async input => {
+    const sent = stopped || signal.aborted ? undefined : await trySend(input);
+    if (!sent) return;
+    left.delete(input);
+    onSuccess?.(input, inputs.length - left.size, sent.answer);
+  });
   return [...left].map(([input, error]) => ({ input, error }));
 }
 

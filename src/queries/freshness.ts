@@ -55,7 +55,7 @@ export function freshnessOf(facts: FreshnessFacts): Freshness {
 }
 
 /** An answer is overdue after this many intervals. */
-const overdueIntervals = 2.5;
+export const overdueIntervals = 2.5;
 
 /** The freshness at `now`: fresh data becomes stale when the next answer is overdue. */
 export function freshnessAt(freshness: Freshness, now: number): Freshness {

@@ -5,9 +5,10 @@
  */
 import { hashKey } from '@tanstack/react-query';
 import { isRunning } from '../contract/status.ts';
+import { overdueIntervals } from '../queries/freshness.ts';
 import type { ListSource } from '../queries/lists/list.ts';
 import type { ListReader } from '../queries/lists/reader.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
+import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
@@ -37,10 +38,6 @@ const intervalsOf = ({ source, runs }: CountedList): number => (source.costly ||
 const firstReadsAtOnce = 2;
 /** A list that is longer is not kept in memory for its count: it is counted again when it is shown. */
 const mostRows = 5_000;
-/** A count is old once it has not been read for so many of its intervals. */
-const overdueIntervals = 2.5;
-
-const keyOf = ({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): string => `${kind} ${id}`;
 
 export class Counts {
   readonly #workbench: Workbench;
@@ -108,9 +105,9 @@ export class Counts {
   }
 
   #isUnread(list: CountedList, now: number): boolean {
-    const { lists, poll, openedAt } = this.#workbench;
+    const { lists } = this.#workbench;
     if (this.#uncountable.has(list) || this.#firstReads.has(list)) return false;
-    if (now - openedAt < poll.visibleMs / 2 || lists.countOf(list.source.key) !== undefined) return false;
+    if (this.#isOpening(now) || lists.countOf(list.source.key) !== undefined) return false;
     // A refusal that a refresh has forgotten is never due.
     const due = readOf(listQuery(this.#workbench, list.source)).dueAt(this.#workbench, 'visible') ?? 0;
     return due <= now;
@@ -134,11 +131,16 @@ export class Counts {
     };
   }
 
+  /** What the program opens with comes first. */
+  #isOpening(now: number): boolean {
+    const { poll, openedAt } = this.#workbench;
+    return now - openedAt < poll.visibleMs / 2;
+  }
+
   #isDue(list: CountedList, now: number): boolean {
-    const { cache, lists, poll, openedAt } = this.#workbench;
+    const { cache, lists, poll } = this.#workbench;
     const { source, runs } = list;
-    // What the program opens with comes first.
-    if (now - openedAt < poll.visibleMs / 2) return false;
+    if (this.#isOpening(now)) return false;
     if (cache.getQueryCache().find({ queryKey: source.key })?.isActive()) return false;
     const count = lists.countOf(source.key);
     if (!runs && count === undefined) return false;
@@ -211,7 +213,7 @@ export class Counts {
 
   /** Reads the list of what belongs to the rows of another one, as these say that there is more or less of it. */
   #followTally({ resource: { tally }, source }: CountedList): void {
-    const { lists, openedAt, poll } = this.#workbench;
+    const { lists } = this.#workbench;
     const reader = lists.find(source.key);
     const counted = tally && countedLists.find(({ resource }) => resource.kind === tally.kind);
     if (!reader || !counted) return;
@@ -222,7 +224,7 @@ export class Counts {
     const counts = new Map(old.map(row => [source.id(row), tally.of(row)]));
     const changed = fresh.some(row => counts.has(source.id(row)) && counts.get(source.id(row)) !== tally.of(row));
     const isNewer = reader.polledAt > (lists.find(counted.source.key)?.polledAt ?? 0);
-    if (changed && isNewer && Date.now() - openedAt >= poll.visibleMs / 2) this.#read(counted);
+    if (changed && isNewer && !this.#isOpening(Date.now())) this.#read(counted);
   }
 
   /** Whether it is pinned, running, or on screen. */

@@ -5,17 +5,19 @@
 
 import { hashKey } from '@tanstack/react-query';
 import { hasEnded, isOver, isRunning, statusMeaning } from '../contract/status.ts';
+import { overdueIntervals } from '../queries/freshness.ts';
 import { type ListSource, wholePage } from '../queries/lists/list.ts';
 import { paceOf, paceWords } from '../queries/pace.ts';
 import type { Attention } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import { followedOf, type KnownResource, knownResource, unknownResource } from '../queries/statuses/store.ts';
+import { followedOf, type KnownResource, keyOf, knownResource, unknownResource } from '../queries/statuses/store.ts';
 import type { AnyJob } from '../queries/uploads/job.ts';
 import { listQuery } from '../queries/use-list.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
 import { isNotOffered, mayLackPath } from '../service/errors.ts';
+import { inParallel } from '../text/in-parallel.ts';
 import { age, parseTime } from '../text/time.ts';
 import { placeOfRef, resourceOfKind, resources } from './catalogue.ts';
 import { inTurn, isManyOf, type Named, readListsOf, turnMs } from './following.ts';
@@ -40,12 +42,6 @@ export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 
 /** The curves of a line, two of them, are read once in so many turns of its steps. */
 const curveTurns = 4;
-/** Resources read in parallel. */
-const atOnce = 4;
-/** If a query was not read for this many intervals, no view is polling it. */
-const overdueIntervals = 2.5;
-
-const keyOf = ({ kind, id }: Named): string => `${kind} ${id}`;
 
 /** The pace of a run as its steps were last read, and since when that is if it is not now. */
 function paceOfRun(known: KnownResource, workbench: Workbench, now: number): string {
@@ -239,14 +235,10 @@ async function readEach(
   read: (ref: Named, outcome: Outcome) => Promise<void>,
 ): Promise<void> {
   const outcome = new Outcome(context);
-  const waiting = [...refs];
-  const next = async (): Promise<void> => {
-    for (let ref = waiting.shift(); ref; ref = waiting.shift()) {
-      context.signal.throwIfAborted();
-      await read(ref, outcome);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, next));
+  await inParallel(refs, async ref => {
+    context.signal.throwIfAborted();
+    await read(ref, outcome);
+  });
   outcome.check();
 }
 
@@ -343,7 +335,7 @@ export function watchList(workbench: Workbench, attention: Attention): ListSourc
   };
 }
 
-/** Whether something on screen polls it. */
+/** Whether something on screen polls it: if it is overdue, nothing does. */
 function isPolledInView({ cache, statuses, poll }: Workbench, ref: Named, now: number): boolean {
   const last = statuses.lastRead(ref);
   const query = last?.by === undefined ? undefined : cache.getQueryCache().get(last.by);

@@ -1,6 +1,6 @@
 /** Adds to the rows of a list what it takes a request each to know. */
 
-const atOnce = 4;
+import { inParallel } from '../../text/in-parallel.ts';
 
 /**
  * The rows, with those that lack something replaced by what is asked of each; the same array if none does. If one cannot
@@ -17,17 +17,15 @@ export async function amended<Row>(
   const waiting = [...rows.entries()].filter(([, row]) => lacks(row));
   if (waiting.length === 0) return rows;
   const made = [...rows];
-  const askNext = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const [index, row] = next;
-      try {
-        made[index] = await ask(row);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        waiting.length = 0;
-      }
+  let failed = false;
+  await inParallel(waiting, async ([index, row]) => {
+    if (failed) return;
+    try {
+      made[index] = await ask(row);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      failed = true;
     }
-  };
-  await Promise.all(Array.from({ length: atOnce }, askNext));
+  });
   return made;
 }

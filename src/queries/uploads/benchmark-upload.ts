@@ -8,13 +8,14 @@ import type { AgentFields } from '../../contract/generation.ts';
 import { isUnreachable, mayHaveHappened, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
+import { inParallel } from '../../text/in-parallel.ts';
 import { counted } from '../../text/numbers.ts';
 import { clean } from '../../text/sanitise.ts';
 import { namedAgent } from '../agents.ts';
 import { benchmarkKeys } from '../benchmarks.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
-import { allocate, FileBatch, inParallel } from './file-batch.ts';
+import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
 import { buildImages, ForgottenUpload, IngestedDifferently, ingest, isIngested, isUnknown } from './ingest.ts';
 import { Job, type JobState } from './job.ts';
@@ -250,10 +251,17 @@ export class BenchmarkUpload extends Job<UploadState> {
         this.#note(clean`The service stores uploads at ${host}: the files go there, without a key.`);
       }
       const batch = new FileBatch(service, waiting, allocation, this.signal);
-      const ended = await inParallel(waiting, async file => {
-        if (!(await this.#send(batch, file))) failed.push(file.path);
+      const errors: unknown[] = [];
+      // What is in flight is waited for, so that nothing is sent any more once this has ended.
+      await inParallel(waiting, async file => {
+        if (errors.length > 0) return;
+        try {
+          if (!(await this.#send(batch, file))) failed.push(file.path);
+        } catch (error) {
+          errors.push(error);
+        }
       });
-      if (ended) throw isUnknown(ended.error) ? new ForgottenUpload() : ended.error;
+      if (errors.length > 0) throw isUnknown(errors[0]) ? new ForgottenUpload() : errors[0];
     }
     if (failed.length === 0) return;
     const words = failed.length === 1 ? failed[0] : `${failed[0]} and ${failed.length - 1} more`;

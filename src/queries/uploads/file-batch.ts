@@ -114,29 +114,3 @@ export class FileBatch {
     return allocate(this.#service, [...this.#left.values()], benchId, this.#signal);
   }
 }
-
-const mostInParallel = 4;
-
-/**
- * Sends files in parallel until one fails in a way that concerns the others. Waits for those in flight, so that nothing is
- * sent any more once it has returned. Returns the error that ended it, if any.
- */
-export async function inParallel(
-  files: readonly LocalFile[],
-  send: (file: LocalFile) => Promise<void>,
-): Promise<{ readonly error: unknown } | undefined> {
-  const queue = files.values();
-  let ended: { readonly error: unknown } | undefined;
-  const sendNext = async (): Promise<void> => {
-    for (const file of queue) {
-      if (ended) return;
-      try {
-        await send(file);
-      } catch (error) {
-        ended ??= { error };
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: mostInParallel }, sendNext));
-  return ended;
-}
