@@ -6,7 +6,7 @@ import { ChatSession, useChatSession } from '../../src/queries/chat-session.ts';
 import { forgetChat, type ListedChat, useChats, useKeptChat } from '../../src/queries/kept-chats.ts';
 import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
-import type { ChatEvent } from '../../src/service/chat.ts';
+import type { ChatEvent, ChatRequest } from '../../src/service/chat.ts';
 import { eventually } from '../eventually.ts';
 
 const settings = { model: 'model-a', system: '' };
@@ -15,13 +15,15 @@ const settings = { model: 'model-a', system: '' };
 function talkingService() {
   const events: PromiseWithResolvers<ChatEvent | 'end'>[] = [Promise.withResolvers()];
   const next = (): PromiseWithResolvers<ChatEvent | 'end'> => events.at(-1) ?? Promise.withResolvers();
-  async function* stream(): AsyncGenerator<ChatEvent> {
+  async function* stream(request: ChatRequest): AsyncGenerator<ChatEvent> {
+    requests.push(request);
     for (let index = 0; ; index += 1) {
       const event = await events[index]?.promise;
       if (event === undefined || event === 'end') return;
       yield event;
     }
   }
+  const requests: ChatRequest[] = [];
   const push = (event: ChatEvent | 'end'): void => {
     const current = next();
     events.push(Promise.withResolvers());
@@ -29,7 +31,9 @@ function talkingService() {
   };
   return {
     service: { chat: { stream } } as unknown as Service,
+    requests,
     says: (content: string) => push({ kind: 'delta', index: 0, content } as ChatEvent),
+    thinks: (reasoning: string) => push({ kind: 'delta', index: 0, reasoning } as ChatEvent),
     ends: () => push('end'),
     breaksOff: () => next().reject(new Error('The answer broke off before its end.')),
   };
@@ -66,6 +70,29 @@ describe('an answer', () => {
     ends();
     await eventually(() => expect(kept()).toHaveLength(1));
     expect(talk.conversation.answering).toBe(false);
+  });
+
+  it('is asked for with what the user has set, and shows the reasoning before it', async () => {
+    const { talk, thinks, ends, answer, requests } = opened();
+    talk.send('what is tea?', { ...settings, max_tokens: 7 });
+    thinks('leaves');
+    thinks('?');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(answer()).toMatchObject({ content: '', reasoning: 'leaves?' });
+    talk.send('and milk?', settings);
+    await eventually(() => expect(requests).toHaveLength(2));
+    expect(requests.map(request => 'max_tokens' in request && request.max_tokens)).toEqual([7, false]);
+    talk.cancel();
+  });
+
+  it('of which nothing has come is redrawn only when it is stopped', () => {
+    const { talk } = opened();
+    talk.send('what is tea?', settings);
+    const drawn = vi.fn();
+    talk.subscribe(drawn);
+    talk.cancel();
+    expect(drawn).toHaveBeenCalledTimes(1);
   });
 
   it('that breaks off is kept with what had come, and marked', async () => {
@@ -238,10 +265,13 @@ it('the list of conversations leaves out those that cannot be read', () => {
     chats = useChats()();
     return null;
   }
-  render(
-    <WorkbenchProvider workbench={workbench}>
+  const shown = (of: Workbench) => (
+    <WorkbenchProvider workbench={of}>
       <List />
-    </WorkbenchProvider>,
+    </WorkbenchProvider>
   );
+  const view = render(shown(workbench));
   expect(chats).toEqual([{ id: 'c2', title: 'what is tea?', at: 2_000, settings, turns }]);
+  view.rerender(shown(opened().workbench));
+  expect(chats).toEqual([]);
 });

@@ -112,6 +112,7 @@ describe('useLive', () => {
     now.mockImplementation(() => later);
     refresh();
     await eventually(() => expect(lastFrame()).toContain('tea 3'));
+    expect(workbench.asked.size).toBe(0);
     unmount();
     workbench.close();
   });

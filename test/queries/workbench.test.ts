@@ -1,7 +1,9 @@
 /** When what is on screen is read again. */
 import { QueryObserver } from '@tanstack/react-query';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { datasetKeys } from '../../src/queries/datasets.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { Job, type JobState } from '../../src/queries/uploads/job.ts';
 import { TrajectoryUpload } from '../../src/queries/uploads/trajectory-upload.ts';
 import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
@@ -56,4 +58,50 @@ it('reads what an upload has touched once it has ended, also after a failure', a
   await upload.run(workbench.service);
   expect(upload.state.phase).toBe('failed');
   await eventually(() => expect(reads).toBe(2));
+});
+
+it('knows nothing any more of what the program has deleted', () => {
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const run = { kind: 'run', id: 'evr_1' };
+  workbench.started({ ...run, label: 'baseline', status: 'running' });
+  workbench.deleted(run, []);
+  expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
+});
+
+it('does not open what is remembered again once it is closed', () => {
+  const remembered = vi.fn(() => RememberedStore.inMemory('test'));
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  workbench.close();
+  expect(workbench.remembered.chats()).toEqual([]);
+  expect(remembered).toHaveBeenCalledTimes(1);
+});
+
+it('closes what is remembered once no upload writes to it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const record = Promise.withResolvers<void>();
+  class Slow extends Job<JobState> {
+    readonly share = 0;
+    readonly hasStarted = true;
+    readonly outcome = '';
+    protected begin = () => ({ phase: 'uploading' });
+    protected work = () => record.promise;
+    protected end = () => ({ phase: 'cancelled' });
+  }
+  const store = RememberedStore.inMemory('test');
+  const close = vi.spyOn(store, 'close');
+  const remembered = () => store;
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  const upload = new Slow('job', { label: 'mine', touches: [] }, { phase: 'waiting', error: undefined });
+  workbench.jobs.add(upload);
+  const run = upload.run(workbench.service);
+  workbench.close();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(close).not.toHaveBeenCalled();
+  record.resolve();
+  await run;
+  await vi.advanceTimersByTimeAsync(1_000);
+  await workbench.closed;
+  expect(close).toHaveBeenCalledTimes(1);
 });

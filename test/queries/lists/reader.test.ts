@@ -167,6 +167,58 @@ describe('a poll', () => {
     expect(published).not.toHaveBeenCalled();
   });
 
+  it('that fails half way shows what did arrive, unless it is not wanted any more', async () => {
+    const server = new ListServer(10, 'place');
+    server.insertMany(30);
+    let fails = false;
+    const { reader, published } = readerOf(query => {
+      if (fails && query.cursor) throw new Error('the cable is out');
+      return server.answer(query);
+    });
+    await reader.poll(context);
+    await reader.readRest();
+    reader.see(reader, reader.data.rows.slice(-3));
+    fails = true;
+    published.mockClear();
+    await expect(reader.poll({ ...context, signal: AbortSignal.abort() })).rejects.toThrow('the cable is out');
+    expect(published).not.toHaveBeenCalled();
+    await expect(reader.poll(context)).rejects.toThrow('the cable is out');
+    expect(published).toHaveBeenCalledTimes(1);
+  });
+
+  it('reads no more pages than it may, whatever is in view', async () => {
+    const { server, reader } = listOf(30);
+    await reader.poll(context);
+    await reader.readRest();
+    reader.see(reader, reader.data.rows.slice(-3));
+    server.asked = 0;
+    await reader.poll(context, 1);
+    expect(server.asked).toBe(1);
+  });
+
+  it('reads no neighbours of what is in view where a page takes many requests', async () => {
+    const { server, reader } = listOf(50);
+    reader.source = { ...reader.source, costly: true };
+    await reader.poll(context);
+    await reader.readRest();
+    reader.see(reader, reader.data.rows.slice(22, 25));
+    server.asked = 0;
+    await reader.poll(context);
+    expect(server.asked).toBe(2);
+  });
+
+  it('asks what the rows belong to only if they have all vanished', async () => {
+    const { server, reader } = listOf(5);
+    const read = vi.fn(async () => {});
+    reader.source = { ...reader.source, partOf: { kind: 'run', id: 'evr_1', read } };
+    await reader.poll(context);
+    await reader.poll(context);
+    expect(read).not.toHaveBeenCalled();
+    server.places.clear();
+    await reader.poll(context);
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
   it('shows a change of a row far behind the first page, once that row is in view', async () => {
     const { server, reader } = listOf(40);
     await reader.poll(context);
@@ -326,6 +378,23 @@ describe('a cursor that the service does not know any more', () => {
     expect(names(reader.data)).toBe(range(40, 1));
   });
 
+  it('lets the next page be read from the first one on', async () => {
+    const server = new ListServer(10, 'place');
+    server.insertMany(40);
+    let expired = false;
+    const { reader } = readerOf(query => {
+      if (!expired || !query.cursor) return server.answer(query);
+      expired = false;
+      return refused();
+    });
+    await reader.poll(context);
+    await reader.readOn();
+    expired = true;
+    await reader.readOn();
+    expect(names(reader.data)).toBe(range(40, 21));
+    expect(reader.state().error).toBeUndefined();
+  });
+
   it('is a failure if it has just been given', async () => {
     const { reader } = readerOf(query =>
       query.cursor ? refused() : { items: [row('a')], has_more: true, next_cursor: 'x', dropped: 0 },
@@ -387,7 +456,7 @@ describe('the end', () => {
     });
     await reader.poll(context);
     expect(await reader.readRest()).toBe('failed');
-    expect(reader.state().error?.message).toContain('brought no new row');
+    expect(reader.state().error?.message).toBe('The last 5 pages brought no new row.');
     expect(asked).toBeLessThan(10);
   });
 });
@@ -411,7 +480,10 @@ describe('reading the rest', () => {
     await vi.waitFor(() => expect(reader.data.rows.length).toBe(60));
     await vi.waitFor(() => expect(published.mock.lastCall?.[0].rows.length).toBe(60));
     expect(reader.data.complete).toBe(false);
-    expect(await reader.readRest()).toBe('complete');
+    const last = reader.readRest();
+    expect(reader.state().stoppable).toBe(true);
+    expect(await last).toBe('complete');
+    expect(reader.state().stoppable).toBe(false);
     expect(names(reader.data)).toBe(range(300, 1));
   });
 });

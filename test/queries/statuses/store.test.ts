@@ -53,6 +53,18 @@ describe('a transition', () => {
     ]);
   });
 
+  it('is announced of a start whose end a list had already, and of nothing else that is known', () => {
+    const { statuses, transitions } = listening();
+    const told: number[] = [];
+    statuses.onTransitions(some => told.push(some.length));
+    statuses.report([run('completed')], times(1));
+    expect(told).toEqual([]);
+    statuses.started(run(undefined), 2);
+    expect(transitions).toMatchObject([{ from: '', to: 'completed', ended: true, resource: { endedAt: 2 } }]);
+    statuses.started(run(undefined), 3);
+    expect(told).toEqual([1]);
+  });
+
   it('says the mean of its own answer, and not one that was read before (W5)', () => {
     const { statuses, transitions } = listening();
     statuses.report([run('running', { mean: 0.25 })], times(1));

@@ -1,0 +1,46 @@
+/** Where the answers of a poll meet what is known. */
+import { expect, it } from 'vitest';
+import { type ListAnswer, ListPages } from '../../../src/queries/lists/pages.ts';
+
+const answer = (ids: string, next: string | null = 'more'): ListAnswer<string> => ({
+  cursor: null,
+  next,
+  rows: new Map(ids.split(' ').map(id => [id, id])),
+  dropped: 0,
+  repeated: 0,
+  note: undefined,
+  rest: undefined,
+  rememberedAt: undefined,
+  readAt: 0,
+  round: 0,
+});
+
+it.each([
+  ['all rows that are known', 'a b c d', ['a b']],
+  ['new rows before them', 'a b c d', ['x a b']],
+  ['a new row after them', 'a b', ['a b x']],
+  ['rows whose last one has moved up, and then the former order', 'a b c d', ['a c', 'd']],
+])('an answer with %s meets them', (_, known, answers) => {
+  const pages = new ListPages<string>();
+  pages.splice(0, [answer(known)], true);
+  expect(
+    pages.meets(
+      0,
+      answers.map(ids => answer(ids)),
+    ),
+  ).toBe(true);
+});
+
+it.each([
+  ['none of them', 'a b c d', ['x y']],
+  ['a last one that has moved up', 'a b c d', ['a d']],
+])('an answer with %s does not', (_, known, answers) => {
+  const pages = new ListPages<string>();
+  pages.splice(0, [answer(known)], true);
+  expect(
+    pages.meets(
+      0,
+      answers.map(ids => answer(ids)),
+    ),
+  ).toBe(false);
+});
