@@ -14,6 +14,7 @@ const endless = {
   large: `(?:${'a?'.repeat(200)})${'a'.repeat(90)}`,
   nested: '(t+)+$',
   counted: '(?:(?:a?){100}){100}b',
+  properties: '(?:\\P{L}|\\P{N}|\\P{M})'.repeat(20),
 };
 
 /**
@@ -66,6 +67,20 @@ describe('an expression from elsewhere', () => {
     );
     const usable = compileExpression('a', 'gu');
     expect(usable.lastIndex).toBe(0);
+    expect(() => compileExpression('a)(?:b', 'u')).toThrow(/^Unmatched '\)'$/);
+  });
+
+  it('may ask for many characters by their properties, and finds what it would find alone', () => {
+    const letters = compileExpression('\\p{L}'.repeat(12), 'u');
+    expect(['Donaudampfer', 'Čučoriedkový', 'Donaudampf 1'].map(text => letters.test(text))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const source = '(?<first>a|ab)(?:c|)\\k<first>|^\\p{Lu}|$';
+    for (const text of ['xabab', 'acab', 'Čo', 'x', '']) {
+      expect(compileExpression(source, 'u').exec(text)).toEqual(new RegExp(source, 'u').exec(text));
+    }
   });
 });
 
