@@ -62,13 +62,13 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   }
 }
 
-/** That nobody says what of a kind runs, and how to wait for it. */
+/** That the service does not say what of a kind is still running, and how to wait for it. */
 function unsaidWords(resource: Resource, refs: readonly ResourceRef[]): string {
   const [first] = refs;
   const isOne = refs.length === 1;
   const words = isOne
-    ? clean`The service does not say whether ${first?.label ?? ''} goes on.`
-    : `The service does not say which of ${refs.length} ${wordsFor(resource)} go on.`;
+    ? clean`The service does not say whether ${first?.label ?? ''} is still running.`
+    : `The service does not say which of ${refs.length} ${wordsFor(resource)} are still running.`;
   if (first?.kind !== 'run') return words;
   const id = isOne ? first.id : 'ID';
   return clean`${words} To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;

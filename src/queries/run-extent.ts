@@ -10,7 +10,7 @@ import { readTrajectoryRewards } from './run-rewards.ts';
 /** What a service says of a run as a whole. */
 export interface RunExtent {
   readonly status: string | null | undefined;
-  /** The rollouts that it has once it is complete; undefined if nobody says. */
+  /** The rollouts that it has once it is complete; undefined if the service does not say. */
   readonly total: number | undefined;
 }
 

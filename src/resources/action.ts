@@ -104,7 +104,7 @@ export function single<Row>(rows: readonly Row[]): readonly Row[] | string {
 /** For what is done to all rows at once. */
 export const all = <Row>(rows: readonly Row[]): readonly Row[] => rows;
 
-/** For what is done to those rows that go on. */
+/** For what is done to those rows that are still running. */
 export function running<Row extends MaybeStatus>(rows: readonly Row[]): readonly Row[] | string {
   const going = rows.filter(({ status }) => !hasEnded(status));
   if (going.length > 0) return going;

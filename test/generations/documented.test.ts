@@ -184,7 +184,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect((await cli('evaluate', [...evaluate, '--until', 'rewards=4', '--field', 'reward_mean'])).out).toBe('0.75\n');
   });
 
-  it.each([['runs'], []])('says that nobody knows which runs go on: watch %s', async (...args) => {
+  it.each([['runs'], []])('names what may still be running: watch %s', async (...args) => {
     const cli = await rewarded(2);
     expect(await cli('watch', args)).toEqual({ code: 0, out: '', notes: 'Nothing is running.' });
     await cli('evaluate', ['t-words', ...model, '--name', 'ev']);
@@ -193,13 +193,13 @@ describe('an evaluation whose status the service never says (C2)', () => {
     expect(await cli('watch', args)).toEqual({
       code: 6,
       out: '',
-      notes: `The service does not say whether ev goes on. ${advice(startedRun)}`,
+      notes: `The service does not say whether ev is still running. ${advice(startedRun)}`,
     });
     await cli('get', ['run', documentedIds.oldRun]);
     expect(await cli('watch', args)).toEqual({
       code: 6,
       out: '',
-      notes: `The service does not say which of 2 runs go on. ${advice('ID')}`,
+      notes: `The service does not say which of 2 runs are still running. ${advice('ID')}`,
     });
     const judged = await cli('watch', [...args, '--until', 'rewards=2', '--timeout', '60']);
     expect([judged.code, judged.notes.match(/counts as ended/g)]).toEqual([0, ['counts as ended', 'counts as ended']]);

@@ -135,7 +135,7 @@ export const waitFlags = {
 /** For evaluations whose status the service does not report. */
 export const untilFlag = {
   value: 'rewards=N|quiet=60s',
-  description: 'also ends an evaluation that has N rewards, or no new one for so long',
+  description: 'take an evaluation as ended once it has N rewards, or no new one for so long',
 } as const satisfies FlagSpec;
 
 /** For starts. */

@@ -131,7 +131,7 @@ function rolloutOf({ rollout }: Uploaded): Fields {
   return isRecord(rollout) ? withoutNulls(rollout) : {};
 }
 
-/** What is kept of the rollout: of a trajectory that goes on, nothing about how it ended. */
+/** What is kept of the rollout: of a trajectory that is still running, nothing about how it ended. */
 function keptRollout(rollout: Fields, isOpen: boolean): Fields {
   const { status: _, termination_reason: __, ...more } = rollout;
   const kept = isOpen ? more : rollout;

@@ -209,10 +209,10 @@ function missingWords(side: string, run: TaskMean): string {
 }
 
 const endWords: Readonly<Record<RunEnd, string>> = {
-  running: 'goes on',
+  running: 'is still running',
   stopped: 'stopped early',
   complete: 'is complete',
-  unsaid: 'may go on',
+  unsaid: 'may still be running',
 };
 
 /** What would decide it, in words and as a number. */

@@ -42,7 +42,7 @@ export interface Interval {
 export interface Evidence {
   readonly interval: () => Interval | undefined;
   /**
-   * Why it shows nothing: there is no reward, one is outside of the range, or rewards are missing that nobody can count.
+   * Why it shows nothing: there is no reward, one is outside of the range, or rewards are missing that cannot be counted.
    */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
   /**
@@ -56,7 +56,7 @@ export interface Evidence {
  * whose tasks are in the same order: Gaffke's bound, with missing rewards at their worst for each limit.
  *
  * It also holds for who looks after every rollout, in whatever order these end. A reward that is still to come counts as
- * the lowest for the lower limit, so that this limit only rises while the run goes on: it is too high at some look only if
+ * the lowest for the lower limit, so that this limit only rises while the run is running: it is too high at some look only if
  * it is too high at the last one.
  */
 export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {

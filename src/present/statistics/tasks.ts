@@ -11,7 +11,7 @@ export type Range = readonly [low: number, high: number];
 /** What is done about rollouts without a reward: `bound` counts them as the lowest and as the highest reward. */
 export type Missing = 'bound' | 'ignore';
 
-/** How far a run got by its service: it is complete, more is to come, it was stopped or failed, or nobody says. */
+/** How far a run got by its service: it is complete, more is to come, it was stopped or failed, or the service does not say. */
 export type RunEnd = 'complete' | 'running' | 'stopped' | 'unsaid';
 
 /** The rewards of a task's rollouts that are listed; undefined where one has none. */
@@ -21,7 +21,7 @@ export type TaskRewards = readonly (number | undefined)[];
 export interface RunTasks {
   /** Those that are known by name, also by the other run of a pair. */
   readonly tasks: readonly TaskRewards[];
-  /** Its rollouts once it is complete, with those that are not listed; undefined if nobody says. */
+  /** Its rollouts once it is complete, with those that are not listed; undefined if the service does not say. */
   readonly total?: number | undefined;
   readonly end: RunEnd;
 }

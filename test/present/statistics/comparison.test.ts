@@ -157,9 +157,9 @@ describe('missing rewards', () => {
     expect(few.interval).toEqual(compared(times(28, 0), times(6, 1)).interval);
   });
 
-  it('leave nothing to say where nobody can count them', () => {
+  it('leave nothing to say where the service does not say how many', () => {
     for (const [end, words] of [
-      ['running', 'goes on'],
+      ['running', 'is still running'],
       ['stopped', 'stopped early'],
     ] as const) {
       const { interval, verdict, gate } = compared(times(28, 0), times(28, 1), { end });
@@ -217,7 +217,7 @@ describe('tasks that only one run has', () => {
   });
 });
 
-describe('a run that goes on', () => {
+describe('a run that is still running', () => {
   const shareOf = (done: number) => compared(times(40, 0.2), times(done, 1), { end: 'running', total: 40 });
 
   it('is better once the rewards that are to come cannot change that', () => {

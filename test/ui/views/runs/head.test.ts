@@ -121,7 +121,7 @@ describe('the interval', () => {
     expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toMatch(/; 0\.0714 to 0\.964 whatever the 25 were$/);
   });
 
-  it('is left out where nobody says how many are to come, and else on the condition that the run has ended', () => {
+  it('is left out where the service does not say how many are to come, and else on the condition that the run has ended', () => {
     const words = (status: string | null) => certaintyWords(runMeanOf(ofTasks(1, 0, 1), { status }));
     expect(words('running')).toBe('no interval: the service does not say how many rewards are missing');
     expect(words(null)).toMatch(/^95% between 0\.\d+ and 0\.\d+ by 3 tasks, if the run has ended$/);
