@@ -10,7 +10,7 @@ import { keyLabel } from '../keys/key.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
 import type { PaletteEntry } from '../navigation/palette.ts';
 import { paletteEntries } from '../navigation/palette-records.ts';
-import { type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from '../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
@@ -32,7 +32,6 @@ interface PaletteState {
 
 type PaletteAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
-  | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'complete'; readonly text: string }
   | { readonly kind: 'move'; readonly by: number; readonly count: number };
 
@@ -42,8 +41,6 @@ function paletteReducer(state: PaletteState, action: PaletteAction): PaletteStat
   switch (action.kind) {
     case 'press':
       return { typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
-    case 'paste':
-      return { typed: insert(state.typed, action.text, oneLine), cursor: 0 };
     case 'complete':
       return { typed: editStateOf(action.text), cursor: 0 };
     case 'move':
@@ -137,11 +134,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
       ]}
-      field={fieldHandlers(oneLine, press => dispatch({ kind: 'press', press }))}
-      onPaste={text => {
-        dispatch({ kind: 'paste', text });
-        return true;
-      }}
+      {...fieldHandlers(oneLine, press => dispatch({ kind: 'press', press }))}
     >
       <Window title="Go to, or run" width={width} height={height}>
         <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(state.typed, inner - 1), 0, styles.caret)}`}</Text>

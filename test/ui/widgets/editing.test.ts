@@ -61,7 +61,7 @@ describe('edit', () => {
 
   it('knows which keys are for a field, whatever it holds', () => {
     const taken = (options: { multiline: boolean }, ...names: string[]) =>
-      names.filter(name => fieldHandlers(options, () => {}).takes(pressOf(name)));
+      names.filter(name => fieldHandlers(options, () => {}).field.takes(pressOf(name)));
     expect(
       taken({ multiline: false }, 't', '?', 'space', 'left', 'ctrl-k', 'up', 'f5', 'esc', 'tab', 'alt-enter'),
     ).toEqual(['t', '?', 'space', 'left', 'ctrl-k']);

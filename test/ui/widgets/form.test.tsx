@@ -38,7 +38,7 @@ describe('formReducer', () => {
       { kind: 'choose', by: -1 },
       { kind: 'focus', by: 1 },
       { kind: 'press', press: { name: 'x', text: 'x' } },
-      { kind: 'paste', text: 'y\nz' },
+      { kind: 'press', press: { name: 'paste', text: 'y\nz' } },
       { kind: 'focus', by: 1 },
     );
     expect(formValues(state, fields)).toEqual({ model: 'b/two', display_name: 'xy z' });

@@ -239,11 +239,7 @@ function Input({ pane, lines, draft, dispatch, bindings }: InputProps) {
     <KeyScope
       active={writing}
       bindings={bindings}
-      field={fieldHandlers(manyLines, press => dispatch({ kind: 'press', press }))}
-      onPaste={text => {
-        dispatch({ kind: 'paste', text });
-        return true;
-      }}
+      {...fieldHandlers(manyLines, press => dispatch({ kind: 'press', press }))}
     >
       <Text wrap="truncate">{styles.border(glyphs.horizontal.repeat(pane.width))}</Text>
       <Box flexDirection="column" height={lines}>

@@ -1,6 +1,6 @@
 /** The draft of a chat message, and the conversation being read. Pure. */
 import type { KeyPress } from '../../keys/key.ts';
-import { type EditState, edit, editStateOf, insert } from '../../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf } from '../../widgets/text-field/editing.ts';
 
 export const manyLines = { multiline: true } as const;
 
@@ -13,7 +13,6 @@ export interface Draft {
 
 export type DraftAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
-  | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'set'; readonly text: string }
   | { readonly kind: 'writing'; readonly writing: boolean }
   | { readonly kind: 'side' };
@@ -24,8 +23,6 @@ export function draftReducer(draft: Draft, action: DraftAction): Draft {
   switch (action.kind) {
     case 'press':
       return { ...draft, typed: edit(draft.typed, action.press, manyLines) ?? draft.typed };
-    case 'paste':
-      return { ...draft, typed: insert(draft.typed, action.text, manyLines) };
     case 'set':
       return { ...draft, typed: editStateOf(action.text), writing: true };
     case 'writing':

@@ -162,17 +162,6 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
     ? `${progress}${doing}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
     : `${styles.key(`<${keyOf(no)}>`)} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key(`<${keyOf(yes)}>`)} ${styles.danger(rest)}`;
   const prompt = typed === undefined ? '' : truncate(`Type ${typed} to ${verb}:`, inner);
-  const type = (press: KeyPress): void => dispatch(press);
-  const field =
-    typed === undefined || busy
-      ? {}
-      : {
-          field: fieldHandlers(oneLine, type),
-          onPaste: (text: string) => {
-            type({ name: 'paste', text });
-            return true;
-          },
-        };
   return (
     <KeyScope
       modal
@@ -182,7 +171,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
         busy ? { command: overlayCommands.close, run: sending.stop } : { command: no, run: onClose },
         { command: formCommands.preview, run: () => setPreview(shown => !shown) },
       ]}
-      {...field}
+      {...(typed === undefined || busy ? {} : fieldHandlers(oneLine, dispatch))}
     >
       <Window
         title={title}

@@ -10,7 +10,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, insert, textOf } from '../../widgets/text-field/editing.ts';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
@@ -36,7 +36,6 @@ interface PickerState {
 type PickerAction =
   | { readonly kind: 'show'; readonly listing: Listing }
   | { readonly kind: 'press'; readonly press: KeyPress }
-  | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'move'; readonly by: number };
 
 const oneLine = { multiline: false } as const;
@@ -49,8 +48,6 @@ export function pickerReducer(state: PickerState, action: PickerAction): PickerS
       return { listing: action.listing, typed: nothing, cursor: 0 };
     case 'press':
       return { ...state, typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
-    case 'paste':
-      return { ...state, typed: insert(state.typed, action.text.trim(), oneLine), cursor: 0 };
     case 'move': {
       const last = shownEntries(state).length - 1;
       return { ...state, cursor: Math.max(0, Math.min(last, state.cursor + action.by)) };
@@ -115,11 +112,10 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
       ]}
-      field={fieldHandlers(oneLine, press => dispatch({ kind: 'press', press }))}
-      onPaste={text => {
-        dispatch({ kind: 'paste', text });
-        return true;
-      }}
+      {...fieldHandlers(oneLine, press => {
+        const text = press.name === 'paste' ? press.text.trim() : press.text;
+        dispatch({ kind: 'press', press: { ...press, text } });
+      })}
     >
       <Window title={title} width={width} height={height}>
         <Text wrap="truncate">

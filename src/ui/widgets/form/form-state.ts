@@ -1,7 +1,7 @@
 /** The state of a form: its values, focus and errors. Pure. */
 import { own } from '../../../text/own.ts';
 import type { KeyPress } from '../../keys/key.ts';
-import { type EditState, edit, editStateOf, insert, textOf } from '../text-field/editing.ts';
+import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
 
 /** What is typed and chosen, by field. */
 export type FormValues = Readonly<Record<string, string>>;
@@ -48,7 +48,6 @@ export interface FormState {
 
 export type FormAction =
   | { readonly kind: 'press'; readonly press: KeyPress }
-  | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'focus'; readonly by: number }
   | { readonly kind: 'focus-error' }
   | { readonly kind: 'choose'; readonly by: number };
@@ -114,10 +113,6 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
       if (field?.kind !== 'text' || value?.kind !== 'text') return state;
       const next = edit(value.edit, action.press, { multiline: field.multiline ?? false });
       return next ? change({ kind: 'text', edit: next }) : state;
-    }
-    case 'paste': {
-      if (field?.kind !== 'text' || value?.kind !== 'text') return state;
-      return change({ kind: 'text', edit: insert(value.edit, action.text, { multiline: field.multiline ?? false }) });
     }
     case 'choose': {
       if (field?.kind !== 'choice' || value?.kind !== 'choice' || field.options.length === 0) return state;

@@ -70,6 +70,9 @@ export function Form(props: FormProps) {
     else onSubmit(formValues(state, all));
   };
   const move = (by: number) => () => dispatch({ kind: 'focus', by });
+  const handlers = fieldHandlers({ multiline: isArea ?? false }, press => {
+    if (!busy) dispatch({ kind: 'press', press });
+  });
   return (
     <KeyScope
       bindings={[
@@ -91,15 +94,8 @@ export function Form(props: FormProps) {
         { command: formCommands.submit, run: submit, enabled: !busy },
         { command: formCommands.cancel, run: onCancel },
       ]}
-      field={
-        busy || field?.kind !== 'text'
-          ? undefined
-          : fieldHandlers({ multiline: field.multiline ?? false }, press => dispatch({ kind: 'press', press }))
-      }
-      onPaste={text => {
-        if (!busy) dispatch({ kind: 'paste', text });
-        return true;
-      }}
+      {...handlers}
+      field={busy || field?.kind !== 'text' ? undefined : handlers.field}
     >
       <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
         {shown.map(({ name, lines }, index) => (

@@ -5,7 +5,7 @@ import { own } from '../../../text/own.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { graphemes } from '../../../text/width.ts';
 import type { KeyPress } from '../../keys/key.ts';
-import type { FieldHandlers } from '../../keys/scopes.ts';
+import type { FieldHandlers, ScopeHandlers } from '../../keys/scopes.ts';
 
 export interface EditState {
   readonly characters: readonly string[];
@@ -82,10 +82,19 @@ export function edit(state: EditState, press: KeyPress, options: EditOptions): E
   return own(edits, press.name)?.(state, options);
 }
 
-/** Key handlers of a field: `type` is called with every press that the field handles. */
-export function fieldHandlers(options: EditOptions, type: (press: KeyPress) => void): FieldHandlers {
-  // Whether a key edits depends on its name alone, not on the content.
-  return { takes: press => press.text !== '' || edit(emptyEdit, press, options) !== undefined, type };
+/** The handlers of a field: `type` is called with every press that it handles, and with a paste as one press. */
+export function fieldHandlers(
+  options: EditOptions,
+  type: (press: KeyPress) => void,
+): Required<Pick<ScopeHandlers, 'onPaste'>> & { readonly field: FieldHandlers } {
+  return {
+    // Whether a key edits depends on its name alone, not on the content.
+    field: { takes: press => press.text !== '' || edit(emptyEdit, press, options) !== undefined, type },
+    onPaste: text => {
+      type({ name: 'paste', text });
+      return true;
+    },
+  };
 }
 
 function moveTo(state: EditState, cursor: number): EditState {

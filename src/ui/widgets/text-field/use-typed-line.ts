@@ -58,7 +58,6 @@ export function useTypedLine<State, Action>(
     },
     { state: initial, typing: undefined },
   );
-  const type = (press: KeyPress): void => dispatch({ kind: 'press', press });
   return {
     state,
     typing,
@@ -70,11 +69,7 @@ export function useTypedLine<State, Action>(
         { command: typingCommands.cancel, run: () => dispatch({ kind: 'cancel' }) },
         ...others,
       ],
-      field: fieldHandlers(oneLine, type),
-      onPaste: text => {
-        type({ name: 'paste', text });
-        return true;
-      },
+      ...fieldHandlers(oneLine, press => dispatch({ kind: 'press', press })),
     }),
   };
 }

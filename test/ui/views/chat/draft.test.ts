@@ -6,7 +6,7 @@ const key = (name: string, text = '') => ({ name, text });
 
 it('takes letters, pastes of many lines, and what is set in their place', () => {
   let draft = draftReducer(emptyDraft, { kind: 'press', press: key('t', 't') });
-  draft = draftReducer(draft, { kind: 'paste', text: 'ea\nand toast' });
+  draft = draftReducer(draft, { kind: 'press', press: { name: 'paste', text: 'ea\nand toast' } });
   expect(textOf(draft.typed)).toBe('tea\nand toast');
   draft = draftReducer(draft, { kind: 'press', press: key('f5') });
   expect(textOf(draft.typed)).toBe('tea\nand toast');
