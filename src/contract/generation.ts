@@ -2,6 +2,7 @@
  * The generations of the service, and the answers that reveal them. benchtop uses the document's names by default; the
  * newest generation has moved a few operations, renamed some fields, and rejects the old ones.
  */
+import { isRecord } from '../text/own.ts';
 import { listIn } from './common.ts';
 
 export const generations = ['document', 'newest'] as const;
@@ -15,8 +16,6 @@ export interface Evidence {
   /** Completes a sentence after “because”. */
   readonly reason: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Sign {
   readonly old: string;
@@ -46,18 +45,13 @@ const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
 /** What the body of an answer reveals about the generation; undefined if nothing. */
 export function evidenceIn(operation: string, body: unknown): Evidence | undefined {
   const sign = signs.get(operation);
-  const row = sign && firstRow(body);
-  if (!sign || !row) return undefined;
+  const rows = listIn(body);
+  const row = rows ? rows[0] : body;
+  if (!sign || !isRecord(row)) return undefined;
   if (Object.hasOwn(row, sign.old))
     return { generation: 'document', weight: sign.weight, reason: `${sign.of} have ${sign.old}` };
   if (!Object.hasOwn(row, sign.new)) return undefined;
   return { generation: 'newest', weight: sign.weight, reason: `${sign.of} have ${sign.new} in place of ${sign.old}` };
-}
-
-function firstRow(body: unknown): Fields | undefined {
-  const rows = listIn(body);
-  const row: unknown = rows ? rows[0] : body;
-  return typeof row === 'object' && row !== null ? (row as Fields) : undefined;
 }
 
 /** How later generations take an agent. */

@@ -3,7 +3,7 @@
  * reads, as it builds objects by assignment, which would set their prototype. Here it is kept as data.
  */
 import type * as z from 'zod/mini';
-import { isRecord } from '../text/own.ts';
+import { isRecord, own } from '../text/own.ts';
 
 const field = '__proto__';
 
@@ -24,11 +24,7 @@ function keepField(value: unknown, read: unknown): void {
   }
   if (!isRecord(value) || !isRecord(read)) return;
   const kept = Object.getOwnPropertyDescriptor(value, field);
-  for (const name in read) {
-    const each: unknown = Reflect.get(read, name);
-    if (typeof each === 'object' && each !== null && Object.hasOwn(value, name))
-      keepField(Reflect.get(value, name), each);
-  }
+  for (const name in read) keepField(own(value, name), own(read, name));
   if (kept && !Object.hasOwn(read, field)) Reflect.defineProperty(read, field, kept);
 }
 

@@ -73,7 +73,6 @@ export function parseFilter(input: string): Filter | FilterError {
 
 /** The rows whose text matches, as `filterTexts` finds them. */
 export function filterRows<T>(rows: readonly T[], textOf: (row: T) => string, filter: Filter): FilteredRows<T> {
-  if (filter.kind === 'all') return { rows };
   const { kept, notice } = filterTexts(rows.length, index => textOf(rows[index] as T), filter);
   const found = kept ? pick(rows, kept) : rows;
   return notice === undefined ? { rows: found } : { rows: found, notice };

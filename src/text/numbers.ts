@@ -86,10 +86,9 @@ export function percent(share: Maybe): string {
 
 /** A range such as `0..1` or `-1..1`, the lower number first; undefined for anything else. */
 export function parseRange(text: string): readonly [low: number, high: number] | undefined {
-  const [low = '', high = '', ...rest] = text.split('..').map(part => part.trim());
+  const [, low, high] = /^\s*(\S+?)\s*\.\.\s*(\S+)\s*$/.exec(text) ?? [];
   const range = [Number(low), Number(high)] as const;
-  const isRange = low !== '' && high !== '' && rest.length === 0 && range.every(Number.isFinite) && range[0] < range[1];
-  return isRange ? range : undefined;
+  return range.every(Number.isFinite) && range[0] < range[1] ? range : undefined;
 }
 
 /** A value unchanged. A JSON number too large for a double (`1e999`) shows as `∞`. */

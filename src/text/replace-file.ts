@@ -1,6 +1,6 @@
 /** Replaces a file atomically. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
@@ -10,13 +10,12 @@ import { dirname, join } from 'node:path';
  * @throws the error of the system; the old content is then unchanged
  */
 export function replaceFile(path: string, content: string | Uint8Array): void {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const fresh = join(dirname(path), `.${randomUUID()}.part`);
   try {
     // Creates the file; never follows a link that another user put there.
     const file = openSync(fresh, 'wx', 0o600);
     try {
-      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+      writeFileSync(file, content);
       fsyncSync(file);
     } finally {
       closeSync(file);

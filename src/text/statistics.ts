@@ -67,8 +67,9 @@ const fewValues = 4;
  */
 export function histogram(values: readonly number[], most: number): Bin[] {
   const sorted = ordered(values);
-  const [low, high] = [sorted[0], sorted.at(-1)];
-  if (low === undefined || high === undefined) return [];
+  const [low] = sorted;
+  if (low === undefined) return [];
+  const high = sorted.at(-1) ?? low;
   // 0 is a multiple of every step: values on both sides of it need a bin each.
   const allowed = Math.max(2, most);
   const different = new Set(sorted);

@@ -59,6 +59,11 @@ describe('the words for', () => {
     expect(firstPath(wrong(value))).toBe(path);
   });
 
+  it('a missing field that every object inherits', () => {
+    const read = z.object({ toString: z.string() }).safeParse({});
+    expect(describeIssues(read.error?.issues ?? [], {})).toBe('toString is missing');
+  });
+
   it('nothing, and as many as are wanted', () => {
     const value = { name: '', size: 0, on: 1 };
     expect([describeIssues([], {}), firstPath([])]).toEqual(['', undefined]);

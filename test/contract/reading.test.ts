@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import * as benchmarks from '../../src/contract/benchmarks.ts';
-import { messageContent, page, readWith, rows } from '../../src/contract/common.ts';
+import { cursorAfter, messageContent, page, readWith, rows } from '../../src/contract/common.ts';
 import { dataset } from '../../src/contract/datasets.ts';
 import { deployment } from '../../src/contract/deployments.ts';
 import { errorEnvelope, failure, inferenceErrorEnvelope } from '../../src/contract/errors.ts';
@@ -357,9 +357,12 @@ describe('lists', () => {
     ],
     ['an envelope that says little', { items: [row] }, { has_more: false, next_cursor: null }],
     ['a cursor alone', { items: [row], next_cursor: 'c' }, { has_more: true, next_cursor: 'c' }],
+    ['a cursor of nothing', { items: [row], has_more: false, next_cursor: 'c' }, { has_more: false, next_cursor: 'c' }],
     ['a bare array', [row], { has_more: false, next_cursor: null }],
   ])('%s', (_, body, expected) => {
-    expect(list.parse(body)).toEqual({ items: [row], dropped: 0, ...expected });
+    const read = list.parse(body);
+    expect(read).toEqual({ items: [row], dropped: 0, ...expected });
+    expect(cursorAfter(read.items)).toBe(read.has_more ? read.next_cursor : null);
   });
 
   it('a row that cannot be read hides no other, and is counted', () => {
@@ -455,6 +458,10 @@ it('texts of a message that came as values are written out', () => {
     tool_response: null,
     reasoning: 'r',
   });
+});
+
+it('a chunk of a stream has its choices in a list', () => {
+  expect(chatChunk.safeParse({ choices: 'x' }).success).toBe(false);
 });
 
 it('a missing reward is not zero', () => {

@@ -1,6 +1,8 @@
 /** What a status means, for every resource. */
 import { describe, expect, it } from 'vitest';
+import { knownDeploymentStatuses } from '../../src/contract/deployments.ts';
 import { hasEnded, isOver, isRunning, isSameStatus, statusMeaning, statusWords } from '../../src/contract/status.ts';
+import { trainingStatuses } from '../../src/contract/training.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 
@@ -16,6 +18,10 @@ const words = {
 };
 
 describe('a status', () => {
+  it.each([...trainingStatuses, ...knownDeploymentStatuses])('of the contract has a meaning: %s', status => {
+    expect(statusMeaning(status)).not.toBe('unknown');
+  });
+
   it.each(Object.entries(words))('means %s', (meaning, statuses) => {
     for (const status of statuses) {
       expect([status, statusMeaning(status), statusMeaning(status.toUpperCase())]).toEqual([status, meaning, meaning]);

@@ -11,11 +11,13 @@ describe('overrides', () => {
       [{ nonsense: 'x' }, 'assumptions.nonsense'],
       [{ 'query.limit': 'a&b' }, 'assumptions.query.limit'],
       [{ streamUsage: 'maybe' }, 'assumptions.streamUsage'],
+      [{ honoursIdempotencyKey: 'maybe' }, 'assumptions.honoursIdempotencyKey'],
       [{ idempotencyHeader: 'a b' }, 'assumptions.idempotencyHeader'],
       [{ 'path.nothing': '/x' }, 'assumptions.path.nothing'],
       [{ 'path.getEvalRun': 'https://evil.example/' }, 'assumptions.path.getEvalRun'],
       [{ 'path.getEvalRun': '/a/../b?x' }, 'assumptions.path.getEvalRun'],
       [{ 'path.getEvalRun': '/a/{bench_id}' }, 'assumptions.path.getEvalRun'],
+      [{ 'path.getEvalRun': '/a/{eval_run_id}/{nonsense}' }, 'assumptions.path.getEvalRun'],
     ];
     for (const [overrides, param] of refused) {
       const make = () => new Assumptions(overrides);

@@ -1,5 +1,6 @@
 /** Which generation of the service answers is found out from its answers, and what it has moved is asked for where it is. */
 import { describe, expect, it } from 'vitest';
+import { evidenceIn } from '../../src/contract/generation.ts';
 import type { FoundGeneration } from '../../src/service/generation.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { type Behaviour, errorOf, hostileServer, json, refusal, serviceAt, text } from './hostile-server.ts';
@@ -38,6 +39,17 @@ const models = (row: object) => ({ 'GET /api/v1/models/supported-training-models
 const benchmarks = (row: object) => ({ 'GET /api/v1/benchmarks': json({ items: [row] }) });
 
 describe('is found out', () => {
+  it.each([
+    ['document', 'getBenchmark', { bench_id: 'b', label: 'l' }],
+    ['newest', 'getBenchmark', { bench_id: 'b', name: 'l' }],
+    ['newest', 'getDeployment', { deployment_id: 'd', model_endpoint_id: 'e' }],
+    [undefined, 'getBenchmark', null],
+    [undefined, 'listBenchmarks', { items: [null] }],
+    [undefined, 'getEvalRun', { label: 'l' }],
+  ] as const)('%s by the body of %s %j', (generation, operation, body) => {
+    expect(evidenceIn(operation, body)?.generation).toBe(generation);
+  });
+
   it.each([
     ['document', models({ model_slug: 'm' })],
     ['document', models({ model_slug: 'm', base_model_slug: 'm' })],

@@ -29,6 +29,7 @@ describe('cutApart', () => {
 
   it('keeps what fits', () => {
     expect(both('one', 'other', 8)).toEqual(['one', 'other']);
+    expect(both('seed 1 tutor', 'seed 2 tutor', 12)).toEqual(['seed 1 tutor', 'seed 2 tutor']);
     expect(cutApart('the same name', 'the same name', 8)).toBe('the …ame');
   });
 });

@@ -123,6 +123,22 @@ it('leaves nothing if the program ends in the middle', () => {
   expect([status, readdirSync(folder)]).toEqual([7, []]);
 });
 
+it('removes the unfinished file as the process ends, and only until it is finished', async () => {
+  const folder = testFolder();
+  const before = process.listeners('exit');
+  const left: string[][] = [];
+  function* parts(): Generator<string> {
+    left.push(readdirSync(folder));
+    for (const listener of process.listeners('exit')) if (!before.includes(listener)) listener.call(process, 0);
+    left.push(readdirSync(folder));
+    yield 'x';
+  }
+  // The file that it would rename is gone.
+  await expect(writeNewFile(join(folder, 'new.txt'), parts())).rejects.toThrow('ENOENT');
+  expect(left).toEqual([[expect.stringMatching(/\.part$/)], []]);
+  expect(process.listeners('exit')).toEqual(before);
+});
+
 it('a folder that is not there is named, with the reason', async () => {
   const path = join(testFolder(), 'nowhere', 'new.txt');
   await expect(writeNewFile(path, ['x'])).rejects.toThrow(`${path} cannot be written (ENOENT)`);

@@ -25,8 +25,8 @@ describe('numbers', () => {
   });
 
   it('shortens counts', () => {
-    const texts = [7, 999, 1_000, 1_234, 9_949, 9_999, 12_345, 999_499, 999_950, 3_400_000, -1_234].map(count);
-    expect(texts).toEqual(['7', '999', '1k', '1.2k', '9.9k', '10k', '12k', '999k', '1M', '3.4M', '-1.2k']);
+    const texts = [7, 999, 1_000, 1_234, 9_949, 9_950, 9_999, 12_345, 999_499, 999_950, 3_400_000, -1_234].map(count);
+    expect(texts).toEqual(['7', '999', '1k', '1.2k', '9.9k', '10k', '10k', '12k', '999k', '1M', '3.4M', '-1.2k']);
   });
 
   it('writes bytes in binary units', () => {
@@ -98,7 +98,7 @@ describe('parseRange', () => {
   it('reads two numbers, the lower one first', () => {
     expect(parseRange('0..1')).toEqual([0, 1]);
     expect(parseRange(' -1.5 .. 1e3 ')).toEqual([-1.5, 1_000]);
-    for (const text of ['', '1', '1..0', '1..1', '..1', '0..', '0..1..2', '0..x', '0..Infinity'])
+    for (const text of ['', '1', '1..0', '1..1', '..1', '0..', '0..1..2', '0..1 2', '0....1', '0..x', '0..Infinity'])
       expect(parseRange(text), text).toBeUndefined();
   });
 });

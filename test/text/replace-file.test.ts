@@ -16,6 +16,8 @@ it('has the new content, for this user only, and leaves no other file', () => {
   replaceFile(path, 'after');
   expect(readFileSync(path, 'utf8')).toBe('after');
   expect(statSync(path).mode & 0o777).toBe(0o600);
+  replaceFile(path, 'ä\u{1f600}');
+  expect(readFileSync(path, 'utf8')).toBe('ä\u{1f600}');
   replaceFile(path, new Uint8Array([1, 2, 3]));
   expect([...readFileSync(path)]).toEqual([1, 2, 3]);
   expect(readdirSync(folder)).toEqual(['settings']);

@@ -53,6 +53,12 @@ describe('histogram', () => {
       { low: 0.5, high: 0.5, count: 1 },
       { low: 1, high: 1, count: 3 },
     ]);
+    expect(histogram([3, 1, 4, 2], 10).map(({ low, high }) => [low, high])).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+      [4, 4],
+    ]);
     expect(histogram([0.5, 0.5], 10)).toEqual([{ low: 0.5, high: 0.5, count: 2 }]);
     expect(histogram([Number.NaN], 10)).toEqual([]);
   });

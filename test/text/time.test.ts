@@ -45,6 +45,7 @@ describe('parseTime', () => {
       expect(parseTime(text), text).toBe(noon);
     }
     expect(parseTime('2026-01-02')).toBe(Date.UTC(2026, 0, 2));
+    expect(parseTime('2026-01-02 17:30:00+05:30')).toBe(Date.UTC(2026, 0, 2, 12));
     expect(parseTime('2026-01-02T12:00Z')).toBe(Date.UTC(2026, 0, 2, 12));
   });
 

@@ -1,6 +1,15 @@
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, expandTabs, fitCells, graphemes, padEnd, padStart, truncate } from '../../src/text/width.ts';
+import {
+  displayWidth,
+  expandTabs,
+  fitCells,
+  graphemes,
+  padEnd,
+  padStart,
+  simpleTextWidth,
+  truncate,
+} from '../../src/text/width.ts';
 import { randomText } from './random-text.ts';
 
 const segmenter = new Intl.Segmenter();
@@ -17,6 +26,10 @@ describe('displayWidth and graphemes', () => {
       expect(displayWidth(text), name).toBe(stringWidth(text));
       expect(graphemes(text), name).toEqual(Array.from(segmenter.segment(text), ({ segment }) => segment));
     }
+  });
+
+  it('need neither of them for most characters', () => {
+    expect(['né', '、ぁ', '゛ー', '㐀䶿', '一龥', '가힣', '！｀'].map(simpleTextWidth)).toEqual([2, 4, 4, 4, 4, 4, 4]);
   });
 
   it('agree with them on random mixtures', () => {

@@ -177,7 +177,7 @@ function firstStop(text: string, stops: readonly string[], from: number): number
 
 /** Number of characters at the end of a text that may be the start of a stop. */
 function undecided(text: string, stops: readonly string[]): number {
-  const longest = Math.min(text.length, Math.max(0, ...stops.map(stop => stop.length - 1)));
+  const longest = Math.min(text.length, Math.max(0, ...stops.map(stop => stop.length)));
   for (let length = longest; length > 0; length -= 1) {
     const ending = text.slice(-length);
     if (stops.some(stop => stop.startsWith(ending))) return length;

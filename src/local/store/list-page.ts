@@ -75,9 +75,10 @@ export function readPage<Row extends Record<string, unknown>>(
   const limit = query.limit ?? pageLimit.default;
   const conditions = Object.keys(where).map(name => `${name} = ?`);
   const values: SQLInputValue[] = Object.values(where);
-  if (query.search) {
+  const { search } = query;
+  if (search) {
     conditions.push(`(${searches.map(name => `instr(lower(${name}), lower(?)) > 0`).join(' or ')})`);
-    values.push(...searches.map(() => query.search ?? ''));
+    values.push(...searches.map(() => search));
   }
   if (place) {
     conditions.push(`(${expression}, ${id}) ${order === 'desc' ? '<' : '>'} (?, ?)`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildBaseModel } from '../../../src/local/model/base-models.ts';
+import { unpackCheckpoint } from '../../../src/local/model/checkpoint-file.ts';
 import { CorruptFileError, pack, unpack } from '../../../src/local/model/container.ts';
 import { deserialise, serialise } from '../../../src/local/model/model-file.ts';
 import type { PolicyModel } from '../../../src/local/model/policy.ts';
@@ -57,8 +58,17 @@ describe('a model file', () => {
     const { about, counts } = unpack('model', bytes);
     const arrays = { unigrams: counts('unigrams'), bigrams: counts('bigrams'), trigrams: counts('trigrams') };
     expect(() => deserialise(pack('model', about, arrays))).toThrow('The model has no array weights.');
+    const few = { ...arrays, unigrams: new Uint32Array(7), weights: model.network.weights };
+    expect(() => deserialise(pack('model', about, few))).toThrow(/^The model knows \d+ words, but has counts of 7\.$/);
     expect(() => deserialise(pack('model', about, { ...arrays, weights: new Float32Array(7) }))).toThrow(
       CorruptFileError,
     );
   });
+});
+
+it('a checkpoint is refused when its header lacks something', () => {
+  const weights = new Float32Array(1);
+  expect(() => unpackCheckpoint(pack('checkpoint', { step: 1 }, { weights }))).toThrow(
+    new CorruptFileError('The header of the checkpoint is incomplete.'),
+  );
 });

@@ -47,6 +47,11 @@ describe('a draw', () => {
     expect([0, 0.999].map(at => drawn(at, { temperature: 1, top_p: 0.4 }))).toEqual([1, 1]);
   });
 
+  it('leaves none out with a nucleus of everything, however unlikely', () => {
+    const unlikely = Float64Array.from([0.5, 1e-17, 1], Math.log);
+    expect(draw(unlikely, { temperature: 1, top_p: 1 }, () => 1 / 3)).toBe(1);
+  });
+
   it('takes the likeliest at temperature 0, the first of equals, and sharpens below 1', () => {
     expect(drawn(0.999, { temperature: 0, top_p: 1 })).toBe(1);
     expect(draw(Float64Array.from([1, 2, 2]), { temperature: 0, top_p: 1 }, () => 0.999)).toBe(1);
@@ -70,6 +75,19 @@ describe('what follows', () => {
   const chances = (context: readonly number[], prompt: readonly number[]) =>
     [...ngram.logProbabilities(context, prompt)].map(Math.exp);
   const any = [3, 4, 2, 3].map(count => (count + 0.01) / 12.04);
+
+  it('depends on the word before the last, whichever it is', () => {
+    const after = Ngram.count(
+      4,
+      [
+        [2, 1, 0],
+        [3, 1, 2],
+      ],
+      shares,
+    );
+    const [first = 0, , second = 0] = after.logProbabilities([3, 1], []);
+    expect(second).toBeGreaterThan(first);
+  });
 
   it('is counted by one word, by two, and by three', () => {
     expect([...ngram.counts.unigrams]).toEqual([3, 4, 2, 3]);

@@ -63,6 +63,7 @@ describe('the way back through the network', () => {
     const byRead = new Float64Array(network.shape.hidden);
     network.addGradient(gradient, activation, slope, byRead);
     network.addPromptGradient(gradient, prompt, byRead);
+    expect([...gradient.outputBias]).toEqual([...slope].map(each => expect.closeTo(each, 5)));
     const nudge = 1 / 64;
     for (let index = 0; index < network.weights.length; index += 7) {
       const was = network.weights[index] ?? 0;

@@ -1,5 +1,6 @@
 /** The images of a benchmark, and the runtimes that its tasks share. */
 import { expect, it } from 'vitest';
+import { ListQueryError } from '../../../src/local/store/list-page.ts';
 import { storesInMemory } from './memory.ts';
 
 it('runtimes are found by each of their texts', () => {
@@ -17,4 +18,24 @@ it('runtimes are found by each of their texts', () => {
   }
   expect(found('local')).toHaveLength(2);
   expect(found('nowhere')).toEqual([]);
+});
+
+it('the builds that have ended are counted', () => {
+  const { stores, organizationId } = storesInMemory();
+  const { benchmarks } = stores;
+  const ended = [benchmarks.endedBuilds('bench_1')];
+  benchmarks.finishBuild(organizationId, 'bench_1', 'one', { content: 'one', image_ref: undefined });
+  expect([...ended, benchmarks.endedBuilds('bench_1')]).toEqual([0, 1]);
+});
+
+it('a page has a cursor where another follows, and takes no cursor but those of its list', () => {
+  const { stores, organizationId } = storesInMemory();
+  const list = (query: object) => stores.benchmarks.list(organizationId, query);
+  expect(list({ limit: 1 })).toMatchObject({ has_more: false, next_cursor: null });
+  const place = { id: 'bench_1', sort: 'created_at', order: 'desc', value: '' };
+  const cursor = (more: object) => Buffer.from(JSON.stringify({ ...place, ...more })).toString('base64url');
+  expect(list({ cursor: cursor({}) }).items).toEqual([]);
+  const refused = new ListQueryError('cursor', 'This cursor is not from this list. Start again without one.');
+  for (const wrong of [{ id: 1 }, { sort: null }, { order: 'up' }, { value: {} }])
+    expect(() => list({ cursor: cursor(wrong) }), JSON.stringify(wrong)).toThrow(refused);
 });

@@ -71,10 +71,11 @@ function watched<Arguments extends unknown[], Result>(write: (...given: Argument
 
 /** `node:fs` with its writes watched. */
 export function watchedFs(real: typeof fs): Partial<typeof fs> {
-  const { writeSync, fsyncSync, renameSync, rmSync, mkdirSync } = real;
+  const { writeSync, writeFileSync, fsyncSync, renameSync, rmSync, mkdirSync } = real;
   return {
     ...real,
     writeSync: watched(writeSync) as typeof writeSync,
+    writeFileSync: watched(writeFileSync) as typeof writeFileSync,
     fsyncSync: watched(fsyncSync),
     renameSync: watched(renameSync),
     rmSync: watched(rmSync),

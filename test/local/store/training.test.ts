@@ -51,6 +51,14 @@ it('keeps a point of each step, the newest if it is repeated', () => {
   expect(training.stepRewards(id, 3)).toBeUndefined();
 });
 
+it('its rollouts are in a dataset of its benchmark, and found by their task', () => {
+  const { trajectories, datasets, organizationId, record } = opened();
+  record(1);
+  expect(datasets.list(organizationId, {}).items).toMatchObject([{ display_name: 'Training of base' }]);
+  const found = (search: string) => trajectories.list(organizationId, { search }).items.length;
+  expect([found('one'), found('two')]).toEqual([1, 0]);
+});
+
 it('counts the steps in a row that could not be graded', () => {
   const { training, id, record } = opened();
   for (const [index, reward] of [null, 0.5, null, null].entries()) record(index + 1, reward);
@@ -103,10 +111,11 @@ it('is needed by unfinished work that begins with a checkpoint of it', () => {
   const parent_checkpoint_id = training.checkpoints(id)[0]?.checkpoint_id ?? '';
   const { eval_run_id } = evaluations.create(organizationId, { ...newEvaluation, training_run_id: id, step: 1 });
   const { training_run_id } = training.create(organizationId, { ...newTraining, parent_checkpoint_id });
-  const { deployment_id } = deployments.create(organizationId, {
+  const { deployment_id, merge_xid, deploy_xid } = deployments.create(organizationId, {
     ...newDeployment,
     checkpoint_id: parent_checkpoint_id,
   });
+  expect([merge_xid, deploy_xid]).toEqual([expect.stringMatching(/^job_/), expect.stringMatching(/^job_/)]);
   evaluations.create(organizationId, newEvaluation);
   expect(training.usersOf(id).toSorted()).toEqual([deployment_id, eval_run_id, training_run_id].toSorted());
   evaluations.setStatus(eval_run_id, 'cancelled');

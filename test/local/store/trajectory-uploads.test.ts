@@ -22,3 +22,17 @@ it('each has its place, whether it was stored, and the ids that it is found by',
   expect(other).toMatchObject({ request_index: 1, status: 'uploaded' });
   expect(other?.trajectory_id).not.toBe(first?.trajectory_id);
 });
+
+it('other rewards make another trajectory', () => {
+  const { stores, organizationId } = storesInMemory();
+  const untold = { reward_id: undefined, created_at: undefined, weight: 1, explanation: '', details: {} };
+  const item = (reward: number) => ({
+    trace_id: 'trace_1',
+    conversation_id: undefined,
+    status: 'completed',
+    steps: [{ messages: [{ role: 'user', content: 'one' }] }],
+    rewards: [{ ...untold, name: 'r', value: reward }],
+  });
+  const store = (reward: number) => stores.trajectoryUploads.store(organizationId, 'mine', [item(reward)])[0]?.status;
+  expect([store(0), store(0), store(1)]).toEqual(['uploaded', 'skipped', 'error']);
+});

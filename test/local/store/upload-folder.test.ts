@@ -40,3 +40,9 @@ it.runIf(existsSync(descriptors))('closes the file of a refused upload, and remo
   const stored = readdirSync(join(folder, 'uploads'), { recursive: true }).map(String);
   expect(stored.filter(name => name.endsWith('.part'))).toEqual([]);
 });
+
+it('knows no files of an upload that was removed, or never started', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-unknown-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  expect(new UploadFolder(folder).declared('bench_1')).toEqual([]);
+});
