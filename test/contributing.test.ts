@@ -30,6 +30,7 @@ const behindOthers: ReadonlyMap<string, string> = new Map([
   ['ui/views/shared/use-actions.tsx', 'the scope that has its binding'],
   ['ui/views/benchmarks/evaluate.tsx', 'the name of the window, in `ui/views/action-windows.ts`'],
   ['ui/widgets/form/form.tsx', 'the window that it is in, which it calls with its values'],
+  ['queries/evaluations.ts', 'the entry of the action, in `resources/benchmarks.ts`'],
   ['service/index.ts', 'the service that an action is given'],
   ['ui/app/painter/painter.ts', 'the stream that is given it'],
   ['ui/app/painter/cached-rows.ts', 'Ink, which draws what a view gives'],

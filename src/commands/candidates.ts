@@ -7,8 +7,8 @@ import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import { optionNames } from '../queries/run-options.ts';
-import { changedBy, resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
+import { optionNames, usualOptions } from '../queries/run-options.ts';
+import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { isRecord, own } from '../text/own.ts';
 import type { CommandIo } from './io.ts';
@@ -130,23 +130,18 @@ async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> 
     const resource = resourceNamed(args[0] ?? '') ?? resourceOfId(args[0] ?? '');
     return resource ? onService(line, io, async context => fieldsOfRows(resource, context)) : [];
   }
+  const prints = name === 'api' ? args.slice(0, 1) : (sentBy(name)?.prints ?? printed.get(name));
   const fixed = changedBy(name).length > 0 ? ['id', 'kind', 'done'] : printedHere.get(name);
-  if (fixed) return fixed.map(field => [field, 'field']);
-  const operations = name === 'api' ? args.slice(0, 1) : (printed.get(name) ?? []);
-  const fields = operations.flatMap(operation => {
-    const endpoint = own<Endpoint>(endpoints, operation);
+  if (!prints && fixed) return fixed.map(field => [field, 'field']);
+  const fields = (prints ?? []).flatMap(operation => {
+    const endpoint = own<Endpoint>(endpoints, operation ?? '');
     return endpoint ? fieldNames(endpoint.response) : [];
   });
   return [...new Set([...(name === 'api' ? [] : ['id']), ...fields])].map(field => [field, 'field']);
 }
 
-/** The operations whose answers a command prints. */
+/** The operations whose answers a command prints, where no action declares them. */
 const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Operation[]>([
-  ['evaluate', ['startEval', 'getEvalRun']],
-  ['train', ['startTraining', 'getTrainingRun']],
-  ['deploy', ['startDeployment', 'getDeployment']],
-  ['build', ['buildBenchmarkImages', 'getBenchmark']],
-  ['promote', ['promoteDeployment']],
   ['reward', ['logReward']],
   ['secret set', ['createSecret']],
   ['chat', ['createChatCompletion']],
@@ -183,8 +178,8 @@ function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<C
 
 /** The options of runs, as the service describes them; otherwise those that services were seen to have. */
 async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
-  const operation = line.name === 'train' ? 'getTrainingOptions' : 'getEvalOptions';
-  const known = line.name === 'train' ? usualTrainingOptions : usualEvalOptions;
+  const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
+  const known = line.name === 'train' ? usualOptions : usualEvalOptions;
   const described = await onService(line, io, async ({ service, signal }, mayAsk) => {
     const answer: Readonly<Record<string, unknown>> = mayAsk ? await service.call(operation, {}, { signal }) : {};
     return optionNames(answer).map((name): Candidate => [name, '']);
@@ -193,7 +188,6 @@ async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]>
   return names.map(([name]) => [`${name}=`, `option of the ${line.name === 'train' ? 'training' : 'evaluation'}`]);
 }
 
-const usualTrainingOptions = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
 const usualEvalOptions = ['evaluation_max_samples', 'evaluation_samples_per_task', 'seed'];
 
 async function profileCandidates({ environment }: CommandIo): Promise<Candidate[]> {

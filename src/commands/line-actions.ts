@@ -3,18 +3,26 @@
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
-import { startDeployment } from '../queries/deployments.ts';
-import { startEvaluation } from '../queries/evaluations.ts';
-import { startTraining } from '../queries/training.ts';
-import type { RowAction } from '../resources/action.ts';
+import type { RowAction, Start } from '../resources/action.ts';
+import { benchmarkActions } from '../resources/benchmarks.ts';
 import { resources } from '../resources/catalogue.ts';
 import { changeTitle, doneWords, outageWords } from '../resources/change-words.ts';
-import { labelOf, type Resource } from '../resources/define.ts';
+import { idOf, labelOf, type Resource } from '../resources/define.ts';
+import { trainingActions } from '../resources/training.ts';
+import { own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { start } from './act.ts';
+import { resourceOrThrow } from './find.ts';
 import { replacedBy } from './production.ts';
-import { defaultSlug, deployableCheckpoint, evaluationInput, findBenchmark, trainingInput } from './starts.ts';
+import {
+  defaultSlug,
+  deployableCheckpoint,
+  evaluationInput,
+  findBenchmark,
+  type InputOf,
+  trainingInput,
+} from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
@@ -31,19 +39,19 @@ export interface LinePrompt {
 /** Returns the message to print when it is done. */
 type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
-const evaluate: Act<Benchmark> = async (row, { ask }, context) => {
-  const input = evaluationInput(findBenchmark(row), { model: await ask('Model') }, context);
-  const display_name = await ask('Name of the run', input.display_name);
-  const { eval_run_id } = await start(startEvaluation, { ...input, display_name }, context);
-  return clean`Started ${eval_run_id}. Type runs to see it.`;
-};
+/** Starts it, and says where it is seen. */
+async function started<Input>({ send, kind }: Start<Input>, input: Input, context: CommandContext, past = 'Started') {
+  const resource = resourceOrThrow(kind);
+  return clean`${past} ${idOf(resource, await start(send, input, context))}. Type ${resource.names[0]} to see it.`;
+}
 
-const train: Act<Benchmark> = async (row, { ask }, context) => {
-  const input = trainingInput(findBenchmark(row), { model: await ask('Model') }, context);
-  const display_name = await ask('Name of the run', input.display_name);
-  const { training_run_id } = await start(startTraining, { ...input, display_name }, context);
-  return clean`Started ${training_run_id}. Type training to see it.`;
-};
+/** Asks for what a run needs, and starts it. */
+const starting =
+  <Input extends { readonly display_name: string }>(run: Start<Input>, inputOf: InputOf<Input>): Act<Benchmark> =>
+  async (row, { ask }, context) => {
+    const input = inputOf(findBenchmark(row), { model: await ask('Model') }, context);
+    return started(run, { ...input, display_name: await ask('Name of the run', input.display_name) }, context);
+  };
 
 /** Makes a change that a resource declares; what is lost for good is asked about first. */
 const changing = (resource: Resource, { to, change, destructive }: RowAction<object>): Act<object> | undefined =>
@@ -72,22 +80,23 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
     const typed = await ask('Type the slug again to put it into production');
     if (typed !== model_slug) return clean`${typed} is not ${model_slug}. Nothing was sent.`;
   }
-  const { deployment_id } = await start(startDeployment, input, context);
-  return clean`Deploying ${deployment_id}. Type deployments to see it.`;
+  return started(trainingActions.deploy.sends, input, context, 'Deploying');
 };
 
-/** By resource, then by verb: what asks for values, and the changes that the resources declare. */
-const asking = new Map<string, Readonly<Record<string, Act<never>>>>([
-  ['benchmarks', { evaluate, train }],
-  ['training', { deploy }],
-]);
+/** What asks for values, by the command of the action. */
+const asking: Readonly<Record<string, Act<never>>> = {
+  evaluate: starting(benchmarkActions.evaluate.sends, evaluationInput),
+  train: starting(benchmarkActions.train.sends, trainingInput),
+  deploy,
+};
 
 function verbsOf(resource: Resource): ReadonlyMap<string, Act<never>> {
-  const changes = Object.values(resource.actions ?? {}).flatMap((action): [string, Act<never>][] => {
-    const act = changing(resource, action);
-    return act && action.change?.command !== undefined ? [[action.change.command, act]] : [];
+  const verbs = Object.values(resource.actions ?? {}).flatMap((action): [string, Act<never>][] => {
+    const { command } = action.change ?? action.sends ?? {};
+    const act = command && (own(asking, command) ?? changing(resource, action));
+    return act ? [[command, act]] : [];
   });
-  return new Map([...Object.entries(asking.get(resource.names[0]) ?? {}), ...changes]);
+  return new Map(verbs);
 }
 
 const actions = new Map(resources.map(resource => [resource.names[0], verbsOf(resource)] as const));

@@ -1,18 +1,16 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles, modelSlug } from '../contract/deployments.ts';
-import { endpoints, type Operation } from '../contract/endpoints.ts';
-import type { Action } from '../queries/action.ts';
-import { buildImages } from '../queries/benchmarks.ts';
-import { startDeployment } from '../queries/deployments.ts';
-import { startEvaluation } from '../queries/evaluations.ts';
+import { endpoints } from '../contract/endpoints.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
 import { type OptionsChoice, type OptionsOperation, optionNames, readRunOptions } from '../queries/run-options.ts';
-import { checkpointsByStep, startTraining } from '../queries/training.ts';
-import { resourceOfKind } from '../resources/catalogue.ts';
+import { checkpointsByStep } from '../queries/training.ts';
+import type { Start } from '../resources/action.ts';
+import { benchmarkActions } from '../resources/benchmarks.ts';
+import { idOf, labelOf } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
+import { trainingActions } from '../resources/training.ts';
 import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActFlags, checkOutcomeFlags, confirmTyped, finish, printRequests, start } from './act.ts';
@@ -36,8 +34,8 @@ import { parseUntil } from './until.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** Checks the print flags: the answer is that of the start, with --wait also the final record. @throws CommandError */
-function checkPrinted(flags: ActFlags, started: Operation, ended: Operation, io: CommandIo): Promise<void> {
-  const operations = flags.wait ? [started, ended] : [started];
+function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: CommandIo): Promise<void> {
+  const operations = flags.wait ? prints : prints.slice(0, 1);
   return checkOutcomeFlags(
     flags,
     operations.map(name => endpoints[name].response),
@@ -54,29 +52,22 @@ interface BeginFlags extends ActFlags {
 }
 
 /** A start whose answer was lost, with how to find out and how to repeat it. */
-function withWayOut(error: ServiceError): ServiceError {
-  const kind = startedKinds.get(error.operation ?? '');
-  const resource = kind && resourceOfKind(kind);
-  if (!resource || error.idempotencyKey === undefined) return error;
-  const advice = `benchtop list ${resource.names[0]} shows whether it has started, where the service lists them. Where it honours idempotency keys, the same command with --idempotency-key ${error.idempotencyKey} cannot start a second one.`;
+function withWayOut(error: ServiceError, kind: string): ServiceError {
+  if (error.idempotencyKey === undefined) return error;
+  const advice = `benchtop list ${resourceOrThrow(kind).names[0]} shows whether it has started, where the service lists them. Where it honours idempotency keys, the same command with --idempotency-key ${error.idempotencyKey} cannot start a second one.`;
   return new ServiceError(error.kind, `${error.message} ${advice}`, error);
 }
-
-const startedKinds: ReadonlyMap<string, string> = new Map([
-  ['startEval', 'run'],
-  ['startTraining', 'training'],
-  ['startDeployment', 'deployment'],
-]);
 
 /** The error of a start, with what the service says elsewhere of its cause. */
 async function explained(
   error: unknown,
+  kind: string,
   { model }: BeginFlags,
   benchId: string | undefined,
   context: CommandContext,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
-  if (error.outcomeUnknown) return withWayOut(error);
+  if (error.outcomeUnknown) return withWayOut(error, kind);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || benchId === undefined) return error;
   const { names, notes } = await missingSecrets(benchId, context);
@@ -98,22 +89,23 @@ async function ofModel(error: ServiceError, model: string, context: CommandConte
 }
 
 /** Sends, waits and prints; or shows the request only. */
-async function begin<Input extends object, Result extends object>(
-  send: Action<Input, Result>,
+async function begin<Input extends object>(
+  { send, kind }: Pick<Start<Input>, 'send' | 'kind'>,
   input: Input,
-  refOf: (result: Result) => ResourceRef,
   flags: BeginFlags,
   context: CommandContext,
   io: CommandIo,
 ): Promise<ExitCode> {
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
   const result = await start(send, input, context, flags.idempotencyKey).catch(async (error: unknown) => {
-    throw await explained(error, flags, benchOf(input), context);
+    throw await explained(error, kind, flags, benchOf(input), context);
   });
   noteIgnored(result, io);
-  const ref = refOf(result);
+  const resource = resourceOrThrow(kind);
+  const started = { ...result, ...input };
+  const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };
   const again = async (signal: AbortSignal): Promise<object> => {
-    const query = resourceOfKind(ref.kind)?.get?.(ref.id);
+    const query = resource.get?.(ref.id);
     const row = await query?.read({ ...context, signal });
     if (query && row) rememberRows(context.memory, query, [row]);
     return row ?? {};
@@ -148,6 +140,8 @@ interface Chosen {
   readonly name?: string | undefined;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
+
+export type InputOf<Input> = (benchmark: Named, chosen: Chosen, context: CommandContext) => Input;
 
 /** The input of `startEvaluation`. A run without a chosen name gets an unused one. */
 export function evaluationInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
@@ -219,61 +213,36 @@ async function checkOptions(
 
 type RunInput = CommandInput<'evaluate'> | CommandInput<'train'>;
 
-interface RunOperations {
-  readonly verb: string;
-  /** Lists the options. */
-  readonly listed: OptionsOperation;
-  readonly started: Operation;
-  readonly ended: Operation;
-}
-
 /** What `evaluate` and `train` have in common. @throws CommandError if neither a model nor a checkpoint is given */
-async function startRun(
+async function startRun<Input extends object>(
   { args: [word], flags }: RunInput,
-  { verb, listed, started, ended }: RunOperations,
+  run: Start<Input> & { readonly options: OptionsOperation },
+  inputOf: InputOf<Input>,
   io: CommandIo,
-  begun: (benchmark: Named, chosen: Chosen, context: CommandContext) => Promise<ExitCode>,
 ): Promise<number> {
   const { model, checkpoint: from, name, option } = flags;
   if (model === undefined && from === undefined) {
-    throw new CommandError(`Specify what to ${verb}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
+    throw new CommandError(`Specify what to ${run.command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
   }
   const options = optionsOf(option);
   if ('until' in flags && flags.until !== undefined) parseUntil(flags.until);
-  await checkPrinted(flags, started, ended, io);
+  await checkPrinted(flags, run, io);
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context);
     if (options) {
       const of = { benchId: benchmark.id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
-      await checkOptions(listed, options, of, context, io);
+      await checkOptions(run.options, options, of, context, io);
     }
-    return begun(benchmark, { model, checkpoint, name, options }, context);
+    return begin(run, inputOf(benchmark, { model, checkpoint, name, options }, context), flags, context, io);
   });
 }
 
-export async function evaluate(given: CommandInput<'evaluate'>, io: CommandIo): Promise<number> {
-  const operations = { verb: 'evaluate', listed: 'getEvalOptions', started: 'startEval', ended: 'getEvalRun' } as const;
-  return startRun(given, operations, io, (benchmark, chosen, context) => {
-    const input = evaluationInput(benchmark, chosen, context);
-    const ref = (id: string): ResourceRef => ({ kind: 'run', id, label: input.display_name });
-    return begin(startEvaluation, input, ({ eval_run_id }) => ref(eval_run_id), given.flags, context, io);
-  });
-}
+export const evaluate = (given: CommandInput<'evaluate'>, io: CommandIo): Promise<number> =>
+  startRun(given, benchmarkActions.evaluate.sends, evaluationInput, io);
 
-export async function train(given: CommandInput<'train'>, io: CommandIo): Promise<number> {
-  const operations = {
-    verb: 'train',
-    listed: 'getTrainingOptions',
-    started: 'startTraining',
-    ended: 'getTrainingRun',
-  } as const;
-  return startRun(given, operations, io, (benchmark, chosen, context) => {
-    const input = trainingInput(benchmark, chosen, context);
-    const ref = (id: string): ResourceRef => ({ kind: 'training', id, label: input.display_name });
-    return begin(startTraining, input, ({ training_run_id }) => ref(training_run_id), given.flags, context, io);
-  });
-}
+export const train = (given: CommandInput<'train'>, io: CommandIo): Promise<number> =>
+  startRun(given, benchmarkActions.train.sends, trainingInput, io);
 
 /** A checkpoint that is named by its id alone, with its record if the service lists it. @throws CommandError */
 async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {
@@ -317,7 +286,8 @@ export async function deployableCheckpoint(
 }
 
 export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'>, io: CommandIo): Promise<number> {
-  await checkPrinted(flags, 'startDeployment', 'getDeployment', io);
+  const start = trainingActions.deploy.sends;
+  await checkPrinted(flags, start, io);
   return withService(flags, io, async context => {
     const checkpoint = await deployableCheckpoint(word, context, io.note);
     const model_slug = flags.slug ?? defaultSlug(checkpoint);
@@ -333,15 +303,15 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
       const replaced = flags.yes ? '' : await replacedBy(model_slug, context);
       await confirmTyped(`${model_slug} goes into production. ${replaced}`, model_slug, flags, io);
     }
-    const ref = (id: string): ResourceRef => ({ kind: 'deployment', id, label: model_slug });
-    return begin(startDeployment, input, ({ deployment_id }) => ref(deployment_id), flags, context, io);
+    return begin(start, input, flags, context, io);
   });
 }
 
 export async function build({ args: [word], flags }: CommandInput<'build'>, io: CommandIo): Promise<number> {
-  await checkPrinted(flags, 'buildBenchmarkImages', 'getBenchmark', io);
+  const { change } = benchmarkActions.build;
+  await checkPrinted(flags, change, io);
   return withService(flags, io, async context => {
     const { id, label } = await benchmarkOf(word, context);
-    return begin(buildImages, { bench_id: id }, () => ({ kind: 'benchmark', id, label }), flags, context, io);
+    return begin(change, { bench_id: id, label }, flags, context, io);
   });
 }

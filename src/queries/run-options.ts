@@ -13,6 +13,9 @@ export interface OptionsChoice {
   readonly model?: string | undefined;
 }
 
+/** Options of training runs at services that do not list theirs. */
+export const usualOptions = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
+
 type Described = Readonly<Record<string, unknown>>;
 
 /**

@@ -6,6 +6,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import type { Action } from '../queries/action.ts';
+import type { OptionsOperation } from '../queries/run-options.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Service } from '../service/index.ts';
 import type { Place } from './place.ts';
@@ -22,22 +23,30 @@ export interface ChangeEnd<Row> {
   readonly mayHaveEnded?: true;
 }
 
-/** What an action on a row sends. */
-interface Request<Row> {
+/** What an action sends, for which a window or the command may ask for values. */
+export interface Sending<Row = never> {
   readonly send: Action<Row>;
   /** The command that does it to rows by their names. */
   readonly command?: string;
+  /** The operations whose answers the command prints: the request's and, with `--wait`, the record's in the end. */
+  readonly prints?: readonly [sent: Operation, ended?: Operation];
+  /** The kind of what it starts, and the operation that lists its options. */
+  readonly kind?: string;
+  readonly options?: OptionsOperation;
   /** What happens to a row, as a sentence with what it is called there. */
   readonly means?: (row: Row, called: string) => string;
 }
 
-/** A request with values, which a window or the command asks for. */
-export interface Sending<Input = never> extends Request<Input> {
+/** The same for work that is started. */
+export interface Start<Input = never> extends Sending<Input> {
+  readonly send: Action<Input, object>;
   readonly command: string;
+  readonly prints: readonly [started: Operation, ended: Operation];
+  readonly kind: string;
 }
 
 /** A request for each row, which is confirmed first. Its command is one of line mode too. */
-export interface Change<Row> extends Request<Row> {
+export interface Change<Row> extends Sending<Row> {
   /** What the button says, and what has happened then: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
@@ -83,15 +92,13 @@ interface Target<Row> extends Command {
   readonly to: (rows: readonly Row[], known?: Known) => readonly Row[] | string;
 }
 
+type Opens<Row> = (rows: readonly Row[]) => Place | ActionWindow;
+
 /** An action on rows: it changes them, or opens a place or a window. */
 export type RowAction<Row> = Target<Row> &
   (
-    | { readonly change: Change<Row>; readonly opens?: never }
-    | {
-        readonly opens: (rows: readonly Row[]) => Place | ActionWindow;
-        readonly sends?: Sending;
-        readonly change?: never;
-      }
+    | { readonly change: Change<Row>; readonly opens?: never; readonly sends?: never }
+    | { readonly opens: Opens<Row>; readonly sends?: Sending; readonly change?: never }
   );
 
 export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;

@@ -22,7 +22,9 @@ import {
   runtimeList,
   secretsMissing,
 } from '../queries/benchmarks.ts';
+import { startEvaluation } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import { startTraining } from '../queries/training.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';
 import { asReceived, count, counted } from '../text/numbers.ts';
@@ -100,6 +102,13 @@ export const benchmarkActions = {
     writes: true,
     to: single,
     opens: () => 'evaluate',
+    sends: {
+      command: 'evaluate',
+      send: startEvaluation,
+      kind: 'run',
+      prints: ['startEval', 'getEvalRun'],
+      options: 'getEvalOptions',
+    },
   },
   train: {
     id: 'benchmark.train',
@@ -110,6 +119,13 @@ export const benchmarkActions = {
     writes: true,
     to: single,
     opens: () => 'train',
+    sends: {
+      command: 'train',
+      send: startTraining,
+      kind: 'training',
+      prints: ['startTraining', 'getTrainingRun'],
+      options: 'getTrainingOptions',
+    },
   },
   build: {
     id: 'benchmark.build',
@@ -126,6 +142,8 @@ export const benchmarkActions = {
       asks: count => (count === 1 ? 'Build its images?' : `Build the images of ${count} benchmarks?`),
       says: names => `Building the images of ${names}`,
       command: 'build',
+      kind: 'benchmark',
+      prints: ['buildBenchmarkImages', 'getBenchmark'],
     },
   },
   secret: {

@@ -146,6 +146,7 @@ export const deploymentActions = {
     sends: {
       command: 'promote',
       send: promote,
+      prints: ['promoteDeployment'],
       means: (row: Deployment, called: string) => clean`${called} answers for ${calledName(row)} from now on.`,
     },
   },

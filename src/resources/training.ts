@@ -6,6 +6,7 @@ import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
+import { startDeployment } from '../queries/deployments.ts';
 import type { HeldOutMean } from '../queries/held-out.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
@@ -190,6 +191,12 @@ const ofCheckpoint = {
     to: rows =>
       rows[0]?.checkpoint?.is_deployable === false ? 'The service says that it cannot be deployed' : single(rows),
     opens: () => 'deploy',
+    sends: {
+      command: 'deploy',
+      send: startDeployment,
+      kind: 'deployment',
+      prints: ['startDeployment', 'getDeployment'],
+    },
   },
   continue: {
     id: 'training.continue',

@@ -58,6 +58,7 @@ describe('completions', () => {
       ['reward_mean', 'reward_count'],
     ],
     [['evaluate', 'x', '--field', 'eval_r'], ['eval_run_id']],
+    [['build', 'x', '--field', 'bench'], ['bench_id']],
     [['list', 'deployments', '--status', 'F'], ['FAILED']],
     [['train', 'x', '-o', 'num_s'], ['num_steps=']],
     [['evaluate', 'x', '-o', 'evaluation_max'], ['evaluation_max_samples=']],

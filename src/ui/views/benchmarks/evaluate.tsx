@@ -3,22 +3,20 @@
 import { useState } from 'react';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength, type StartEvalBody } from '../../../contract/evaluations.ts';
-import { startEvaluation } from '../../../queries/evaluations.ts';
-import { modelList } from '../../../queries/models.ts';
-import { runOptionsQuery } from '../../../queries/run-options.ts';
-import { useList } from '../../../queries/use-list.ts';
-import { useLive } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { runs } from '../../../resources/runs.ts';
 import { own } from '../../../text/own.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { modelField } from '../shared/fields.ts';
+import { modelField, type RunOffer, useRunOffer } from '../shared/fields.ts';
 import { FormWindow } from '../shared/form-window.tsx';
-import { checkingOptions, modelsOf, optionSpecs, optionsOf } from '../shared/options.ts';
+import { checkingOptions, optionSpecs, optionsOf } from '../shared/options.ts';
 import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
+
+const { send, options: optionsOperation } = benchmarkActions.evaluate.sends;
 
 export interface EvaluateWindowProps extends ActionWindowProps<Benchmark> {
   /** The checkpoint to evaluate, if one was chosen, with its base model and its origin. */
@@ -38,23 +36,12 @@ function checkCheckpoint(value: string): string | undefined {
 
 export function EvaluateWindow(props: EvaluateWindowProps) {
   const { row: benchmark, checkpoint, onClose } = props;
-  const models = useList(modelList, 'visible');
-  const choice = { benchId: benchmark.bench_id, model: checkpoint?.model };
-  const offered = useLive(runOptionsQuery('getEvalOptions', choice), 'visible');
-  const isWaiting = !models.loaded && !models.error && !checkpoint?.model;
-  if (isWaiting || (!offered.data && !offered.error)) return <NoticeWindow title="Evaluate" onClose={onClose} />;
-  const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
-  const named = modelsOf(offered.data).map(slug => ({ slug, name: undefined }));
-  return <EvaluateForm {...props} models={listed.length > 0 ? listed : named} offered={offered.data} />;
+  const offer = useRunOffer(optionsOperation, { benchId: benchmark.bench_id, model: checkpoint?.model });
+  if (!offer) return <NoticeWindow title="Evaluate" onClose={onClose} />;
+  return <EvaluateForm {...props} {...offer} />;
 }
 
-interface EvaluateFormProps extends EvaluateWindowProps {
-  readonly models: readonly { readonly slug: string; readonly name: string | undefined }[];
-  /** The options as the service describes them. */
-  readonly offered: Readonly<Record<string, unknown>> | undefined;
-}
-
-function EvaluateForm({ row: benchmark, checkpoint, models, offered, onClose }: EvaluateFormProps) {
+function EvaluateForm({ row: benchmark, checkpoint, models, offered, onClose }: EvaluateWindowProps & RunOffer) {
   const shell = useShell();
   const label = benchmark.label ?? benchmark.bench_id;
   const { remembered } = useWorkbench();
@@ -94,13 +81,13 @@ function EvaluateForm({ row: benchmark, checkpoint, models, offered, onClose }: 
       ...(Object.keys(options).length > 0 ? { options } : {}),
     };
   };
-  const [start] = useState(() => checkingOptions(startEvaluation, body => body.model_slug, offered));
+  const [start] = useState(() => checkingOptions(send, body => body.model_slug, offered));
   return (
     <FormWindow
       title={`Evaluate on ${label}`}
       fields={fields}
       action={start}
-      describe={startEvaluation}
+      describe={send}
       inputOf={inputOf}
       onClose={onClose}
       onDone={result => {

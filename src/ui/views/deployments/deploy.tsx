@@ -2,11 +2,12 @@
 
 import { useMemo } from 'react';
 import { deploymentRoles, modelSlug, type StartDeploymentBody } from '../../../contract/deployments.ts';
-import { deploymentList, startDeployment } from '../../../queries/deployments.ts';
+import { deploymentList } from '../../../queries/deployments.ts';
 import { useList } from '../../../queries/use-list.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { recordPlace } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
+import { trainingActions } from '../../../resources/training.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { FormWindow } from '../shared/form-window.tsx';
@@ -91,7 +92,7 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
     <FormWindow
       title={`Deploy ${name}`}
       fields={fields}
-      action={startDeployment}
+      action={trainingActions.deploy.sends.send}
       inputOf={bodyOf}
       onClose={onClose}
       onDone={deployment => {

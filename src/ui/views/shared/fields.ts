@@ -1,13 +1,31 @@
 /** Fields shared by several forms. */
 import type { Agent } from '../../../contract/models.ts';
 import { agentsQuery } from '../../../queries/agents.ts';
+import { modelList } from '../../../queries/models.ts';
+import { type OptionsChoice, type OptionsOperation, runOptionsQuery } from '../../../queries/run-options.ts';
+import { useList } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { modelsOf } from './options.ts';
 
-export function modelField(
-  name: string,
-  models: readonly { readonly slug: string; readonly name: string | undefined }[],
-): FieldSpec {
+/** What there is to choose from for a new run. */
+export interface RunOffer {
+  readonly models: readonly { readonly slug: string; readonly name?: string | undefined }[];
+  /** The options as the service describes them. */
+  readonly offered: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Returns undefined until it is known. With a chosen model, the others are not waited for. */
+export function useRunOffer(operation: OptionsOperation, choice: OptionsChoice): RunOffer | undefined {
+  const models = useList(modelList, 'visible');
+  const { data: offered, error } = useLive(runOptionsQuery(operation, choice), 'visible');
+  const isWaiting = !models.loaded && !models.error && !choice.model;
+  if (isWaiting || (!offered && !error)) return undefined;
+  const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
+  return { models: listed.length > 0 ? listed : modelsOf(offered).map(slug => ({ slug })), offered };
+}
+
+export function modelField(name: string, models: RunOffer['models']): FieldSpec {
   if (models.length > 0) {
     return {
       kind: 'choice',

@@ -4,22 +4,21 @@ import { useState } from 'react';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import type { StartTrainingBody } from '../../../contract/training.ts';
-import { modelList } from '../../../queries/models.ts';
-import { runOptionsQuery } from '../../../queries/run-options.ts';
-import { startTraining } from '../../../queries/training.ts';
-import { useList } from '../../../queries/use-list.ts';
-import { useLive } from '../../../queries/use-live.ts';
+import { usualOptions } from '../../../queries/run-options.ts';
 import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { training } from '../../../resources/training.ts';
 import { own } from '../../../text/own.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { modelField } from '../shared/fields.ts';
+import { modelField, type RunOffer, useRunOffer } from '../shared/fields.ts';
 import { FormWindow } from '../shared/form-window.tsx';
-import { checkingOptions, modelsOf, optionSpecs, optionsOf } from '../shared/options.ts';
+import { checkingOptions, optionSpecs, optionsOf } from '../shared/options.ts';
 import { useCheckpoint } from '../shared/use-checkpoint.tsx';
 import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
+
+const { send, options: optionsOperation } = benchmarkActions.train.sends;
 
 /** For a benchmark, by its label or by that of the checkpoint to train on. */
 export interface TrainWindowProps extends ActionWindowProps<Benchmark> {
@@ -27,43 +26,31 @@ export interface TrainWindowProps extends ActionWindowProps<Benchmark> {
   readonly parent?: (service: Service) => Promise<string>;
 }
 
-/** Options seen at services that do not list theirs. */
-const seen = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
-
 const noParent = async (): Promise<string> => '';
 
 export function TrainWindow({ row, parent, onClose }: TrainWindowProps) {
   const { bench_id: benchId } = row;
   const label = row.label ?? benchId;
-  const models = useList(modelList, 'visible');
-  const offered = useLive(runOptionsQuery('getTrainingOptions', { benchId }), 'visible');
+  const offer = useRunOffer(optionsOperation, { benchId });
   const checkpoint = useCheckpoint(parent ?? noParent);
-  const waiting =
-    (!models.loaded && !models.error) || (!offered.data && !offered.error) || checkpoint.kind === 'asking';
-  if (checkpoint.kind === 'failed' || waiting) {
+  if (!offer || checkpoint.kind === 'failed' || checkpoint.kind === 'asking') {
     const error = checkpoint.kind === 'failed' ? checkpoint.error : undefined;
     return <NoticeWindow title={`Train on ${label}`} error={error} onClose={onClose} />;
   }
-  const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
-  const named = modelsOf(offered.data).map(slug => ({ slug, name: undefined }));
   return (
     <TrainForm
+      {...offer}
       benchId={benchId}
       label={label}
-      models={listed.length > 0 ? listed : named}
-      offered={offered.data}
       parentId={checkpoint.kind === 'known' ? checkpoint.id : ''}
       onClose={onClose}
     />
   );
 }
 
-interface TrainFormProps {
+interface TrainFormProps extends RunOffer {
   readonly benchId: string;
   readonly label: string;
-  readonly models: readonly { readonly slug: string; readonly name: string | undefined }[];
-  /** The options as the service describes them. */
-  readonly offered: Readonly<Record<string, unknown>> | undefined;
   readonly parentId: string;
   readonly onClose: () => void;
 }
@@ -71,7 +58,7 @@ interface TrainFormProps {
 function TrainForm({ benchId, label, models, offered, parentId, onClose }: TrainFormProps) {
   const shell = useShell();
   const { remembered } = useWorkbench();
-  const [specs] = useState(() => optionSpecs(offered, seen));
+  const [specs] = useState(() => optionSpecs(offered, usualOptions));
   // Created once: an answer that arrives later must not replace what was typed.
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...(parentId === '' ? [modelField('base_model_slug', models)] : []),
@@ -109,13 +96,13 @@ function TrainForm({ benchId, label, models, offered, parentId, onClose }: Train
       ...(Object.keys(options).length > 0 ? { options } : {}),
     };
   };
-  const [start] = useState(() => checkingOptions(startTraining, body => body.base_model_slug, offered));
+  const [start] = useState(() => checkingOptions(send, body => body.base_model_slug, offered));
   return (
     <FormWindow
       title={`Train on ${label}`}
       fields={fields}
       action={start}
-      describe={startTraining}
+      describe={send}
       inputOf={bodyOf}
       onClose={onClose}
       onDone={run => {
