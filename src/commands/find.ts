@@ -191,6 +191,11 @@ export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
+/** That no checkpoint is what the word says, as far as they are listed. */
+export function noCheckpoint(word: string): CommandError {
+  return new CommandError(clean`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
+}
+
 export interface CheckpointSearch {
   readonly found?: FoundCheckpoint | undefined;
   /** Whether every checkpoint of the service was looked at: what was not found does not exist. */

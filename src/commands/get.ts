@@ -9,9 +9,16 @@ import { type LookedAt, lookAt } from '../resources/watch.ts';
 import type { Watching } from '../resources/watching.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
-import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
-import { type Found, findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
+import {
+  type Found,
+  findAmong,
+  findCheckpoint,
+  isCheckpointId,
+  noCheckpoint,
+  resourceOrThrow,
+  searchCheckpoint,
+} from './find.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import { checkRecordFlags, noteUnreadable, printRecord, printsRecord } from './output.ts';
@@ -85,7 +92,7 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   }
   const { row, run } = (await searchCheckpoint(word, context)).found ?? {};
   if (row) return { resource: checkpoints, id: word, row: { ...row, training_run_id: run?.training_run_id } };
-  throw new CommandError(clean`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
+  throw noCheckpoint(word);
 }
 
 export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {

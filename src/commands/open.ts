@@ -2,9 +2,8 @@
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, placeOf, type Resource } from '../resources/define.ts';
 import type { Place } from '../resources/place.ts';
-import { clean } from '../text/sanitise.ts';
-import { CommandError, exitCodes } from './exit.ts';
-import { findAmong, findCheckpoint, isCheckpointId, resourceOrThrow, searchCheckpoint } from './find.ts';
+import { CommandError } from './exit.ts';
+import { findAmong, findCheckpoint, isCheckpointId, noCheckpoint, resourceOrThrow, searchCheckpoint } from './find.ts';
 import type { CommandIo } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -26,7 +25,7 @@ async function placeOfCheckpoint(word: string, context: CommandContext): Promise
     : await findCheckpoint(word, context);
   const { run, step } = found ?? {};
   if (run && step != null) return { view: 'step', trainingRunId: run.training_run_id, step };
-  throw new CommandError(clean`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
+  throw noCheckpoint(word);
 }
 
 async function placeFor(among: readonly Resource[], word: string, context: CommandContext): Promise<Place> {

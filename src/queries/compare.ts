@@ -2,18 +2,13 @@
 import { unreadableIn } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
 import { counted, reward } from '../text/numbers.ts';
+import { type OfBoth, sides } from '../text/sides.ts';
 import { mean } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, type RunExtent, readRunRewards } from './run-extent.ts';
 import { meanOfRewards, type RewardMean, type Rollouts, rewardsByTask, taskIds } from './run-rewards.ts';
-
-/** Something of each of the two runs. */
-export interface OfBoth<Value> {
-  readonly base: Value;
-  readonly new: Value;
-}
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
@@ -43,9 +38,6 @@ export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undef
   const least = Math.min(...ratedRewards({ listed: rated, unlisted: 0 }));
   return rated.find(each => each.reward === least) ?? openable[0];
 }
-
-export const sides = ['base', 'new'] as const;
-export type Side = (typeof sides)[number];
 
 /**
  * The trajectories to look at, one of each run: first that of the run that lost the task, which is the base only if it

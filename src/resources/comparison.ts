@@ -13,14 +13,13 @@ import {
   type ComparedTask,
   lowest,
   ratedRewards,
-  type Side,
-  sides,
   trajectoriesOf,
   unlistedTask,
   withoutReward,
 } from '../queries/compare.ts';
 import type { Rollouts } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
+import { type Side, sides } from '../text/sides.ts';
 import { extentOf } from './run-extent.ts';
 
 /** @param tasks as `comparison` reads them */

@@ -1,5 +1,6 @@
 /** Two runs, task by task: the means, the paired difference with its interval, and which of them is better. */
 import { counted, difference } from '../../text/numbers.ts';
+import { type OfBoth, sides } from '../../text/sides.ts';
 import { mean } from '../../text/statistics.ts';
 import {
   type Evidence,
@@ -40,9 +41,7 @@ export interface Verdict {
   readonly moreTasks?: number | undefined;
 }
 
-export interface ComparedRuns {
-  readonly base: TaskMean;
-  readonly new: TaskMean;
+export interface ComparedRuns extends OfBoth<TaskMean> {
   /** Tasks with a reward in both runs, and all tasks that are known by name and may be of both. */
   readonly pairs: number;
   readonly tasks: number;
@@ -131,7 +130,7 @@ interface Situation {
   readonly ignoring: Evidence;
   readonly interval: Interval | undefined;
   readonly pairs: number;
-  readonly means: { readonly base: TaskMean; readonly new: TaskMean };
+  readonly means: OfBoth<TaskMean>;
   /** The service says neither that both runs have ended, nor how many rollouts they have. */
   readonly mayGoOn: boolean;
   /** Rollouts without a reward that are ignored. */
@@ -197,8 +196,6 @@ function whyNot({ evidence, means, options }: Situation, could?: string): string
   if (missing === '') return undefined;
   return could === undefined ? missing : `${missing}, which could ${could}`;
 }
-
-const sides = ['base', 'new'] as const;
 
 /** `4 of 28 rollouts of the new run have no reward` */
 function missingWords(side: string, run: TaskMean): string {

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
-import { type ComparedTask, comparison, type OfBoth, trajectoriesOf } from '../../../queries/compare.ts';
+import { type ComparedTask, comparison, trajectoriesOf } from '../../../queries/compare.ts';
 import { useList } from '../../../queries/use-list.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import {
@@ -16,6 +16,7 @@ import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { difference } from '../../../text/numbers.ts';
+import type { OfBoth } from '../../../text/sides.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';

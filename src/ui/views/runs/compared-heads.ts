@@ -1,11 +1,12 @@
 /** The first lines of a comparison: which run is which, and the mean of each. Pure. */
 import { statusMeaning } from '../../../contract/status.ts';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
-import { type ComparedTask, type OfBoth, type Side, sides } from '../../../queries/compare.ts';
+import type { ComparedTask } from '../../../queries/compare.ts';
 import { taskMeanWords } from '../../../resources/comparison.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { type OfBoth, type Side, sides } from '../../../text/sides.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
