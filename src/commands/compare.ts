@@ -157,11 +157,15 @@ export async function run(
       ties,
       ...(gate && { fail_below: failBelow, passed: gate.outcome === 'passed', gate: gate.outcome }),
     };
+    const passes =
+      gate === undefined || gate.outcome === 'passed' || (gate.outcome === 'undecided' && undecided === 'pass');
+    const code = passes ? exitCodes.done : exitCodes.failed;
+    io.exitUnread?.(code);
     const facts = factsOf(base, fresh, compared, gate);
     await printRecord(record, fresh.id, flags, io, { text: () => textOf(facts, flags.markdown ?? false, io) });
-    if (gate === undefined || gate.outcome === 'passed') return exitCodes.done;
     // On a terminal it has just been printed.
-    if (io.columns === undefined || printsRecord(flags)) io.note(gate.words);
-    return gate.outcome === 'undecided' && undecided === 'pass' ? exitCodes.done : exitCodes.failed;
+    const isPrinted = io.columns !== undefined && !printsRecord(flags);
+    if (gate && gate.outcome !== 'passed' && !isPrinted) io.note(gate.words);
+    return code;
   });
 }

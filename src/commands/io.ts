@@ -29,6 +29,11 @@ export interface CommandIo {
   readonly signal: AbortSignal;
   /** From now on SIGTERM and SIGHUP abort the signal as well, so that a command can print what it started and remove its files. */
   readonly stopOnSignals?: () => void;
+  /**
+   * Sets the exit code for a reader of standard output that goes early: by default that is no failure. For a command whose
+   * exit code is its result, which nobody can take for a good one then.
+   */
+  readonly exitUnread?: (code: ExitCode) => void;
 }
 
 const ignore = (): void => {};
@@ -43,10 +48,17 @@ function report(safe: string): void {
 /** One line: what begins a line of a CI job's log may be a command to CI. */
 const note = (text: string): void => report(sanitiseLine(text));
 
-/** Ends the process when standard output fails. */
-export function stopWriting({ code, name, message }: NodeJS.ErrnoException, asJson = false): never {
-  // The reader has enough (`| head`): not an error.
-  if (code === 'EPIPE') process.exit(exitCodes.done);
+/**
+ * Ends the process when standard output fails.
+ *
+ * @param unread the exit code if the reader has enough (`| head`), which is no error
+ */
+export function stopWriting(
+  { code, name, message }: NodeJS.ErrnoException,
+  asJson = false,
+  unread: ExitCode = exitCodes.done,
+): never {
+  if (code === 'EPIPE') process.exit(unread);
   const words = `The output is incomplete: ${code === 'ENOSPC' ? 'the disk is full' : message} (${code}).`;
   const error = { name, kind: 'failed', message: words, code, exit_code: exitCodes.failed };
   note(asJson ? JSON.stringify({ error }) : `benchtop: ${words}`);
@@ -103,7 +115,8 @@ export async function readInput({ input, signal }: Input, waitMs?: number): Prom
  * @param asJson whether a failure of standard output is reported as JSON
  */
 export function processIo(asJson: boolean): CommandIo {
-  const stop = (error: Error): never => stopWriting(error, asJson);
+  let unread: ExitCode = exitCodes.done;
+  const stop = (error: Error): never => stopWriting(error, asJson, unread);
   const interrupt = new AbortController();
   const stopOn = (name: NodeJS.Signals, code: ExitCode) =>
     process.once(name, () => interrupt.abort(new Interruption(code)));
@@ -138,6 +151,9 @@ export function processIo(asJson: boolean): CommandIo {
       stopsOnSignals = true;
       stopOn('SIGTERM', exitCodes.terminated);
       stopOn('SIGHUP', exitCodes.hungUp);
+    },
+    exitUnread: code => {
+      unread = code;
     },
   };
 }

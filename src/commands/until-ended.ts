@@ -242,6 +242,7 @@ export async function untilEnded(
   const needsNoStatus = judge !== undefined || change?.look !== undefined;
   let isJudgedOver = false;
   io.stopOnSignals?.();
+  io.exitUnread?.(exitCodes.endUnseen);
   const { note } = io;
   /** Since when an answer is missing, in milliseconds: 0 before the first and after a failure, undefined after one. */
   let silentSince: number | undefined = 0;

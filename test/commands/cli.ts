@@ -25,6 +25,8 @@ export interface CliOptions {
   readonly signal?: AbortSignal;
   /** Called when the command asks to be stopped by SIGTERM and SIGHUP as well. */
   readonly onStopOnSignals?: () => void;
+  /** Called with the exit code for a reader that goes early. */
+  readonly onExitUnread?: (code: number) => void;
   /** Called with each note. */
   readonly onNote?: (text: string) => void;
   /** Called with each chunk of output. */
@@ -56,7 +58,17 @@ interface Place {
 /** Commands on the service at an address. */
 export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
   return async (command: string, args: readonly string[], options: CliOptions = {}): Promise<Outcome> => {
-    const { input = '', asked = false, columns, environment = {}, signal, onPrint, onNote, onStopOnSignals } = options;
+    const {
+      input = '',
+      asked = false,
+      columns,
+      environment = {},
+      signal,
+      onPrint,
+      onNote,
+      onStopOnSignals,
+      onExitUnread,
+    } = options;
     const typed = typeof input === 'string' ? Readable.from([input]) : input;
     let out = '';
     const notes: string[] = [];
@@ -82,6 +94,7 @@ export function cliOn({ baseUrl, apiKey, home = testFolder() }: Place) {
       poll: { focusedMs: 20, visibleMs: 100 },
       signal: signal ?? new AbortController().signal,
       ...(onStopOnSignals && { stopOnSignals: onStopOnSignals }),
+      ...(onExitUnread && { exitUnread: onExitUnread }),
     };
     const code = await runCommandLine([...command.split(' ').filter(Boolean), ...args], io);
     return { code, out, notes: notes.join('\n') };
