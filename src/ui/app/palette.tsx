@@ -10,6 +10,7 @@ import { keyLabel } from '../keys/key.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
 import type { PaletteEntry } from '../navigation/palette.ts';
 import { paletteEntries } from '../navigation/palette-records.ts';
+import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -44,7 +45,7 @@ function paletteReducer(state: PaletteState, action: PaletteAction): PaletteStat
     case 'complete':
       return { typed: editStateOf(action.text), cursor: 0 };
     case 'move':
-      return { ...state, cursor: Math.max(0, Math.min(action.count - 1, state.cursor + action.by)) };
+      return { ...state, cursor: moveCursor(state.cursor, action.by, action.count) };
   }
 }
 
@@ -79,7 +80,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   const connection = useConnection();
   const [recent] = useState(() => remembered.recentCommands(recentEntries));
   const router = useRouter();
-  const { styles, glyphs } = useTheme();
+  const { styles } = useTheme();
   const [commands] = useState(() =>
     router
       .offered()
@@ -111,7 +112,6 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
   const lines = height - windowMargin.lines - 1;
   const cursor = Math.min(state.cursor, entries.length - 1);
   const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
-  const offset = Math.max(0, cursor - lines + 1);
 
   const accept = (): void => {
     const entry = entries[cursor];
@@ -139,17 +139,16 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
       <Window title="Go to, or run" width={width} height={height}>
         <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(state.typed, inner - 1), 0, styles.caret)}`}</Text>
         <Box flexDirection="column">
-          {entries.slice(offset, offset + lines).map((entry, index) => {
-            const underCursor = offset + index === cursor;
-            const note = truncate(entry.note, 20);
-            const title = fitCells(entry.title, inner - 3 - displayWidth(note));
-            const marker = underCursor ? styles.selected(glyphs.marker) : ' ';
-            return (
-              <Text key={entry.id} wrap="truncate">
-                {`${marker} ${underCursor ? styles.selected(title) : title} ${styles.muted(note)}`}
-              </Text>
-            );
-          })}
+          <CursorList
+            items={entries}
+            cursor={cursor}
+            height={lines}
+            keyOf={({ id }) => id}
+            lineOf={({ title, note: long }, emphasise) => {
+              const note = truncate(long, 20);
+              return `${emphasise(fitCells(title, inner - 3 - displayWidth(note)))} ${styles.muted(note)}`;
+            }}
+          />
           {entries.length === 0 ? <Text>{styles.muted('  no match')}</Text> : null}
         </Box>
       </Window>

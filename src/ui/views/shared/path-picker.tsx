@@ -10,6 +10,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
+import { CursorList, moveCursor } from '../../widgets/cursor-list.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
@@ -48,10 +49,8 @@ export function pickerReducer(state: PickerState, action: PickerAction): PickerS
       return { listing: action.listing, typed: nothing, cursor: 0 };
     case 'press':
       return { ...state, typed: edit(state.typed, action.press, oneLine) ?? state.typed, cursor: 0 };
-    case 'move': {
-      const last = shownEntries(state).length - 1;
-      return { ...state, cursor: Math.max(0, Math.min(last, state.cursor + action.by)) };
-    }
+    case 'move':
+      return { ...state, cursor: moveCursor(state.cursor, action.by, shownEntries(state).length) };
   }
 }
 
@@ -81,7 +80,6 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
   const height = Math.min(room.height, 22);
   const lines = Math.max(1, height - windowMargin.lines - 4);
   const entries = shownEntries(state);
-  const offset = Math.max(0, cursor - lines + 1);
   const mayUseFolder = choose === 'folder' && listing.entries.some(entry => entry.kind === 'file');
 
   const go = (folder: string): void => dispatch({ kind: 'show', listing: listFolder(folder, wanted) });
@@ -125,16 +123,17 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
         <Text wrap="truncate">{words}</Text>
         <Box flexDirection="column" height={lines} overflow="hidden">
           {listing.error ? <Text>{styles.danger(truncate(sanitiseLine(listing.error), inner))}</Text> : null}
-          {entries.slice(offset, offset + lines).map((entry, index) => {
-            const here = offset + index === cursor;
-            const size = entry.size === undefined ? '' : bytes(entry.size);
-            const name = fitCells(sanitiseLine(entry.name), inner - 3 - displayWidth(size));
-            return (
-              <Text key={entry.path} wrap="truncate">
-                {`${here ? styles.selected(glyphs.marker) : ' '} ${here ? styles.selected(name) : name} ${styles.muted(size)}`}
-              </Text>
-            );
-          })}
+          <CursorList
+            items={entries}
+            cursor={cursor}
+            height={lines}
+            keyOf={({ path }) => path}
+            lineOf={(entry, emphasise) => {
+              const size = entry.size === undefined ? '' : bytes(entry.size);
+              const name = fitCells(sanitiseLine(entry.name), inner - 3 - displayWidth(size));
+              return `${emphasise(name)} ${styles.muted(size)}`;
+            }}
+          />
         </Box>
         <Text wrap="truncate">
           {styles.muted(`${keyOf(overlayCommands.submit)} opens; type a part of a name, or a path`)}

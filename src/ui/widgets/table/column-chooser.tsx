@@ -1,12 +1,13 @@
 /** The window that shows, hides and widens the columns of a table. */
 
-import { Box, Text } from 'ink';
+import { Box } from 'ink';
 import { useReducer } from 'react';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import { own } from '../../../text/own.ts';
 import { padEnd } from '../../../text/width.ts';
 import { columnCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
+import { CursorList, moveCursor } from '../cursor-list.tsx';
 import { useTheme } from '../theme/theme.tsx';
 import { Window, windowMargin } from '../window.tsx';
 
@@ -42,7 +43,7 @@ export function chooserReducer<Row>(
     const preference = own(state.choice, column.id) ?? {};
     switch (action.kind) {
       case 'move':
-        return { ...state, cursor: Math.max(0, Math.min(columns.length - 1, state.cursor + action.by)) };
+        return { ...state, cursor: moveCursor(state.cursor, action.by, columns.length) };
       case 'toggle': {
         const shown = !(preference.shown ?? !column.wide);
         return { ...state, choice: { ...state.choice, [column.id]: { ...preference, shown } } };
@@ -68,17 +69,13 @@ export function ColumnChooser<Row>({ columns, choice, room, onChoose, onClose }:
     dispatch(action);
     onChoose(chooserReducer(columns)(state, action).choice);
   };
-  const lines = columns.map((column, index) => {
+  const lineOf = (column: Column<Row>, emphasise: (text: string) => string): string => {
     const { shown = !column.wide, wider = 0 } = own(state.choice, column.id) ?? {};
     const auto = column.wide && own(state.choice, column.id)?.shown === undefined ? 'where there is room' : '';
     const extra = wider === 0 ? auto : `${wider > 0 ? '+' : ''}${wider}`;
-    const marker = index === state.cursor ? styles.selected(glyphs.marker) : ' ';
-    const title = padEnd(column.title, 20);
-    return `${marker} ${shown ? glyphs.check : ' '} ${index === state.cursor ? styles.selected(title) : title} ${styles.muted(extra)}`;
-  });
-  const height = Math.min(lines.length + windowMargin.lines, room.height);
-  const shownLines = height - windowMargin.lines;
-  const offset = Math.max(0, Math.min(lines.length - shownLines, state.cursor - shownLines + 1));
+    return `${shown ? glyphs.check : ' '} ${emphasise(padEnd(column.title, 20))} ${styles.muted(extra)}`;
+  };
+  const height = Math.min(columns.length + windowMargin.lines, room.height);
   return (
     <KeyScope
       modal
@@ -95,11 +92,13 @@ export function ColumnChooser<Row>({ columns, choice, room, onChoose, onClose }:
     >
       <Window title="Columns" width={Math.min(widest, room.width)} height={height}>
         <Box flexDirection="column">
-          {lines.slice(offset, offset + shownLines).map((line, index) => (
-            <Text key={index} wrap="truncate">
-              {line}
-            </Text>
-          ))}
+          <CursorList
+            items={columns}
+            cursor={state.cursor}
+            height={height - windowMargin.lines}
+            keyOf={({ id }) => id}
+            lineOf={lineOf}
+          />
         </Box>
       </Window>
     </KeyScope>
