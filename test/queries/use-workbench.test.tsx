@@ -1,9 +1,19 @@
 /** What would be lost if the program ended now. */
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
-import { trajectoryJobId, useUnfinished } from '../../src/queries/use-workbench.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { BenchmarkUpload } from '../../src/queries/uploads/benchmark-upload.ts';
+import { TrajectoryUpload } from '../../src/queries/uploads/trajectory-upload.ts';
+import {
+  trajectoryJobId,
+  useJob,
+  usePin,
+  useUnfinished,
+  useUnfinishedUploads,
+} from '../../src/queries/use-workbench.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
+import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 it('is what a view says, as long as it says so', () => {
@@ -37,4 +47,48 @@ it('an upload of trajectories is one job for a file, a dataset and an agent', ()
   ];
   expect(new Set([upload, ...others].map(trajectoryJobId)).size).toBe(4);
   expect(trajectoryJobId({ ...upload })).toBe(trajectoryJobId(upload));
+});
+
+/** Draws once with a new workbench, and returns what was read then. */
+function drawn<Value>(read: () => Value, prepare: (workbench: Workbench) => void = () => {}) {
+  const store = RememberedStore.inMemory('test');
+  const remembered = () => store;
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  prepare(workbench);
+  const values: Value[] = [];
+  function View() {
+    values.push(read());
+    return null;
+  }
+  const { unmount } = render(
+    <WorkbenchProvider workbench={workbench}>
+      <View />
+    </WorkbenchProvider>,
+  );
+  onTestFinished(() => {
+    unmount();
+    workbench.close();
+  });
+  return { store, last: () => values.at(-1) };
+}
+
+it('a job is none of another kind', () => {
+  const { last } = drawn(
+    () => [useJob('job', TrajectoryUpload)?.id, useJob('job', BenchmarkUpload)?.id],
+    ({ jobs }) => jobs.add(new TrajectoryUpload('job', '/file', 'mine')),
+  );
+  expect(last()).toEqual(['job', undefined]);
+});
+
+it('a pin says whether it was kept', () => {
+  const { store, last } = drawn(() => usePin({ kind: 'run', id: 'evr_1', label: 'baseline' }));
+  expect([last()?.(), last()?.()]).toEqual(['Pinned to Watch', 'No longer pinned']);
+  store.pin = () => false;
+  expect(last()?.()).toBe('Nothing was changed in Watch.');
+});
+
+it('an upload that another window has begun is shown as unfinished', async () => {
+  const { store, last } = drawn(useUnfinishedUploads);
+  store.uploads.begin('/folder', 'bench_1');
+  await eventually(() => expect(last()).toEqual([{ folder: '/folder', benchId: 'bench_1' }]));
 });

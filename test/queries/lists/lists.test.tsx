@@ -3,10 +3,12 @@
 import { hashKey } from '@tanstack/react-query';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ListSource } from '../../../src/queries/lists/list.ts';
+import type { FieldOrder } from '../../../src/queries/lists/order.ts';
+import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import { listQuery, useList, usePagedList } from '../../../src/queries/use-list.ts';
+import { listQuery, type PagedList, useList, useOrderedSource, usePagedList } from '../../../src/queries/use-list.ts';
 import { useLive } from '../../../src/queries/use-live.ts';
 import { countText, useListCount } from '../../../src/queries/use-workbench.ts';
 import { useWorkbench, Workbench, WorkbenchProvider } from '../../../src/queries/workbench.tsx';
@@ -130,6 +132,94 @@ describe('the reader of a list', () => {
     rerender(tree(second));
     await eventually(() => expect(reader.source).toBe(second));
     await eventually(() => expect(lastFrame()).toBe('25 rows'));
+  });
+});
+
+describe('a list on screen', () => {
+  const byValue: FieldOrder = { field: 'value', descending: false };
+
+  /** Shows a list in an order, if one is wanted; the queries that were sent. */
+  function paged(count: number, wanted?: FieldOrder) {
+    const { server, workbench, source: plain } = world(count);
+    const asked: (string | undefined)[] = [];
+    const source: ListSource<Row> = {
+      ...plain,
+      sorts: true,
+      readPage: context => {
+        asked.push(context.query.sort ?? undefined);
+        return plain.readPage(context);
+      },
+    };
+    const lists: PagedList<Row>[] = [];
+    function List({ of }: { of: ListSource<Row> }) {
+      const ordered = useOrderedSource(of, wanted);
+      lists.push(usePagedList(ordered, useLive(ordered.query, 'focused').data));
+      return null;
+    }
+    const tree = (of: ListSource<Row>) => (
+      <WorkbenchProvider workbench={workbench}>
+        <List of={of} />
+      </WorkbenchProvider>
+    );
+    const { rerender, unmount } = render(tree(source));
+    close = () => {
+      unmount();
+      workbench.close();
+    };
+    const last = () => lists.at(-1) as PagedList<Row>;
+    const sorted = () => [...new Set(lists.map(({ sortedAs }) => sortedAs))];
+    return {
+      server,
+      workbench,
+      source,
+      asked,
+      last,
+      sorted,
+      unmount,
+      show: (of: ListSource<Row>) => rerender(tree(of)),
+    };
+  }
+
+  it('is sorted here if it is short, and by the service if it is long', async () => {
+    const short = paged(5, byValue);
+    await eventually(() => expect(short.last().rows).toHaveLength(5));
+    expect([short.asked, short.sorted()]).toEqual([[undefined], ['all']]);
+    close?.();
+    const long = paged(25, byValue);
+    await eventually(() => expect(long.last().sortedAs).toBe('service'));
+    expect(long.asked.slice(0, 2)).toEqual([undefined, 'value']);
+    expect(long.sorted()).toContain('asked');
+  });
+
+  it('gives the rows of the list that is shown now', async () => {
+    const { workbench, source, last, show } = paged(5);
+    await eventually(() => expect(last().rows).toHaveLength(5));
+    const other = { ...source, key: ['others'] };
+    show(other);
+    await eventually(() => expect(last().rows).toHaveLength(5));
+    expect(last().latest()).toBe(workbench.lists.of(other).data);
+  });
+
+  it('reads what is in view once scrolling has come to rest, and no more once it is left', async () => {
+    const { server, workbench, source, last, unmount } = paged(45);
+    const reader = workbench.lists.of(source);
+    await eventually(() => expect(last().loaded).toBe(true));
+    await reader.readRest();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const refresh = vi.spyOn(reader, 'refreshView');
+    for (const from of [10, 30, 22]) last().see(reader.data.rows.slice(from, from + 3), false);
+    vi.advanceTimersByTime(1_000);
+    expect(refresh).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
+    const polled = async (): Promise<number> => {
+      const { asked } = server;
+      await reader.poll({ signal: new AbortController().signal } as QueryContext);
+      return server.asked - asked;
+    };
+    expect(await polled()).toBe(4);
+    unmount();
+    expect(await polled()).toBe(1);
   });
 });
 

@@ -8,6 +8,7 @@ import { FolderError, planUpload } from '../../../src/queries/uploads/benchmark-
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
 import { UploadUrlError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
+import { eventually } from '../../eventually.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 import { withAnswers } from '../../service/fake-service.ts';
 
@@ -54,6 +55,12 @@ describe('a folder', () => {
     expect((await planUpload(folder)).notes).toEqual(['Left out: 1 hidden entry']);
   });
 
+  it.each([[{}], [{ label: '' }]])('goes by the name of its manifest if that has no label: %j', async more => {
+    put('manifest.json', manifest(more));
+    put('data/a.txt', 'hello');
+    expect((await planUpload(folder)).name).toBe('mine');
+  });
+
   it('has at most so many files', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
@@ -66,6 +73,7 @@ describe('a folder', () => {
     ['without a manifest', () => {}, /no manifest.json/],
     ['with one that is no JSON', () => put('manifest.json', '{'), /not JSON/],
     ['with one that is a list', () => put('manifest.json', '[]'), /must hold an object/],
+    ['with one that is a text', () => put('manifest.json', '"mine"'), /must hold an object/],
     [
       'with a link out of it',
       () => {
@@ -135,12 +143,38 @@ describe('an upload', () => {
       ...service,
       putUpload: (...order) => {
         during.push(upload.files);
+        order[2]?.onProgress?.(2, 5);
+        during.push(upload.files, upload.state);
         return service.putUpload(...order);
       },
     };
     await upload.run(async () => spied);
-    expect(during).toMatchObject([[{ state: 'sending', sent: 0 }]]);
+    expect(during).toMatchObject([
+      [{ state: 'sending', sent: 0 }],
+      [{ state: 'sending', sent: 2 }],
+      { phase: 'uploading', sent: 2, began: { sent: 0 } },
+    ]);
     expect(upload.files).toMatchObject([{ state: 'sent', sent: 5 }]);
+  });
+
+  it('shows a file that was changed meanwhile as one that waits', async () => {
+    put('manifest.json', manifest());
+    put('data/a.txt', 'hello');
+    put('data/b.txt', 'hello');
+    const upload = await uploadOf();
+    const spied: Service = {
+      ...service,
+      putUpload: async (...order) => {
+        if (order[0].path === 'data/b.txt') await eventually(() => expect(upload.files[0]?.state).not.toBe('sending'));
+        else if (upload.files[0]?.file.size === 5) put('data/a.txt', 'hello again');
+        during.push(upload.files[0]?.state);
+        return service.putUpload(...order);
+      },
+    };
+    const during: unknown[] = [];
+    await upload.run(async () => spied);
+    expect(upload.state).toMatchObject({ phase: 'done', error: undefined });
+    expect(during).toEqual(['sending', 'waiting', 'sending']);
   });
 
   it('says before the first file that it goes to another host, once for a service (X4)', async () => {

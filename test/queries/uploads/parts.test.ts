@@ -1,9 +1,14 @@
 /** Parts of an upload that need no service: the file table, the record, the names in a refusal. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { FileTable } from '../../../src/queries/uploads/file-table.ts';
+import { isIngested } from '../../../src/queries/uploads/ingest.ts';
+import { Jobs } from '../../../src/queries/uploads/job.ts';
 import { pathsNamedIn } from '../../../src/queries/uploads/local-files.ts';
+import { Occurrences } from '../../../src/queries/uploads/occurrences.ts';
 import { SentFiles } from '../../../src/queries/uploads/sent-files.ts';
+import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { ConflictError, ValidationError } from '../../../src/service/errors.ts';
 
 const fileOf = (index: number) => ({ path: `d/${index}.txt`, absolute: `/d/${index}.txt`, size: 10, changed: index });
 const many = Array.from({ length: 1_000 }, (_, index) => fileOf(index));
@@ -51,6 +56,25 @@ describe('the record of an upload', () => {
     again.load();
     expect(many.every(file => again.holds(file))).toBe(true);
     store.close();
+  });
+
+  it('is written after 32 files, or after half a second', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { uploads } = RememberedStore.inMemory('test');
+    const sent = new SentFiles(uploads, '/d');
+    sent.declare('bench_1', many, many);
+    const note = vi.spyOn(uploads, 'note');
+    const [first, ...others] = many.slice(0, 34).map(
+      ({ path }) =>
+        () =>
+          sent.add(path, 'mark'),
+    );
+    first?.();
+    for (const add of others.slice(0, 32)) add();
+    vi.setSystemTime(Date.now() + 501);
+    others.at(-1)?.();
+    expect(note.mock.calls.map(([, , files]) => files.length)).toEqual([1, 32, 1]);
   });
 
   it('is of the newest id: a program that still sends for an older one disturbs none', () => {
@@ -101,4 +125,24 @@ describe('the names in a refusal', () => {
   ])('%j', (value, found) => {
     expect(pathsNamedIn(value, paths).sort()).toEqual([...found].sort());
   });
+});
+
+it('a benchmark was ingested already if the service says so by a code, or of a conflict in words', () => {
+  const code = 'benchmark_already_ingested';
+  expect(isIngested(new ValidationError('It is there.', { status: 400, code }))).toBe(true);
+  expect(isIngested(new ConflictError('It was ingested.', { status: 409 }))).toBe(true);
+  expect(isIngested(new ConflictError('It is busy.', { status: 409 }))).toBe(false);
+  expect(isIngested(new ValidationError('It cannot be ingested.', { status: 400 }))).toBe(false);
+});
+
+it('equal trajectories are told apart by their number, or by their trace', () => {
+  const occurrences = new Occurrences();
+  const [plain, traced] = [{ reward: 1 }, { reward: 1, trace_id: 't' }];
+  expect([plain, plain, traced, traced].map(each => occurrences.next(each))).toEqual([1, 2, 1, 1]);
+});
+
+it('of the jobs that have ended the last twenty are kept', () => {
+  const jobs = new Jobs();
+  for (let index = 1; index <= 23; index += 1) jobs.add(new TrajectoryUpload(`job ${index}`, '/file', 'mine'));
+  expect(jobs.list().map(({ id }) => id)).toEqual(Array.from({ length: 21 }, (_, index) => `job ${index + 3}`));
 });

@@ -204,6 +204,18 @@ describe('an upload whose files the service has lost', () => {
   });
 });
 
+it('a file that is named in a failure of the service is not sent again for that', async () => {
+  const folder = folderOf(2);
+  const memory = remembered();
+  await run(await uploadOf(folder, memory()), failing('put', dead, { name: nameOf(1), times: 9 }));
+  const failure = new ServiceError('server', `${nameOf(0)} could not be read.`, { status: 500 });
+  const { service: spy, asked } = watched(failing('ingest', failure, { times: 9 }));
+  const upload = await uploadOf(folder, memory());
+  await run(upload, spy);
+  expect(upload.state.error?.message).toBe(failure.message);
+  expect(asked).toEqual(['createUpload', `put ${nameOf(1)}`, 'ingest']);
+});
+
 describe('a folder that is edited between two tries', () => {
   it('has its manifest read again, also by the same program', async () => {
     const folder = folderOf();
@@ -510,6 +522,13 @@ describe('addresses that are no good any more', () => {
     expect(benchmarksOf(data.folder, folder.label)[0]?.files).toHaveLength(10);
     await moving.close();
     await now.end();
+  });
+
+  it('are asked for three times for a file', async () => {
+    const { service: spy, asked } = watched(failing('put', dead, { times: 1_000 }));
+    await run(await uploadOf(folderOf(1), remembered()()), spy);
+    expect(asked.filter(each => each === 'createUpload')).toHaveLength(3);
+    expect(asked.filter(each => each === `put ${nameOf(0)}`)).toHaveLength(3);
   });
 
   it('are not asked for without end if no address answers', async () => {

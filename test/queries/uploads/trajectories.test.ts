@@ -78,6 +78,7 @@ describe('a file', () => {
   const tricky = [
     { a: 'braces } ] , in text', b: [1, [2, { c: '"quoted" \\\\' }]] },
     { empty: {}, list: [], text: '' },
+    { odd: 'one " quote, and a brace }' },
     { wide: '日本語 🙂 \u0000 \\u0041' },
   ];
   const written: readonly (readonly [string, string])[] = [
@@ -100,6 +101,7 @@ describe('a file', () => {
   it.each([
     ['cut off in the middle of a list', `[${line('a')}, {"b": 1`, 2],
     ['with more after the end of its list', `[${line('a')}] ${line('b')} ${line('c')}`, 2],
+    ['with a list of more after the end of its list', `[${line('a')}] ${line('b')}, ${line('c')}`, 2],
     ['with brackets that do not fit', `[${line('a')}, {"b": ]}, ${line('c')}]`, 3],
     ['that is not UTF-8', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]), 1],
   ])('%s has failures, and nothing of it is passed over silently', async (_, text, place) => {
@@ -113,8 +115,8 @@ describe('a file', () => {
     const many = Array.from({ length: 250 }, (_, index) => line(`number ${index}`));
     const upload = await uploaded([...many, 'broken', JSON.stringify({ nothing: 1 }), line('number 0')].join('\n'));
     const { outcomes } = upload;
-    const { phase, size, handled } = upload.state;
-    expect([phase, outcomes.length, handled]).toEqual(['done', 253, size]);
+    const { phase, size, handled, hasSent } = upload.state;
+    expect([phase, outcomes.length, handled, hasSent]).toEqual(['done', 253, size, true]);
     expect(outcomes.map(({ line: place }) => place)).toEqual(Array.from({ length: 253 }, (_, index) => index + 1));
     expect(outcomes.filter(({ status }) => status === 'uploaded')).toHaveLength(251);
     expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'error', 'uploaded']);
@@ -132,6 +134,12 @@ describe('a file', () => {
   ])('has %j as one line: %j', async (item, expected) => {
     const bytes = Buffer.from(item);
     expect(String(Buffer.from(await lineAt(reading(bytes, 3), { start: 0, end: bytes.length })))).toBe(expected);
+  });
+
+  it('of which nothing can be read is not sent', async () => {
+    const { state, outcomes } = await uploaded('broken\n3\n');
+    expect(state).toMatchObject({ phase: 'done', hasSent: false, counts: { stored: 0, skipped: 0, failed: 2 } });
+    expect(outcomes.map(({ line: place }) => place)).toEqual([1, 2]);
   });
 
   it('that was uploaded already is skipped', async () => {
@@ -218,6 +226,10 @@ describe('a file', () => {
     await upload.run(async () => service);
     expect(upload.state.phase).toBe('failed');
     expect(upload.state.error?.message).toContain('ENOENT');
+    const again = upload.run(() => Promise.withResolvers<Service>().promise);
+    expect(upload.state).toMatchObject({ phase: 'uploading', error: undefined });
+    upload.cancel();
+    await again;
   });
 });
 
@@ -298,6 +310,12 @@ describe('an outcome of a service that names them differently', () => {
       0,
     ],
     [
+      { uploaded: 2, skipped: 3, failures: [] },
+      { stored: 2, skipped: 1, failed: 0 },
+      ['counted', 'counted', 'counted'],
+      0,
+    ],
+    [
       { uploaded: 1, skipped: 0, failures: [{ item_index: 2 }] },
       { stored: 1, skipped: 0, failed: 2 },
       ['counted', 'counted', 'failed'],
@@ -373,6 +391,15 @@ describe('an upload that is interrupted', () => {
     expect(second.sent[0]?.key).toBe(first.sent[1]?.key);
     expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, failed: 0 } });
     expect(memory().trajectoryUploads.unfinished()).toEqual([]);
+  });
+
+  it('begins anew if the user wants it so', () => {
+    const { trajectoryUploads: records } = remembered()();
+    const upload = new TrajectoryUpload('job', '/file', 'mine', { records });
+    records.begin({ path: '/file', dataset: 'mine', agent: undefined }, { mark: 'm', key: 'k', size: 1 });
+    expect(upload.hasStarted).toBe(true);
+    upload.startOver();
+    expect(upload.hasStarted).toBe(false);
   });
 
   it('sends the same batch with the same key, whatever the service says of its agent', async () => {
