@@ -27,7 +27,7 @@ export interface AcrossOptions<Row> {
   readonly operation: Operation;
   /** Reads rows of one benchmark. */
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
-  /** Skips the request for a benchmark whose record says that it has none. */
+  /** Skips the request for a benchmark whose record says that it has none, as long as another may have some. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;
   /** In the plural, for the notes: `runs`. */
   readonly words: string;
@@ -149,7 +149,10 @@ async function nextBenchmarks(
   const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
   const page = await service.call('listBenchmarks', { query }, { signal });
   progressed?.();
-  const parts = page.items.filter(mayHave).map(({ bench_id }) => ({ benchId: bench_id }));
+  const held = page.items.filter(mayHave);
+  // One is asked even if none says that it has any: only the answer tells whether the service has such lists.
+  const asked = held.length > 0 ? held : page.items.slice(0, 1);
+  const parts = asked.map(({ bench_id }) => ({ benchId: bench_id }));
   return { parts, benchmarks: nextCursor(page, next => next === cursor) ?? null, unread: page.dropped };
 }
 

@@ -1,5 +1,6 @@
 /** Services without lists: resources seen here are shown instead, with a note. */
 import { describe, expect, it } from 'vitest';
+import { everyRun } from '../../src/queries/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list.ts';
 import { readListed, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
 import { rememberedAt } from '../../src/queries/remembered/seen.ts';
@@ -10,6 +11,7 @@ import { readOf } from '../../src/resources/watching.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
 import { fakeService } from '../service/fake-service.ts';
+import { hostileServer, json, serviceAt } from '../service/hostile-server.ts';
 
 interface Run {
   readonly id: string;
@@ -78,6 +80,19 @@ describe('a list', () => {
       throw new RequestError('no', { code: 'x' });
     });
     await expect(readListed(failing, { service, query: {}, signal, memory })).rejects.toThrow('no');
+  });
+
+  it('shows the runs started here where no benchmark counts any and the service does not list runs', async () => {
+    const items = ['b1', 'b2'].map(bench_id => ({ bench_id, eval_run_count: 0 }));
+    const { url } = await hostileServer((response, request) => {
+      if (request.url?.startsWith('/api/v1/benchmarks')) return json({ items, has_more: false })(response, request);
+      return json({ error: { type: 'invalid_request_error', code: 'resource_not_found' } }, 404)(response, request);
+    });
+    const memory = RememberedStore.inMemory('test');
+    memory.see([{ kind: 'run', id: 'started', label: 'started', parent: 'b1', record: { eval_run_id: 'started' } }]);
+    const listed = await readListed(everyRun, { service: serviceAt(url).service, query: {}, signal, memory });
+    expect(listed.items).toMatchObject([{ eval_run_id: 'started' }]);
+    expect(listed.note).toContain('does not list runs');
   });
 });
 
