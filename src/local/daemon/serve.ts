@@ -205,20 +205,14 @@ async function serveStores(
 ): Promise<RunningService> {
   const { dataFolder, version = '', port = 0, apiKey, upstream, rateLimit, idleMs } = options;
   const key = apiKey ?? apiKeyOf(dataFolder);
-  const { database, benchmarks, evaluations, training, deployments, secrets, uploads, weights, keyring } = stores;
+  const { database, deployments, uploads, weights, keyring } = stores;
   // Chat never waits for an evaluation, and nothing waits for training.
   const chatWorker = new WorkerThread({ name: 'chat' });
   const sampler = new WorkerThread({ name: 'rollouts' });
   const trainer = new WorkerThread({ name: 'training', lowPriority: true });
   const graders = new WorkerThread({ name: 'graders' });
   const catalog = new Catalog(deployments, weights, upstream);
-  const engine = new Engine({
-    attempts: stores.attempts,
-    images: { benchmarks, uploads, graders },
-    evaluation: { benchmarks, evaluations, training, secrets, catalog, worker: sampler, graders },
-    training: { dataFolder, benchmarks, training, secrets, catalog, folder: weights, worker: trainer },
-    deployment: { deployments, training, catalog, folder: weights, worker: chatWorker },
-  });
+  const engine = new Engine({ ...stores, dataFolder, catalog, chatWorker, sampler, trainer, graders });
   engine.recover();
   sweepFiles(stores);
   seed(stores, ensureOrganization(database, key));

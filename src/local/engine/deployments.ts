@@ -7,34 +7,24 @@ import { isStorageError } from '../../text/errors.ts';
 import { buildBaseModel } from '../model/base-models.ts';
 import { unpackCheckpoint } from '../model/checkpoint-file.ts';
 import { deserialise, serialise } from '../model/model-file.ts';
-import type { DeploymentStore } from '../store/deployments.ts';
 import { newId } from '../store/ids.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { DeploymentRow, Failure } from '../store/records.ts';
-import type { TrainingStore } from '../store/training.ts';
 import { readVerified, readVerifiedAs, WeightFileError, writeDurably } from '../store/weight-files.ts';
-import type { WeightFolder } from '../store/weight-folder.ts';
-import { type Catalog, isBaseModel } from './catalog.ts';
+import { isBaseModel } from './catalog.ts';
 import { failureCodeOf, failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
-import type { WorkerThread } from './worker-thread.ts';
+import type { EngineParts } from './parts.ts';
 
-export interface DeploymentParts {
-  readonly deployments: DeploymentStore;
-  readonly training: TrainingStore;
-  readonly catalog: Catalog;
-  readonly folder: WeightFolder;
-  /** The thread that serves chat: the model loaded for the probe stays ready there. */
-  readonly worker: WorkerThread;
-}
+type Parts = Pick<EngineParts, 'deployments' | 'training' | 'catalog' | 'weights' | 'chatWorker'>;
 
 export class Deployer implements JobSource, JobRecords {
   readonly kind = 'deployment';
   /** One at a time: of two under one slug, the later one answers in the end. */
   readonly concurrency = 1;
-  readonly #parts: DeploymentParts;
+  readonly #parts: Parts;
 
-  constructor(parts: DeploymentParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -64,7 +54,7 @@ export class Deployer implements JobSource, JobRecords {
 
   /** Deletes a deployment, first its files, then its row. Returns whether there was a row. */
   remove(deploymentId: string): boolean {
-    const { deployments, folder } = this.#parts;
+    const { deployments, weights: folder } = this.#parts;
     deployments.leave(deploymentId);
     folder.removeDeployment(deploymentId);
     return deployments.delete(deploymentId);
@@ -88,7 +78,7 @@ export class Deployer implements JobSource, JobRecords {
 
   /** Undefined if the deployment was deleted in the meantime. */
   async #merge({ deployment_id, organization_id, checkpoint_id, model_id }: DeploymentRow) {
-    const { deployments, training, folder, catalog } = this.#parts;
+    const { deployments, training, weights: folder, catalog } = this.#parts;
     if (!deployments.move(deployment_id, 'MERGING')) return undefined;
     await turn();
     const checkpoint = training.checkpoint(organization_id, checkpoint_id);
@@ -111,8 +101,8 @@ export class Deployer implements JobSource, JobRecords {
   }
 
   async #deploy(deployment: DeploymentRow, signal: AbortSignal): Promise<void> {
-    const { catalog, worker, deployments } = this.#parts;
-    await worker.probe(catalog.servedBy(deployment), signal);
+    const { catalog, chatWorker, deployments } = this.#parts;
+    await chatWorker.probe(catalog.servedBy(deployment), signal);
     deployments.deploy(deployment.deployment_id);
   }
 }

@@ -3,11 +3,12 @@
  * database, so a killed process resumes where it stopped.
  */
 import type { JobAttempts, JobKind, JobRecords, SetAside } from '../store/job-attempts.ts';
-import { Deployer, type DeploymentParts } from './deployments.ts';
-import { type EvaluationParts, EvaluationRunner } from './evaluations.ts';
-import { ImageBuilder, type ImageParts } from './images.ts';
+import { Deployer } from './deployments.ts';
+import { EvaluationRunner } from './evaluations.ts';
+import { ImageBuilder } from './images.ts';
 import { JobQueue, type JobSource, type WaitingJob } from './job-queue.ts';
-import { type TrainingParts, TrainingRunner } from './training.ts';
+import type { EngineParts } from './parts.ts';
+import { TrainingRunner } from './training.ts';
 
 /**
  * After an abnormal end, the jobs that were under way are resumed one after the other, this many milliseconds apart: it
@@ -15,27 +16,20 @@ import { type TrainingParts, TrainingRunner } from './training.ts';
  */
 const resumeEveryMs = 1_000;
 
-export interface EngineParts {
-  readonly attempts: JobAttempts;
-  readonly images: ImageParts;
-  readonly evaluation: EvaluationParts;
-  readonly training: TrainingParts;
-  readonly deployment: DeploymentParts;
-}
-
 export class Engine {
   readonly #attempts: JobAttempts;
   readonly #records: Readonly<Record<JobKind, JobRecords>>;
   readonly #queues: Readonly<Record<JobKind, JobQueue>>;
   readonly deployer: Deployer;
 
-  constructor({ attempts, images, evaluation, training, deployment }: EngineParts) {
+  constructor(parts: EngineParts) {
+    const { attempts } = parts;
     this.#attempts = attempts;
-    this.deployer = new Deployer(deployment);
+    this.deployer = new Deployer(parts);
     const sources = {
-      'image build': new ImageBuilder(images),
-      evaluation: new EvaluationRunner(evaluation),
-      training: new TrainingRunner(training),
+      'image build': new ImageBuilder(parts),
+      evaluation: new EvaluationRunner(parts),
+      training: new TrainingRunner(parts),
       deployment: this.deployer,
     };
     this.#records = sources;

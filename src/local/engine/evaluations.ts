@@ -3,18 +3,16 @@ import { isStorageError } from '../../text/errors.ts';
 import { hashOf } from '../../text/hash.ts';
 import { shuffled } from '../model/prng.ts';
 import type { Task } from '../samples/manifest.ts';
-import type { BenchmarkStore } from '../store/benchmarks.ts';
-import { type EvaluationStore, rolloutKey } from '../store/evaluations.ts';
+import { rolloutKey } from '../store/evaluations.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { EvalRunRow, Failure } from '../store/records.ts';
-import type { SecretStore } from '../store/secrets.ts';
-import type { TrainingStore } from '../store/training.ts';
 import { WeightFileError } from '../store/weight-files.ts';
-import type { Catalog, ModelSource } from './catalog.ts';
+import type { ModelSource } from './catalog.ts';
 import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 import { type EvaluationOptions, evaluationOptions } from './options.ts';
+import type { EngineParts } from './parts.ts';
 import { environmentOf, failedRollout, orderOf, type PlannedRollout, recordOf, ungraded } from './rollouts.ts';
 import { answerUpstream } from './upstream.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
@@ -23,16 +21,10 @@ import type { WorkerThread } from './worker-thread.ts';
 /** Rollouts recorded together, which is the most that a kill can lose. */
 const batchSize = 8;
 
-export interface EvaluationParts {
-  readonly benchmarks: BenchmarkStore;
-  readonly evaluations: EvaluationStore;
-  readonly training: TrainingStore;
-  readonly secrets: SecretStore;
-  readonly catalog: Catalog;
-  readonly worker: WorkerThread;
-  /** A thread for graders alone: an expression may hang it. */
-  readonly graders: WorkerThread;
-}
+type Parts = Pick<
+  EngineParts,
+  'benchmarks' | 'evaluations' | 'training' | 'secrets' | 'catalog' | 'sampler' | 'graders'
+>;
 
 function optionsOf({ options }: EvalRunRow): EvaluationOptions {
   return evaluationOptions(JSON.parse(options) as Partial<EvaluationOptions>);
@@ -52,9 +44,9 @@ function planOf(tasks: readonly Task[], options: EvaluationOptions): PlannedRoll
 export class EvaluationRunner implements JobSource, JobRecords {
   readonly kind = 'evaluation';
   readonly concurrency = 4;
-  readonly #parts: EvaluationParts;
+  readonly #parts: Parts;
 
-  constructor(parts: EvaluationParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -103,7 +95,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
   }
 
   async #rollouts(run: EvalRunRow, batch: readonly PlannedRollout[], signal: AbortSignal): Promise<RolloutResult[]> {
-    const { secrets, training, catalog, worker, graders } = this.#parts;
+    const { secrets, training, catalog, sampler, graders } = this.#parts;
     const checkpoint = run.parent_checkpoint_id
       ? training.checkpoint(run.organization_id, run.parent_checkpoint_id)
       : undefined;
@@ -129,7 +121,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
     });
     const results =
       source.kind === 'local'
-        ? await worker.rollouts(source.model, orders, signal)
+        ? await sampler.rollouts(source.model, orders, signal)
         : await upstreamRollouts(source, orders, graders, signal);
     return [...results, ...others];
   }

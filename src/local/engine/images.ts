@@ -4,22 +4,15 @@
  */
 import { errorMessage, isStorageError } from '../../text/errors.ts';
 import { type ManifestTask, readTask, runtimeOf } from '../samples/manifest.ts';
-import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { Failure } from '../store/records.ts';
-import type { UploadFolder } from '../store/upload-folder.ts';
 import type { Job, JobSource } from './job-queue.ts';
-import type { WorkerThread } from './worker-thread.ts';
+import type { EngineParts } from './parts.ts';
 
 /** Images read from the database at once. */
 const batchSize = 16;
 
-export interface ImageParts {
-  readonly benchmarks: BenchmarkStore;
-  readonly uploads: UploadFolder;
-  /** A thread for graders alone: an expression may hang it. */
-  readonly graders: WorkerThread;
-}
+type Parts = Pick<EngineParts, 'benchmarks' | 'uploads' | 'graders'>;
 
 const emptyAnswer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens: 0, finish_reason: 'stop' } as const;
 
@@ -27,9 +20,9 @@ const emptyAnswer = { text: '', tokens: [], prompt_tokens: 0, completion_tokens:
 export class ImageBuilder implements JobSource, JobRecords {
   readonly kind = 'image build';
   readonly concurrency = 4;
-  readonly #parts: ImageParts;
+  readonly #parts: Parts;
 
-  constructor(parts: ImageParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 

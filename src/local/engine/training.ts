@@ -5,34 +5,24 @@
 import { rmSync } from 'node:fs';
 import { isStorageError } from '../../text/errors.ts';
 import type { Task } from '../samples/manifest.ts';
-import type { BenchmarkStore } from '../store/benchmarks.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { CheckpointRow, Failure, TrainingRunRow } from '../store/records.ts';
-import type { SecretStore } from '../store/secrets.ts';
-import type { TrainingStore } from '../store/training.ts';
 import { readVerified, WeightFileError } from '../store/weight-files.ts';
-import type { WeightFolder } from '../store/weight-folder.ts';
-import type { Catalog } from './catalog.ts';
 import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
 import type { LocalModel, TrainingNews, TrainingOrder, TrainingTask } from './messages.ts';
+import type { EngineParts } from './parts.ts';
 import { environmentOf, recordOf } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
 import { trainingSplits } from './validation.ts';
-import type { WorkerThread } from './worker-thread.ts';
 
 /** Checkpoints that training can resume from; of older ones only the weights are kept. */
 const resumable = 2;
 
-export interface TrainingParts {
-  readonly dataFolder: string;
-  readonly benchmarks: BenchmarkStore;
-  readonly training: TrainingStore;
-  readonly secrets: SecretStore;
-  readonly catalog: Catalog;
-  readonly folder: WeightFolder;
-  readonly worker: WorkerThread;
-}
+type Parts = Pick<
+  EngineParts,
+  'dataFolder' | 'benchmarks' | 'training' | 'secrets' | 'catalog' | 'weights' | 'trainer'
+>;
 
 /** A benchmark without a task to learn from. */
 class NothingToTrain extends Error {
@@ -45,9 +35,9 @@ const cancelling = ['cancel_signaled', 'cancelling'] as const;
 export class TrainingRunner implements JobSource, JobRecords {
   readonly kind = 'training';
   readonly concurrency = 1;
-  readonly #parts: TrainingParts;
+  readonly #parts: Parts;
 
-  constructor(parts: TrainingParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -65,7 +55,7 @@ export class TrainingRunner implements JobSource, JobRecords {
 
   /** Once the signal aborts, the run ends after its step, with a checkpoint to resume from. */
   async #train(run: TrainingRunRow, signal: AbortSignal): Promise<void> {
-    const { training, worker, benchmarks } = this.#parts;
+    const { training, trainer, benchmarks } = this.#parts;
     const runId = run.training_run_id;
     try {
       if (!signal.aborted) {
@@ -75,7 +65,7 @@ export class TrainingRunner implements JobSource, JobRecords {
         const order = this.#orderOf(run, tasks);
         training.rewind(runId, order.from?.step ?? 0);
         const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
-        const finished = await worker.train(order, signal, onNews);
+        const finished = await trainer.train(order, signal, onNews);
         if (finished) training.move(runId, ['running'], 'succeeded');
       }
     } catch (error) {
@@ -139,7 +129,7 @@ export class TrainingRunner implements JobSource, JobRecords {
   }
 
   #filesOf({ training_run_id: runId, step_index: step, weights_hash, state_hash }: CheckpointRow) {
-    const { folder } = this.#parts;
+    const { weights: folder } = this.#parts;
     const weights = { path: folder.checkpoint(runId, step), hash: weights_hash };
     const state = { path: folder.trainerState(runId, step), hash: state_hash };
     return { step, weights, state };

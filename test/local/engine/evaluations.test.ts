@@ -32,7 +32,7 @@ function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}) {
   const outcome = { answer: null, reward: 1, explanation: '', error: null, latency_ms: 1 };
   rollouts.mockImplementation(async (_, orders) => orders.map(each => ({ ...each, ...outcome })));
   const catalog = new Catalog(deployments, weights, undefined);
-  const runner = new EvaluationRunner({ ...stores, catalog, worker, graders: worker });
+  const runner = new EvaluationRunner({ ...stores, catalog, sampler: worker, graders: worker });
   const { eval_run_id } = evaluations.create('org_1', { ...newEvaluation, bench_id, total_rollouts: count, options });
   /** What was sampled, in order. */
   const sampled = () =>

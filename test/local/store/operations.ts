@@ -31,7 +31,7 @@ const organizationOf = ({ database }: Stores): string => ensureOrganization(data
 
 function deployerOf({ deployments, training, weights }: Stores): Deployer {
   const catalog = new Catalog(deployments, weights, undefined);
-  return new Deployer({ deployments, training, catalog, folder: weights, worker });
+  return new Deployer({ deployments, training, catalog, weights, chatWorker: worker });
 }
 
 const tasks = ['one', 'two'].map(name => ({
