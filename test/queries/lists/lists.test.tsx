@@ -256,6 +256,7 @@ describe('the count of a list', () => {
     await eventually(() => expect(frame()).toContain('count 5'));
     server.places.delete('r3');
     workbench.lists.remove(['rows'], ['r3']);
+    expect(workbench.lists.countOf(key)).toMatchObject({ rows: 4 });
     await eventually(() => expect(frame()).toContain('count 4'));
     expect(frame()).not.toContain('r3');
     leave();
