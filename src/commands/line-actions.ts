@@ -5,24 +5,16 @@ import { deploymentRoles } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { RowAction, Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
-import { resources } from '../resources/catalogue.ts';
+import { actionOf, resources } from '../resources/catalogue.ts';
 import { changeTitle, doneWords, outageWords } from '../resources/change-words.ts';
 import { idOf, labelOf, type Resource } from '../resources/define.ts';
 import { trainingActions } from '../resources/training.ts';
-import { own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { start } from './act.ts';
 import { resourceOrThrow } from './find.ts';
 import { replacedBy } from './production.ts';
-import {
-  defaultSlug,
-  deployableCheckpoint,
-  evaluationInput,
-  findBenchmark,
-  type InputOf,
-  trainingInput,
-} from './starts.ts';
+import { defaultSlug, deployableCheckpoint, evaluationInput, type InputOf, trainingInput } from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
@@ -49,7 +41,7 @@ async function started<Input>({ send, kind }: Start<Input>, input: Input, contex
 const starting =
   <Input extends { readonly display_name: string }>(run: Start<Input>, inputOf: InputOf<Input>): Act<Benchmark> =>
   async (row, { ask }, context) => {
-    const input = inputOf(findBenchmark(row), { model: await ask('Model') }, context);
+    const input = inputOf(row, { model: await ask('Model') }, context);
     return started(run, { ...input, display_name: await ask('Name of the run', input.display_name) }, context);
   };
 
@@ -84,25 +76,15 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
 };
 
 /** What asks for values, by the command of the action. */
-const asking: Readonly<Record<string, Act<never>>> = {
-  evaluate: starting(benchmarkActions.evaluate.sends, evaluationInput),
-  train: starting(benchmarkActions.train.sends, trainingInput),
-  deploy,
-};
+const asking: ReadonlyMap<string, Act<never>> = new Map<string, Act<never>>([
+  ['evaluate', starting(benchmarkActions.evaluate.sends, evaluationInput)],
+  ['train', starting(benchmarkActions.train.sends, trainingInput)],
+  ['deploy', deploy],
+]);
 
-function verbsOf(resource: Resource): ReadonlyMap<string, Act<never>> {
-  const verbs = Object.values(resource.actions ?? {}).flatMap((action): [string, Act<never>][] => {
-    const { command } = action.change ?? action.sends ?? {};
-    const act = command && (own(asking, command) ?? changing(resource, action));
-    return act ? [[command, act]] : [];
-  });
-  return new Map(verbs);
+export function actOf(resource: Resource, verb: string): Act<never> | undefined {
+  const action = actionOf(resource, verb);
+  return action && (asking.get(verb) ?? changing(resource, action));
 }
 
-const actions = new Map(resources.map(resource => [resource.names[0], verbsOf(resource)] as const));
-
-export const verbs: readonly string[] = [...new Set([...actions.values()].flatMap(each => [...each.keys()]))];
-
-export function actionOf({ names }: Resource, verb: string): Act<never> | undefined {
-  return actions.get(names[0])?.get(verb);
-}
+export const isVerb = (word: string): boolean => resources.some(resource => actOf(resource, word));

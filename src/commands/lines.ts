@@ -22,7 +22,7 @@ import { clean, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { actionOf, type LinePrompt, verbs } from './line-actions.ts';
+import { actOf, isVerb, type LinePrompt } from './line-actions.ts';
 import { wordsOf } from './seen.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
@@ -127,7 +127,7 @@ class Lines {
     const resource = listed.find(({ names }) => names.includes(first));
     if (first === '') return true;
     if (first === 'quit' || first === 'exit' || first === 'q') return false;
-    if (verbs.includes(first)) await this.#act(first, words);
+    if (isVerb(first)) await this.#act(first, words);
     else if (resource) await this.#list(resource);
     else if (first === 'find') this.#search(words);
     else if (/^\d+$/.test(first)) this.#show(first);
@@ -239,7 +239,7 @@ class Lines {
     service.requireWrites();
     const row = this.#row(number, verb);
     if (!row) return;
-    const act = this.#shown && actionOf(this.#shown.resource, verb);
+    const act = this.#shown && actOf(this.#shown.resource, verb);
     if (!act) {
       this.say(`${verb} is not for ${this.#shown?.resource.names[0] ?? 'this'}.`);
       return;

@@ -119,18 +119,8 @@ function noteIgnored({ ignored_options: names }: { readonly ignored_options?: un
   io.note(clean`Ignored by the service: ${names.map(String)}.`);
 }
 
-/** What to evaluate or train on. */
-interface Named {
-  readonly id: string;
-  readonly label: string;
-}
-
-/** A benchmark and its label. */
-export const findBenchmark = ({ bench_id: id, label }: Benchmark): Named => ({ id, label: label ?? id });
-
-async function benchmarkOf(word: string | undefined, context: CommandContext): Promise<Named> {
-  const { row } = await findAmong([resourceOrThrow('benchmarks')], word ?? '', context);
-  return findBenchmark(row as Benchmark);
+async function benchmarkOf(word = '', context: CommandContext): Promise<Benchmark> {
+  return (await findAmong([resourceOrThrow('benchmarks')], word, context)).row as Benchmark;
 }
 
 /** The user's choices for a run; everything else follows from them. */
@@ -141,25 +131,26 @@ interface Chosen {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export type InputOf<Input> = (benchmark: Named, chosen: Chosen, context: CommandContext) => Input;
+export type InputOf<Input> = (benchmark: Benchmark, chosen: Chosen, context: CommandContext) => Input;
 
 /** The input of `startEvaluation`. A run without a chosen name gets an unused one. */
-export function evaluationInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
+export function evaluationInput({ bench_id, label }: Benchmark, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
   const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
   const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
-  const display_name = name ?? memory.freeName('run', `${label} ${of}`);
-  return { bench_id: id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...(options && { options }) };
+  const display_name = name ?? memory.freeName('run', `${label ?? bench_id} ${of}`);
+  return { bench_id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...(options && { options }) };
 }
 
 /** The input of `startTraining`. A run without a chosen name gets an unused one. */
-export function trainingInput({ id, label }: Named, chosen: Chosen, { memory }: CommandContext) {
+export function trainingInput({ bench_id, label }: Benchmark, chosen: Chosen, { memory }: CommandContext) {
   const { model, checkpoint, name, options } = chosen;
   const base_model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
-  const display_name = name ?? memory.freeName('training', `${label} ${shortModel(base_model_slug ?? 'training')}`);
+  const display_name =
+    name ?? memory.freeName('training', `${label ?? bench_id} ${shortModel(base_model_slug ?? 'training')}`);
   const parent_checkpoint_id = checkpoint?.id;
-  return { bench_id: id, base_model_slug, parent_checkpoint_id, display_name, ...(options && { options }) };
+  return { bench_id, base_model_slug, parent_checkpoint_id, display_name, ...(options && { options }) };
 }
 
 /** The default slug for a checkpoint; empty if there is no name to derive it from. */
@@ -231,7 +222,7 @@ async function startRun<Input extends object>(
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context);
     if (options) {
-      const of = { benchId: benchmark.id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
+      const of = { benchId: benchmark.bench_id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
       await checkOptions(run.options, options, of, context, io);
     }
     return begin(run, inputOf(benchmark, { model, checkpoint, name, options }, context), flags, context, io);
@@ -310,8 +301,5 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
 export async function build({ args: [word], flags }: CommandInput<'build'>, io: CommandIo): Promise<number> {
   const { change } = benchmarkActions.build;
   await checkPrinted(flags, change, io);
-  return withService(flags, io, async context => {
-    const { id, label } = await benchmarkOf(word, context);
-    return begin(change, { bench_id: id, label }, flags, context, io);
-  });
+  return withService(flags, io, async context => begin(change, await benchmarkOf(word, context), flags, context, io));
 }

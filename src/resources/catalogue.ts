@@ -1,7 +1,7 @@
 /** Finds resources by name, id and kind. */
 import type { Kinds } from '../queries/kinds.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import type { Change, Sending } from './action.ts';
+import type { Change, RowAction, Sending } from './action.ts';
 import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace } from './define.ts';
 import * as declared from './index.ts';
 import type { Place } from './place.ts';
@@ -35,15 +35,19 @@ export const kinds: Kinds = new Map(
   ),
 );
 
-/** The change of its rows that a command makes. */
-export function changeOf({ actions = {} }: Resource, command: string): Change<object> | undefined {
-  return Object.values(actions).find(({ change }) => change?.command === command)?.change;
+/** The action on its rows that a command does. */
+export function actionOf({ actions = {} }: Resource, command: string): RowAction<object> | undefined {
+  return Object.values(actions).find(({ change, sends }) => (change ?? sends)?.command === command);
 }
+
+/** The change of its rows that a command makes. */
+export const changeOf = (resource: Resource, command: string): Change<object> | undefined =>
+  actionOf(resource, command)?.change;
 
 /** What a command sends: the first of its actions that declares it. */
 export function sentBy(command: string): Sending | undefined {
-  const actions = resources.flatMap(resource => Object.values(resource.actions ?? {}));
-  return actions.map(({ change, sends }) => change ?? sends).find(sent => sent?.command === command);
+  const [action] = resources.flatMap(resource => actionOf(resource, command) ?? []);
+  return action?.change ?? action?.sends;
 }
 
 /** The resources whose rows a command changes. */

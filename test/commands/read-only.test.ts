@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { verbs } from '../../src/commands/line-actions.ts';
+import { isVerb } from '../../src/commands/line-actions.ts';
+import { commands } from '../../src/commands/table/commands.ts';
 import { type Endpoint, isWrite } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { resources } from '../../src/resources/catalogue.ts';
@@ -58,6 +59,7 @@ it('upload sends neither a folder nor trajectories', async () => {
 it('line mode acts on no row of any list, and does not offer to', async () => {
   const { cli, writes: written } = await double();
   const listed = resources.filter(({ needs }) => !needs).map(({ names: [name] }) => name);
+  const verbs = Object.keys(commands).filter(isVerb);
   const said = listed.flatMap(name => [name, ...verbs.map(verb => `${verb} 1`)]);
   const environment = { BENCHTOP_READ_ONLY: '1' };
   const { out } = await cli('--lines', ['--lines'], { input: [...said, 'help', 'quit', ''].join('\n'), environment });
