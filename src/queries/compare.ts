@@ -55,7 +55,7 @@ export const unlistedTask = '';
 export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
   const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
   const [before, after] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
-  const extent = ({ status, total }: ReadRewards): RunExtent => ({ status, total });
+  const extent = ({ status, total, listed }: ReadRewards): RunExtent => ({ status, total, listed });
   const runs = { base: extent(base), new: extent(fresh) };
   const tasks = ids.map(task_id => {
     const rollouts = {

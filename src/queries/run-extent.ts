@@ -12,6 +12,8 @@ export interface RunExtent {
   readonly status: string | null | undefined;
   /** The rollouts that it has once it is complete; undefined if the service does not say. */
   readonly total: number | undefined;
+  /** The rollouts in its list of rewards, also those that cannot be read. */
+  readonly listed?: number | undefined;
 }
 
 /** The rewards of a run. */
@@ -32,9 +34,9 @@ export async function readRunRewards(
 ): Promise<ReadRewards> {
   const { status, total } = known.total === undefined ? await readExtent(eval_run_id, context) : known;
   const rewards = await readTrajectoryRewards(eval_run_id, context);
-  const read = rewards.length + unreadableIn(rewards);
+  const listed = rewards.length + unreadableIn(rewards);
   // Fewer than there are is no number of all.
-  return { rewards, status, total: total === undefined || total < read ? undefined : total };
+  return { rewards, listed, status, total: total === undefined || total < listed ? undefined : total };
 }
 
 /** What cannot be read is not known; that the run is gone is said by its rewards. */

@@ -13,7 +13,8 @@ function endOf(status: string | null | undefined): RunEnd {
 /** No run has more rollouts; what is above is no number of them. */
 const mostRollouts = 1e9;
 
-export const extentOf = ({ total = Number.NaN, status }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
+export const extentOf = ({ total = Number.NaN, status, listed }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
   total: Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined,
+  least: listed,
   end: endOf(status),
 });

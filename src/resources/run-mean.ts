@@ -24,6 +24,7 @@ export interface RunMeanOptions {
   readonly status?: string | null | undefined;
   /** Rollouts of the run, if known. */
   readonly total?: number | null | undefined;
+  readonly listed?: number | undefined;
   readonly range?: Range | undefined;
 }
 

@@ -110,9 +110,17 @@ describe('how far a run got', () => {
     expect(await read(progress('running', 0))).toMatchObject({ status: 'running', total: undefined });
   });
 
+  it('includes rewards that cannot be read', async () => {
+    const { trajectory_rewards } = trajectoryRewards.parse({
+      trajectory_rewards: [...rewards().trajectory_rewards, 'no row'],
+    });
+    const answers = { ...progress('completed', 1), getTrajectoryRewards: () => ({ trajectory_rewards }) };
+    expect(await read(answers)).toMatchObject({ rewards: rewards().trajectory_rewards, total: undefined, listed: 2 });
+  });
+
   it('is said by the record where progress is not offered', async () => {
     const record = { getEvalProgress: notOffered, getEvalRun: () => ({ eval_run_id: 'evr_1', status: 'completed' }) };
-    expect(await read(record)).toMatchObject({ status: 'completed', total: undefined });
+    expect(await read(record)).toMatchObject({ status: 'completed', total: undefined, listed: 1 });
   });
 
   it('is not believed of a run that has ended where the number of its rollouts could not be read', async () => {

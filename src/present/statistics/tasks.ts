@@ -23,6 +23,8 @@ export interface RunTasks {
   readonly tasks: readonly TaskRewards[];
   /** Its rollouts once it is complete, with those that are not listed; undefined if the service does not say. */
   readonly total?: number | undefined;
+  /** Its rollouts that were seen, also those whose reward or task cannot be told. */
+  readonly least?: number | undefined;
   readonly end: RunEnd;
 }
 
@@ -33,6 +35,10 @@ type Bounds = readonly [low: number, high: number];
 export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward => reward !== undefined);
 
 const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
+
+/** The rollouts of a run: where nobody says how many, those that were seen if they are more than its tasks have. */
+const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
+  total ?? (least > lengthOf(tasks) ? least : undefined);
 
 /** How rollouts that are not listed are spread over tasks. */
 interface Plan {
@@ -60,8 +66,9 @@ function divisors(total: number, low: number, high: number): readonly [number, n
  * Every task has as many rollouts, where that is possible. Where more than one number is possible, the largest counts for
  * tasks that are known and the smallest for the number of those that are not: nothing else leaves as much open.
  */
-function planOf({ tasks, total }: RunTasks): Plan {
-  const listed = lengthOf(tasks);
+function planOf(run: RunTasks): Plan {
+  const { tasks } = run;
+  const [total, listed] = [totalOf(run), lengthOf(tasks)];
   const own = tasks.filter(({ length }) => length > 0).length;
   const isWhole = total === listed;
   if (total === undefined || total <= listed)
@@ -181,7 +188,8 @@ export interface TaskMean {
 }
 
 export function taskMean(run: RunTasks, range: Range): TaskMean {
-  const { tasks, total = 0, end } = run;
+  const { tasks, end } = run;
+  const total = totalOf(run) ?? 0;
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
   const count = lengthOf(tasks.map(rated));
   // A task without a listed rollout lacks at least one.
@@ -205,9 +213,8 @@ export function taskMean(run: RunTasks, range: Range): TaskMean {
 function meanBounds(run: RunTasks, range: Range): Bounds {
   const plan = planOf(run);
   if (plan.isEven) {
-    const { total = 0 } = run;
     const values = run.tasks.flatMap(rated);
-    const share = values.length / total;
+    const share = values.length / (totalOf(run) ?? 0);
     const average = mean(values) ?? 0;
     return [average * share + range[0] * (1 - share), average * share + range[1] * (1 - share)];
   }

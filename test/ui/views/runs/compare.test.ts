@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { cellText } from '../../../../src/present/column.ts';
+import { comparisonDefaults } from '../../../../src/present/statistics/comparison.ts';
 import { type ComparedTask, compareTasks, trajectoriesOf } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
@@ -39,6 +40,31 @@ describe('compareTasks', () => {
     // A missing reward is no zero.
     expect(tasks[1]).toMatchObject({ base: 0, new: undefined, difference: undefined });
     expect(tasks[2]).toMatchObject({ base: 1, new: undefined });
+  });
+
+  it('counts rewards that name no task or cannot be read as missing, also where nobody says how many there are', () => {
+    const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
+    const of = (reward: number, run: string) => tasks.map(task => rewarded(task, reward, `${run}_${task}`));
+    const base = { ...listed([...of(0, 'base'), ...of(0, 'more')]), total: undefined };
+    const fresh = { rewards: of(1, 'new'), listed: 12, total: undefined };
+    const nameless = tasks.map(task => rewarded(null, 0, `nameless_${task}`));
+    for (const [status, ended] of [
+      ['completed', false],
+      [undefined, true],
+    ] as const) {
+      const result = (run: Partial<ReadRewards>) => {
+        const all = compareTasks({ ...base, status }, { ...fresh, status, ...run });
+        const { verdict, gate, new: side } = compareRuns(all, { ...comparisonDefaults, ended });
+        return [verdict.kind, gate(0.05).outcome, `${side.rated} of ${side.rollouts}`];
+      };
+      expect(result({})).toEqual(['better', 'passed', '12 of 12']);
+      expect(result({ listed: 24 })).toEqual(['undecided', 'undecided', '12 of 24']);
+      expect(result({ listed: 24, rewards: [...fresh.rewards, ...nameless] })).toEqual([
+        'undecided',
+        'undecided',
+        '12 of 24',
+      ]);
+    }
   });
 
   it('shows how many rollouts a task has, how many have no reward, and the lowest reward (R1)', () => {
