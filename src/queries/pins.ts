@@ -4,38 +4,27 @@ import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../text/listeners.ts';
 import type { RememberedStore, ResourceRef } from './remembered/store.ts';
 
-const noPins: readonly ResourceRef[] = [];
-
 export class Pins {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
-  #list: readonly ResourceRef[] | undefined;
+  #list: readonly ResourceRef[];
   /** Whether what is stored could not be read when it had changed. */
   #isOld: boolean | undefined;
 
   constructor(remembered: () => RememberedStore) {
     this.#remembered = remembered;
+    this.#list = this.#read() ?? [];
   }
 
-  /** In the order of pinning; the same array until it changes. Opens the remembered store. */
+  /** In the order of pinning; the same array until it changes. */
   list(): readonly ResourceRef[] {
-    if (this.#list) return this.#list;
-    const list = this.#read() ?? noPins;
-    this.#list = list;
-    // May be called during rendering.
-    if (list.length > 0) queueMicrotask(this.#listeners.notify);
-    return list;
-  }
-
-  /** The same without opening the store: empty before the pins were first read, which the first frame does not do. */
-  known(): readonly ResourceRef[] {
-    return this.#list ?? noPins;
+    return this.#list;
   }
 
   /** Takes in what other programs have pinned and unpinned since the last call. */
   readAgain(): void {
     const isNew = this.#remembered().wasWrittenElsewhere();
-    if (!this.#list || !(isNew || this.#isOld)) return;
+    if (!isNew && !this.#isOld) return;
     const list = this.#read();
     if (list && !isDeepStrictEqual(list, this.#list)) this.#set(list);
   }

@@ -38,7 +38,7 @@ export function rewardName(kind: string): string {
   return kind === 'run' ? 'mean' : 'reward';
 }
 
-export const watchKeys = { list: ['watch'], background: ['watching'] } as const;
+const watchKeys = { list: ['watch'], background: ['watching'] } as const;
 
 /** The curves of a line, two of them, are read once in so many turns of its steps. */
 const curveTurns = 4;
@@ -184,9 +184,9 @@ export function placeOfLine({ jobs }: Workbench, line: WatchedResource): Place |
     : { view: 'trajectory-upload', jobId, dataset };
 }
 
-/** How many lines there are, without opening the remembered store: the first frame counts them. */
+/** How many lines there are. */
 export function watchedCount(workbench: Workbench, now = Date.now()): number {
-  const pins = workbench.pins.known();
+  const pins = workbench.pins.list();
   return pins.length + unpinned(workbench, pins, now).length + uploadsOf(workbench).length;
 }
 

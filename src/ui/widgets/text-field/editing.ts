@@ -124,9 +124,7 @@ function wordEnd({ characters, cursor }: EditState): number {
 }
 
 function lineStart({ characters, cursor }: EditState): number {
-  return characters.lastIndexOf('\n', cursor - 1) + 1 > cursor || cursor === 0
-    ? 0
-    : characters.lastIndexOf('\n', cursor - 1) + 1;
+  return cursor === 0 ? 0 : characters.lastIndexOf('\n', cursor - 1) + 1;
 }
 
 function lineEnd({ characters, cursor }: EditState): number {
