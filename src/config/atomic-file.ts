@@ -6,7 +6,7 @@ import { makePrivateFolder, SharedError } from '../text/ownership.ts';
 import { replaceFile } from '../text/replace-file.ts';
 
 /** A file that could not be written. The message says what state the file is in and what to do. */
-export class FileError extends Error {
+class FileError extends Error {
   override readonly name = 'FileError';
   readonly path: string;
   /** The system's error code, e.g. `ENOSPC`. */

@@ -47,7 +47,7 @@ export function flagLayer(flags: ProfileFlags): CredentialPlace {
 }
 
 /** The flag of a setting: `baseUrl` is `--base-url`. */
-export function flagName(key: string): string {
+function flagName(key: string): string {
   return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
 

@@ -26,7 +26,7 @@ const folders = {
  * The user's home: HOME, or what the system knows if that is not an absolute path. A user that the system does not know
  * has the root folder, as in most containers.
  */
-export function homeFolder({ HOME }: Environment = process.env): string {
+function homeFolder({ HOME }: Environment = process.env): string {
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
     // On Windows HOME is not what names it.

@@ -9,7 +9,7 @@ const flag = z.optional(z.boolean());
 const command = z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1)));
 
 /** Settings of one service. At most one of the four forms of each secret may be set. */
-export const profileSettings = z.strictObject({
+const profileSettings = z.strictObject({
   /** Address of the service; without one, the local service is used. */
   baseUrl: text,
   /** Address of chat completions, if it is not the service's own. */

@@ -260,7 +260,7 @@ function writeOthers(writer: Writer, text: string): void {
 const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 
 /** The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0. */
-export function stepTitle(step: TrajectoryStep, index: number): string {
+function stepTitle(step: TrajectoryStep, index: number): string {
   const parts = [`Step ${step.step_index ?? index}`, `reward ${numbers.reward(step.reward)}`];
   if (step.has_error) parts.push('error');
   return parts.join('  ·  ');

@@ -33,7 +33,7 @@ import { defineResource, type WholeFacts } from './define.ts';
 import type { Place } from './place.ts';
 import { readOf } from './watching.ts';
 
-export const benchmarkColumns: readonly Column<Benchmark>[] = [
+const benchmarkColumns: readonly Column<Benchmark>[] = [
   {
     id: 'label',
     title: 'BENCHMARK',
@@ -70,7 +70,7 @@ export const benchmarkColumns: readonly Column<Benchmark>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.bench_id },
 ];
 
-export function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
+function benchmarkFacts(benchmark: Benchmark): readonly Fact[] {
   return [
     { label: 'name', value: benchmark.label },
     { label: 'id', value: benchmark.bench_id },
@@ -269,7 +269,7 @@ function failedCounts({ unready_task_image_counts: counts }: Readiness): string[
   );
 }
 
-export const imageColumns: readonly Column<BenchmarkImage>[] = [
+const imageColumns: readonly Column<BenchmarkImage>[] = [
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
   statusColumn(row => row.build_status),
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
@@ -282,7 +282,7 @@ export const imageColumns: readonly Column<BenchmarkImage>[] = [
   },
 ];
 
-export function imageFacts(row: BenchmarkImage): readonly Fact[] {
+function imageFacts(row: BenchmarkImage): readonly Fact[] {
   return [
     { label: 'task', value: row.task_id },
     statusFact('status', row.build_status),
@@ -305,7 +305,7 @@ export const images = defineResource<BenchmarkImage>({
   emptyWords: 'This benchmark has no images',
 });
 
-export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
+const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
   {
     id: 'image',
     title: 'RUNTIME',
@@ -327,7 +327,7 @@ export const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.runtime_id },
 ];
 
-export function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
+function runtimeFacts(row: BenchmarkRuntime): readonly Fact[] {
   return [
     { label: 'image', value: row.image_ref },
     { label: 'id', value: row.runtime_id },

@@ -8,7 +8,7 @@ import { datasetList } from '../queries/datasets.ts';
 import { defineResource, listPlace } from './define.ts';
 import { trajectories } from './trajectories.ts';
 
-export const datasetColumns: readonly Column<Dataset>[] = [
+const datasetColumns: readonly Column<Dataset>[] = [
   {
     id: 'name',
     title: 'DATASET',
@@ -29,7 +29,7 @@ export const datasetColumns: readonly Column<Dataset>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.dataset_id },
 ];
 
-export function datasetFacts(row: Dataset): readonly Fact[] {
+function datasetFacts(row: Dataset): readonly Fact[] {
   return [
     { label: 'dataset', value: row.dataset_name },
     { label: 'title', value: row.display_name },

@@ -22,7 +22,7 @@ import { type ActionTable, all, type ChangeEnd, single } from './action.ts';
 import { defineResource } from './define.ts';
 import { readOf } from './watching.ts';
 
-export const deploymentColumns: readonly Column<Deployment>[] = [
+const deploymentColumns: readonly Column<Deployment>[] = [
   {
     id: 'slug',
     title: 'DEPLOYMENT',
@@ -55,7 +55,7 @@ export const deploymentColumns: readonly Column<Deployment>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.deployment_id },
 ];
 
-export function deploymentFacts(deployment: Deployment): readonly Fact[] {
+function deploymentFacts(deployment: Deployment): readonly Fact[] {
   const { is_active } = deployment;
   return [
     { label: 'slug', value: deployment.model_slug },

@@ -44,7 +44,7 @@ export const modelColumns: readonly Column<SupportedModel>[] = [
   { ...priceColumn('cached', 'PRICE CACHED', 'cached_input'), wide: true },
 ];
 
-export function modelFacts(model: SupportedModel): readonly Fact[] {
+function modelFacts(model: SupportedModel): readonly Fact[] {
   return [
     { label: 'model', value: model.model_slug },
     { label: 'name', value: model.model_name },

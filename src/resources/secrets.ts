@@ -9,7 +9,7 @@ import { bytes } from '../text/numbers.ts';
 import { type ActionTable, all, single } from './action.ts';
 import { defineResource } from './define.ts';
 
-export const secretColumns: readonly Column<Secret>[] = [
+const secretColumns: readonly Column<Secret>[] = [
   {
     id: 'name',
     title: 'SECRET',
@@ -37,7 +37,7 @@ export const secretColumns: readonly Column<Secret>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.secret_id },
 ];
 
-export function secretFacts(row: Secret): readonly Fact[] {
+function secretFacts(row: Secret): readonly Fact[] {
   return [
     { label: 'name', value: row.name },
     { label: 'id', value: row.secret_id },

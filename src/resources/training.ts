@@ -40,7 +40,7 @@ export function stepsOf({ options }: TrainingRun): number | undefined {
 }
 
 /** The steps that are done; undefined if they are not known. A run that succeeded has done all of them. */
-export function stepsDone(run: ProgressedRun): number | undefined {
+function stepsDone(run: ProgressedRun): number | undefined {
   const succeeded = statusMeaning(run.status ?? '') === 'success';
   return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
 }
@@ -126,7 +126,7 @@ function splitWords({ split }: HeldOutMean): string {
 }
 
 /** What a step did, in words: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
-export function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
+function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
   if (!diagnostics) return undefined;
   const { kl, entropy, gradient_norm, equal_groups, truncated } = diagnostics;
   const words = [

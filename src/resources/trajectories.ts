@@ -11,7 +11,7 @@ import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
 import { readOf } from './watching.ts';
 
-export const trajectoryColumns: readonly Column<Trajectory>[] = [
+const trajectoryColumns: readonly Column<Trajectory>[] = [
   {
     id: 'task',
     title: 'TASK',

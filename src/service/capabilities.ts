@@ -34,7 +34,7 @@ const routeText =
  * Whether an answer means that the endpoint does not exist, rather than the resource: 404, 405, 422 or 501 if the path
  * names no resource, or with a body for an unknown route. A 405 or 501 never concerns a resource.
  */
-export function isMissingRoute({ path, namesResource, status, envelope, text, ...answer }: RefusedAnswer): boolean {
+function isMissingRoute({ path, namesResource, status, envelope, text, ...answer }: RefusedAnswer): boolean {
   if (status === 405 || status === 501) return true;
   // Another endpoint took a part of the path for an id.
   if (status === 422) return !path.includes('{') && answer.concernsInput === false;

@@ -37,7 +37,7 @@ export const maximumRetries = 2;
 /** How often a call is repeated after its service was lost and found again, without counting as a retry. */
 export const maximumRecoveries = 2;
 /** A longer wait is left to the user. */
-export const longestWait = 60_000;
+const longestWait = 60_000;
 const firstBackoff = 500;
 const longestBackoff = 8_000;
 const jitterShare = 0.25;

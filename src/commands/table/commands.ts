@@ -32,7 +32,7 @@ export const workbench = spec({
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-export const listFormats = ['table', 'json', 'jsonl', 'csv', 'markdown'] as const;
+const listFormats = ['table', 'json', 'jsonl', 'csv', 'markdown'] as const;
 
 export const commands = {
   list: spec({

@@ -58,7 +58,7 @@ function describe(folder: string, error: unknown): DataFolderError {
 const otherwise = 'or set BENCHTOP_DATA_DIR to another folder';
 
 /** What is wrong with a damaged database, and what to do. */
-export function damageWords(folder: string, error: unknown): string {
+function damageWords(folder: string, error: unknown): string {
   return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Put it back from a copy, move it away to start without its data, ${otherwise}.`;
 }
 

@@ -5,10 +5,10 @@ const { request } = process.getBuiltinModule('node:http');
 /** Why a lease ended: the service was stopped, replaced, or is gone without notice. */
 export type LeaseEnd = 'stopped' | 'replaced' | 'lost';
 
-export const leasePath = '/local/lease';
+const leasePath = '/local/lease';
 
 /** Sent as the last line of a lease. */
-export const leaseEndLine = (farewell: LeaseEnd): string => `:${farewell}\n`;
+const leaseEndLine = (farewell: LeaseEnd): string => `:${farewell}\n`;
 
 /** Service side: the open leases. */
 export class Leases {

@@ -1,7 +1,7 @@
 /** Ids of new resources: a prefix for the kind, and random characters. */
 import { createHash, randomBytes } from 'node:crypto';
 
-export const idPrefixes = {
+const idPrefixes = {
   organization: 'org',
   benchmark: 'bench',
   evalRun: 'evr',

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { now } from './ids.ts';
 import type { Failure } from './records.ts';
 
-export const jobKinds = ['image build', 'evaluation', 'training', 'deployment'] as const;
+const jobKinds = ['image build', 'evaluation', 'training', 'deployment'] as const;
 export type JobKind = (typeof jobKinds)[number];
 
 /** A job that was set aside. */

@@ -9,7 +9,7 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /** A sealed value that was sealed with another key or for another owner, or was changed. */
-export class SealBroken extends Error {
+class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 

@@ -30,7 +30,7 @@ interface Range {
 
 const pieceBytes = 256 * 1024;
 /** Maximum size of a trajectory in bytes, since a request is one text. */
-export const largestItem = 128 * 1024 * 1024;
+const largestItem = 128 * 1024 * 1024;
 /** A request has two levels around it. */
 const deepestItem = deepestRequest - 2;
 

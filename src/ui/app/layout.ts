@@ -3,7 +3,7 @@
  * one below; those around the focus are shown. Pure.
  */
 
-export const paneNames = ['sections', 'main', 'inspector'] as const;
+const paneNames = ['sections', 'main', 'inspector'] as const;
 export type PaneName = (typeof paneNames)[number];
 
 export interface Size {
@@ -30,7 +30,7 @@ const inspectorShare = 0.32;
 const inspectorWidth = { minimum: 34, maximum: 72 } as const;
 
 /** Number of panes side by side. */
-export function paneCount(columns: number): 1 | 2 | 3 {
+function paneCount(columns: number): 1 | 2 | 3 {
   if (columns >= 120) return 3;
   return columns >= 80 ? 2 : 1;
 }

@@ -91,7 +91,7 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
 }
 
 /** What is said about an upload that ended while its view is not on screen; nothing about one that the user stopped. */
-export function jobNotice(job: AnyJob, resumeKey: string | undefined): Notice | undefined {
+function jobNotice(job: AnyJob, resumeKey: string | undefined): Notice | undefined {
   const { phase, error } = job.state;
   if (phase === 'cancelled') return undefined;
   if (!error) {

@@ -28,12 +28,12 @@ export const SaidContext = createContext<readonly Said[]>([]);
 
 const mostSaid = 100;
 
-export const noToasts: Toasts = { shown: undefined, said: [] };
+const noToasts: Toasts = { shown: undefined, said: [] };
 
 /** Whether it can be read again: what only answers a key is not worth it. */
 export const isKept = ({ kind, news = false }: Toast): boolean => news || kind !== 'info';
 
-export function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
+function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
   if (action.kind === 'end') return toasts.shown === action.toast ? { ...toasts, shown: undefined } : toasts;
   const { toast } = action;
   const shown = action.kind === 'say' ? toast : toasts.shown;

@@ -83,7 +83,7 @@ export interface UploadTrajectoriesWindowProps {
   readonly onClose: () => void;
 }
 
-export function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowProps) {
+function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowProps) {
   const shell = useShell();
   const workbench = useWorkbench();
   const { trajectoryUploads } = workbench.remembered;

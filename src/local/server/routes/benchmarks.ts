@@ -2,7 +2,7 @@
 import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
 import { findBenchmark } from './launch.ts';
 
-export function benchmarkRoutes(service: ServiceContext): Handlers {
+function benchmarkRoutes(service: ServiceContext): Handlers {
   const { benchmarks, engine } = service;
   const find = ({ organizationId, params }: Call) => findBenchmark(service, organizationId, params['bench_id'] ?? '');
   const imagesOf = (benchId: string) => ({ bench_id: benchId, images: benchmarks.images(benchId) });

@@ -18,7 +18,7 @@ function recordOf(row: DeploymentRow, origin: string) {
   };
 }
 
-export function deploymentRoutes({ deployments, training, engine, user }: ServiceContext): Handlers {
+function deploymentRoutes({ deployments, training, engine, user }: ServiceContext): Handlers {
   const find = ({ organizationId, params }: Call): DeploymentRow => {
     const id = params['deployment_id'] ?? '';
     const deployment = deployments.get(organizationId, id);

@@ -3,7 +3,7 @@ import { baseModels } from '../../model/base-models.ts';
 import { chatModel, chatModels } from '../chat-models.ts';
 import type { Area, Handlers, ServiceContext } from '../handlers.ts';
 
-export function modelRoutes(service: ServiceContext): Handlers {
+function modelRoutes(service: ServiceContext): Handlers {
   return {
     listSupportedTrainingModels: () => ({
       items: baseModels.map(({ slug, name, pricing }) => ({

@@ -21,7 +21,7 @@ function problemsOf({ name, value, description = '' }: BodyOf<'createSecret'>): 
   return issues;
 }
 
-export function secretRoutes({ secrets }: ServiceContext): Handlers {
+function secretRoutes({ secrets }: ServiceContext): Handlers {
   return {
     createSecret: call => {
       const errors = problemsOf(call.body);

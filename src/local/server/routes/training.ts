@@ -27,7 +27,7 @@ function recordOf(row: TrainingRunRow) {
   };
 }
 
-export function trainingRoutes(service: ServiceContext): Handlers {
+function trainingRoutes(service: ServiceContext): Handlers {
   const { training, idempotency, weights, engine, benchmarks, user } = service;
   const checkpointOf = (row: CheckpointRow) => {
     const { checkpoint_id, step_index, created_at, training_run_id, base_model_slug } = row;

@@ -18,7 +18,7 @@ import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
 /** Maximum number of trajectories in a request. */
-export const trajectoriesPerRequest = 1_000;
+const trajectoriesPerRequest = 1_000;
 const longestDatasetName = 128;
 
 export function trajectoryRoutes({

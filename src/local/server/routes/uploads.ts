@@ -11,12 +11,12 @@ import type { Area, Handlers, ServiceContext } from '../handlers.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
 /** Maximum number of files in a request; further requests with the same `bench_id` upload more. */
-export const filesPerRequest = 200;
+const filesPerRequest = 200;
 const largestFile = 256 * 1024 * 1024;
 /** Length of the signature in a minted id. */
 const markLength = 10;
 
-export function uploadRoutes(service: ServiceContext): Handlers {
+function uploadRoutes(service: ServiceContext): Handlers {
   const { benchmarks, uploads, keyring, signedUploads, idempotency } = service;
 
   const signatureOf = (organizationId: string, bare: string): string =>

@@ -10,7 +10,7 @@ import { Confirm } from '../shared/confirm.tsx';
 import { type ActionWindowProps, ChoiceWindow, NoticeWindow } from '../shared/windows.tsx';
 
 /** Deployments in production, those of the same slug first. */
-export function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
+function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
   const answering = listed.filter(
     ({ deployment_id, role, is_active }) =>
       deployment_id !== promoted.deployment_id && role === 'production' && is_active === true,

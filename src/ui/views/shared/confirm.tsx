@@ -59,7 +59,7 @@ export interface ReportedFailure {
 }
 
 /** The outcome of several requests: how many succeeded, and why the others failed. Pure. */
-export function reportLines(
+function reportLines(
   done: number,
   failures: readonly ReportedFailure[],
   past: string,

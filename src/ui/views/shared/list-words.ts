@@ -83,7 +83,7 @@ export function withAge(freshness: Freshness, at: number | undefined): Freshness
 const noteworthyMs = 25_000;
 
 /** Whether rows are much older than the last answer about their list. */
-export function isOutdated(old: RowsAge | undefined, freshness: Freshness): old is RowsAge {
+function isOutdated(old: RowsAge | undefined, freshness: Freshness): old is RowsAge {
   const at = 'at' in freshness ? freshness.at : undefined;
   return old !== undefined && at !== undefined && at - old.readAt > noteworthyMs;
 }

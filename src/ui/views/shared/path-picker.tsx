@@ -56,7 +56,7 @@ export function pickerReducer(state: PickerState, action: PickerAction): PickerS
 
 const isPath = (text: string): boolean => /^(\/|~|\.\.?\/)/.test(text);
 
-export function shownEntries({ listing, typed }: PickerState): readonly Entry[] {
+function shownEntries({ listing, typed }: PickerState): readonly Entry[] {
   const text = textOf(typed).toLowerCase();
   return text === '' || isPath(text)
     ? listing.entries

@@ -67,7 +67,7 @@ export function initialFormState(fields: readonly FieldSpec[]): FormState {
 }
 
 /** The value of a field. */
-export function fieldValue(state: FormState, field: FieldSpec): string {
+function fieldValue(state: FormState, field: FieldSpec): string {
   const value = own(state.values, field.name);
   if (!value) return '';
   if (value.kind === 'text') return textOf(value.edit);

@@ -126,7 +126,7 @@ interface FieldBlock {
 }
 
 /** The blocks that fit into this many lines, with free lines between them and the focused one among them. */
-export function blocksInSight(blocks: readonly FieldBlock[], focus: number, height: number): readonly FieldBlock[] {
+function blocksInSight(blocks: readonly FieldBlock[], focus: number, height: number): readonly FieldBlock[] {
   const linesOf = (from: number, to: number): number =>
     blocks.slice(from, to + 1).reduce((sum, { lines }) => sum + lines.length + 1, -1);
   let first = 0;

@@ -50,7 +50,7 @@ export function lineAt(place: number, { lineCount, placeAt }: ScrollSurroundings
   return Math.max(0, lastAt(lineCount, placeAt, place));
 }
 
-export function lastOffset({ lineCount, height }: ScrollSurroundings): number {
+function lastOffset({ lineCount, height }: ScrollSurroundings): number {
   return Math.max(0, lineCount - height);
 }
 

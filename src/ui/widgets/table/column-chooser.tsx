@@ -34,7 +34,7 @@ type ChooserAction =
 /** Cells added per step. */
 const widenBy = 4;
 
-export function chooserReducer<Row>(
+function chooserReducer<Row>(
   columns: readonly Column<Row>[],
 ): (state: ChooserState, action: ChooserAction) => ChooserState {
   return (state, action) => {

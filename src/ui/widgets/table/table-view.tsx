@@ -130,7 +130,7 @@ export interface RowLook {
 }
 
 /** The header line, with an arrow at the sorted column. */
-export function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | undefined, theme: Theme): string {
+function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | undefined, theme: Theme): string {
   const { glyphs, styles } = theme;
   const titles = columns.map(({ column, width }) => {
     const arrow = sort?.column === column.id ? (sort.descending ? glyphs.arrowDown : glyphs.arrowUp) : '';
