@@ -85,7 +85,10 @@ describe('completions', () => {
     const home = testFolder();
     const first = await offered(home, '');
     for (const name of Object.keys(commands)) expect(first).toContain(name.split(' ')[0]);
-    const store = RememberedStore.open(join(home, '.local/state/benchtop/remembered.db'), 'local');
+    const store = RememberedStore.open(
+      join(home, '.local/state/benchtop/remembered.db'),
+      `local ${join(home, '.local/share/benchtop')}`,
+    );
     store.see([
       { kind: 'benchmark', id: 'bench_1', label: 't-words' },
       { kind: 'run', id: 'evr_1', label: 'my first run' },

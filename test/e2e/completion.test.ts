@@ -19,7 +19,10 @@ beforeAll(() => {
   writeFileSync(join(bin, 'benchtop'), `${lines.join('\n')}\n`);
   chmodSync(join(bin, 'benchtop'), 0o755);
   home.env['PATH'] = `${bin}:${home.env['PATH']}`;
-  const store = RememberedStore.open(join(home.home, '.local/state/benchtop/remembered.db'), 'local');
+  const store = RememberedStore.open(
+    join(home.home, '.local/state/benchtop/remembered.db'),
+    `local ${join(home.home, '.local/share/benchtop')}`,
+  );
   store.see([
     { kind: 'run', id: 'evr_1', label: 'my first run: 50% "best"' },
     { kind: 'training', id: 'trn_1', label: 'trained' },
