@@ -108,7 +108,7 @@ export class CallPlan<Value> {
   #made = 0;
   #mayHaveHappened = false;
   #credential: Credential | undefined;
-  #isForeign = false;
+  #isForeign: boolean | undefined;
 
   /** @param read reads a successful response */
   constructor(

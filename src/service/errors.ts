@@ -235,7 +235,7 @@ export function isGone(error: unknown): boolean {
 /** Whether a 404 may concern the path: for a missing resource, the document says `resource_not_found`. */
 export function mayLackPath(error: unknown): boolean {
   if (!(error instanceof ServiceError)) return false;
-  return error.mayLackPath || (isGone(error) && !/._not_found$/.test(error.code ?? ''));
+  return error.mayLackPath || (isGone(error) && !/._not_found$/.test(String(error.code)));
 }
 
 /**

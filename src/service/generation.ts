@@ -25,8 +25,7 @@ const kept = z.object({
 
 /** The saved generation; undefined if it is invalid. */
 export function keptGeneration(value: unknown): FoundGeneration | undefined {
-  const read = kept.safeParse(value);
-  return read.success ? read.data : undefined;
+  return kept.safeParse(value).data;
 }
 
 /** The best evidence is an operation that worked at one generation's path. */

@@ -135,6 +135,28 @@ describe('the message says what to do', () => {
     );
   });
 
+  it.each([
+    [429, {}, 'Try again later.'],
+    [429, { 'retry-after': '7' }, 'Try again in 7 s.'],
+    [503, {}, 'The service failed: try again later.'],
+    [503, { 'retry-after': '7' }, 'Try again in 7 s.'],
+    [418, {}, ''],
+    [418, { 'retry-after': '7' }, 'Try again in 7 s.'],
+  ])('of status %i with %j when to try again', (status, headers, when) => {
+    const { message } = errorFor(status, { error: { message: 'Not now' } }, {}, headers);
+    expect(message).toBe(when === '' ? 'Not now.' : `Not now. ${when}`);
+  });
+
+  it.each([
+    [{ item_index: null, message: 'no steps' }, 'The error is no steps.'],
+    [{ item_index: 0, code: 'bad_step' }, 'The error is item 0: bad_step.'],
+    [{ item_index: 4 }, 'The error is item 4: not described.'],
+  ])('the failure %j', (failure, words) => {
+    expect(errorFor(422, { error: { message: 'Wrong', context: { failures: [failure] } } }).message).toContain(
+      `Wrong. ${words}`,
+    );
+  });
+
   it('reads the words of other frameworks', () => {
     expect(errorFor(422, { detail: 'limit is too large' }).message).toContain('limit is too large.');
     expect(errorFor(400, { message: 'no' }).message).toContain(': no.');
@@ -190,9 +212,9 @@ it('takes no request id that is none', () => {
 });
 
 it('clips what is no message to anybody', () => {
-  expect(errorFor(400, { error: { type: 'api_error', message: 'x'.repeat(100_000) } }).message.length).toBeLessThan(
-    3_000,
-  );
+  const { message } = errorFor(400, { error: { type: 'api_error', message: 'x'.repeat(100_000) } });
+  expect(message).toMatch(/^x{2000}… /);
+  expect(message.length).toBeLessThan(3_000);
 });
 
 describe('a request that a framework has refused', () => {

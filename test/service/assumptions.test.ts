@@ -77,6 +77,13 @@ describe('advice on a refused field (C4)', () => {
     ['of a field like none', model, 'bench_id', 'Field required', start],
     ['of a name that is none', model, 'model; rm', 'Field required', start],
     ['of a model that does not exist', model, 'model_slug', 'unknown model m', start],
+    [
+      'of another operation',
+      sent('', { base_model_slug: 'm' }),
+      'base_model_slug',
+      'Unknown field',
+      { ...start, operation: 'otherTraining' },
+    ],
   ])('gives none %s', (_, request, param, message, endpoint) => {
     expect(advice(request, param, message, { endpoint })).toBeUndefined();
   });

@@ -327,6 +327,12 @@ it.each(describable)('describes %s as it is sent, and sends nothing for that', a
   expect(server.requests).toEqual([]);
 });
 
+it('sends any other request with the key of the organization', async () => {
+  const server = await hostileServer(json({}));
+  await serviceAt(server.url).service.sendRaw({ method: 'GET', path: '/api/v1/anything' });
+  expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': apiKey });
+});
+
 it('logs rewards with the key of the organization if no token is given', async () => {
   const server = await hostileServer(json(fields));
   await serviceAt(server.url).service.call('logReward', { params: { trajectory_id: 't1' }, body: reward });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Capabilities } from '../../src/service/capabilities.ts';
 import {
   CapabilityMissingError,
   isGone,
@@ -143,6 +144,54 @@ describe('the refusal of an optional operation (C1)', () => {
     });
     expect(service.capabilities.has('cancelEval')).toBe(true);
   });
+});
+
+describe('the resources that were read', () => {
+  const run = { bench_id: 'b1', eval_run_id: 'evr_1' };
+  const answers = new Map([
+    ['GET', json([run])],
+    ['DELETE', json(run)],
+  ]);
+  const reads: Behaviour = (response, request) => (answers.get(request.method) ?? missingResource)(response, request);
+
+  it('are known by what a body names too, and whatever else was read since', async () => {
+    const { service } = serviceAt((await hostileServer(reads)).url);
+    await service.call('listBenchmarks');
+    await service.call('listEvalRuns', { params: { bench_id: 'b2' } });
+    expect(await errorOf(service.call('startTraining', { body: { bench_id: 'b1' } }))).toBeInstanceOf(
+      CapabilityMissingError,
+    );
+  });
+
+  it('are not known any more once they were deleted', async () => {
+    const { service } = serviceAt((await hostileServer(reads)).url);
+    await service.call('listEvalRuns', { params: { bench_id: 'b1' } });
+    await service.call('deleteEvalRun', { params: run });
+    expect(await errorOf(service.call('cancelEval', { params: { eval_run_id: 'evr_1' } }))).toBeInstanceOf(
+      NotFoundError,
+    );
+  });
+});
+
+it('a list that is refused has gone, even if it has answered before', async () => {
+  const server = await hostileServer(json({ items: [] }), missingResource);
+  const { service } = serviceAt(server.url);
+  await service.call('listDeployments');
+  expect(await errorOf(service.call('listDeployments'))).toBeInstanceOf(CapabilityMissingError);
+});
+
+it.each([
+  [{ code: 'resource_not_found' }, false],
+  [{ type: 'invalid_request_error' }, false],
+  [{}, true],
+])('a path whose resource was found elsewhere is asked for again: after %j %s', async (word, again) => {
+  const clock = manualClock();
+  const capabilities = new Capabilities(clock);
+  const facts = { operation: 'getEvalRun', status: 404, mayLackPath: true, ...word };
+  capabilities.confirmMissing(new NotFoundError('It is not there.', { ...facts, attempts: 1 }));
+  expect(capabilities.has('getEvalRun')).toBe(false);
+  await clock.advance(60_000);
+  expect(capabilities.has('getEvalRun')).toBe(again);
 });
 
 describe('a missing resource is no missing endpoint', () => {

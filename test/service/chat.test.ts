@@ -202,6 +202,12 @@ describe('a stream that fails', () => {
   const begun = [chunk({ content: 'Hel' }), chunk({ reasoning: 'hm' }), chunk({ content: 'lo' })];
   const kept = { content: 'Hello', reasoning: 'hm' };
 
+  it('keeps the first of several answers', async () => {
+    const other = 'data: {"choices": [{"index": 1, "delta": {"content": "Bye"}}]}\n\n';
+    const { error } = await answer(stream([...begun, other]));
+    expect(error).toMatchObject({ partial: kept });
+  });
+
   it.each<[string, string, object]>([
     [
       'an error in an event, and [DONE] after it',

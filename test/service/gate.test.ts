@@ -36,6 +36,16 @@ describe('an open gate', () => {
   });
 });
 
+it('a gate that has just opened lets through whoever waits no longer', async () => {
+  const { gate, clock, through, send } = gateOn();
+  gate.limit(1_000);
+  const opens = clock.monotonic() + gate.remaining();
+  await clock.advance(1_000);
+  send('a', { endsAt: opens });
+  await flush();
+  expect(through).toEqual(['a']);
+});
+
 describe('a host that fails', () => {
   it('is failing after the wait as well, until it answers', async () => {
     const { gate, clock } = gateOn();

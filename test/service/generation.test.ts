@@ -1,7 +1,7 @@
 /** Which generation of the service answers is found out from its answers, and what it has moved is asked for where it is. */
 import { describe, expect, it } from 'vitest';
 import { evidenceIn } from '../../src/contract/generation.ts';
-import type { FoundGeneration } from '../../src/service/generation.ts';
+import { type FoundGeneration, ServiceGeneration } from '../../src/service/generation.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { type Behaviour, errorOf, hostileServer, json, refusal, serviceAt, text } from './hostile-server.ts';
 
@@ -83,6 +83,18 @@ describe('is found out', () => {
     await start();
     expect(sent()).toEqual([paths.newest.start]);
     expect(service.generation.found).toMatchObject({ generation: 'newest', weight: 3 });
+  });
+
+  it('and saved again each hour while nothing changes', () => {
+    let now = 10 * 3_600_000;
+    const saved: number[] = [];
+    const memory = { load: () => undefined, save: ({ at }: FoundGeneration) => saved.push(at - 10 * 3_600_000) };
+    const generation = new ServiceGeneration(undefined, memory, () => now);
+    for (const ms of [0, 3_599_999, 1, 3_599_999]) {
+      now += ms;
+      generation.learnFrom('getBenchmark', { label: 'l' });
+    }
+    expect(saved).toEqual([0, 3_600_000]);
   });
 
   it('not if the profile says it', async () => {

@@ -189,6 +189,14 @@ describe('lost connections', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  it('does not repeat a start after one that was simply accepted (C3)', async () => {
+    const server = await hostileServer(aStart, resetAtOnce);
+    const { service } = serviceAt(server.url);
+    const again = () => service.call('startEval', { params: { bench_id: 'b1' }, body: start });
+    await again();
+    expect(await errorOf(again())).toMatchObject({ outcomeUnknown: true, attempts: 1 });
+  });
+
   it('repeats a start whose rate is limited, whatever the service does with keys (C3)', async () => {
     const limited = refusal(429, 'rate_limit_error', 'rate_limited', {}, { 'retry-after-ms': '1' });
     const server = await hostileServer(limited, aStart);
@@ -443,7 +451,7 @@ describe('answers that are none', () => {
 });
 
 describe('redirects', () => {
-  it.each([301, 302, 303, 307, 308])('%i to another origin carries nothing there', async status => {
+  it.each([300, 301, 302, 303, 307, 308])('%i to another origin carries nothing there', async status => {
     const elsewhere = await hostileServer(emptyPage);
     const target = `${elsewhere.url}/stolen?signature=abc`;
     const server = await hostileServer(response => void response.writeHead(status, { location: target }).end());
@@ -487,6 +495,19 @@ describe('cancelling', () => {
     controller.abort();
     expect(await call).toMatchObject({ kind: 'cancelled', outcomeUnknown: true });
     await server.requests[0]?.closed;
+  });
+
+  it('leaves the body of an error unread', async () => {
+    const server = await hostileServer(response => {
+      response.writeHead(400).flushHeaders();
+    });
+    const controller = new AbortController();
+    const call = serviceAt(server.url).service.call(
+      'listBenchmarks',
+      {},
+      { signal: controller.signal, onAnswer: () => setImmediate(() => controller.abort()) },
+    );
+    expect(await errorOf(call)).toBeInstanceOf(CancelledError);
   });
 
   it('distinguishes a signal that timed out from one that was aborted', async () => {
@@ -619,5 +640,6 @@ describe('an answer that no reader is made for (X11)', () => {
     );
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', code: 'SWITCHING_PROTOCOLS', attempts: 1 });
+    expect((error as Error).message).toContain('101 Switching Protocols, which was not asked for');
   });
 });

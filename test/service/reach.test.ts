@@ -69,6 +69,20 @@ describe('an address that a service gave (X4)', () => {
     expect(await tooFarInside('https://zone.example', 'https://service.example', zoned)).toBe('a private network');
   });
 
+  it('is looked up in full, as the connection asks for it', async () => {
+    const asked: unknown[] = [];
+    const guard = new ReachGuard(
+      new URL('https://storage.example'),
+      new URL('https://service.example'),
+      (name, options) => {
+        asked.push(options);
+        return find(name);
+      },
+    );
+    await new Promise<void>(resolve => guard.lookup('corp.example', { family: 4 }, () => resolve()));
+    expect(asked[0]).toEqual({ family: 4, all: true });
+  });
+
   it('is judged as written where a proxy looks up names', async () => {
     const service = new URL('https://service.example');
     const written = (address: string) => new ReachGuard(new URL(address), service, async () => []).written();

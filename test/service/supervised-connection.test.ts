@@ -112,6 +112,13 @@ describe('finding the service', () => {
 });
 
 describe('a service that is lost', () => {
+  it('is let go of once another one is held', async () => {
+    const lost = await connected(1);
+    const recovered = connection.recover(lost, anySignal);
+    await service.comesUp(2);
+    expect([await recovered, service.held.length, service.released]).toEqual([true, 2, 1]);
+  });
+
   it('is started again once, however many requests it was lost to', async () => {
     const lost = await connected(1);
     const recoveries = Array.from({ length: 20 }, () => connection.recover(lost, anySignal));

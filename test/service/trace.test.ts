@@ -1,8 +1,8 @@
 /** What `--debug` is given of requests and answers: all that helps, nothing that is secret, and no more than fits. */
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.ts';
-import { longestBody } from '../../src/service/trace.ts';
-import { apiKey, hostileServer, inferenceToken, json, refusal, serviceAt, stream } from './hostile-server.ts';
+import { longestBody, type TraceEvent } from '../../src/service/trace.ts';
+import { apiKey, hostileServer, inferenceToken, json, open, refusal, serviceAt, stream } from './hostile-server.ts';
 
 /** The events of some work, and all their texts. */
 async function traced(url: string, work: (service: Service) => Promise<unknown>) {
@@ -129,6 +129,33 @@ describe('a body that is long', () => {
     const bytes = 4 * chunk.length + 'data: [DONE]\n\n'.length;
     const shown = answered.join('').length + 4;
     expect(events.at(-1)).toEqual({ kind: 'left out', of: 'answer', bytes: bytes - shown });
+  });
+
+  it('shows a line that does not end once it is long enough', async () => {
+    const { promise: isShown, resolve: show } = Promise.withResolvers<void>();
+    const long = `: ${'x'.repeat(3 * longestBody)}`;
+    const server = await hostileServer(async (response, request) => {
+      await open([long])(response, request);
+      await isShown;
+      response.end('\n\ndata: [DONE]\n\n');
+    });
+    const shown: string[] = [];
+    const tracer = (event: TraceEvent) => {
+      if (event.kind !== 'body' || event.of !== 'answer') return;
+      shown.push(event.text);
+      show();
+    };
+    const { service } = serviceAt(server.url, { tracer });
+    for await (const event of service.chat.stream(question)) void event;
+    expect(shown).toEqual([long.slice(0, longestBody)]);
+  });
+
+  it('of unknown fields names the first', async () => {
+    const server = await hostileServer(json({}));
+    const fields = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`f${index}`, index]));
+    const body = Buffer.from(JSON.stringify(fields));
+    const { sent } = await traced(server.url, service => service.sendRaw({ method: 'POST', path: '/x', body }));
+    expect(sent[0]).toMatch(/"f49": …, …\} \(\d+ bytes\)$/);
   });
 
   it('of a file says only how long it is', async () => {

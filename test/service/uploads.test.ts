@@ -115,15 +115,23 @@ it('says that a file became shorter, and stores nothing', async () => {
 });
 
 describe('the address', () => {
-  it.each<[string, Behaviour]>([
-    ['403', text('<Error><Code>AccessDenied</Code><StringToSign>PUT secret</StringToSign></Error>', 403)],
-    ['400 of an expired token', text('<Error><Code>ExpiredToken</Code></Error>', 400)],
-  ])('refused with %s asks for a new one', async (_, behaviour) => {
+  it.each<[string, Behaviour, string]>([
+    [
+      '403',
+      text('<Error><Code>AccessDenied</Code><StringToSign>PUT secret</StringToSign></Error>', 403),
+      ' (AccessDenied)',
+    ],
+    ['403 without a code', text('', 403), ''],
+    ['400 of an expired token', text('<Error><Code>ExpiredToken</Code></Error>', 400), ' (ExpiredToken)'],
+  ])('refused with %s asks for a new one', async (_, behaviour, code) => {
     const server = await hostileServer(behaviour);
     const error = await errorOf(serviceAt(server.url).service.putUpload(target(server), new Uint8Array(3)));
     expect(error).toBeInstanceOf(UploadUrlError);
     expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_refused', attempts: 1 });
-    expect((error as Error).message).toContain('Upload it again: that asks for a new address');
+    expect(error).toMatchObject({
+      name: 'UploadUrlError',
+      message: `The upload address of tasks/one.json was refused${code}. Nothing was stored. Upload it again: that asks for a new address.`,
+    });
     expect(inspect(error)).not.toMatch(/Signature|StringToSign/);
   });
 
@@ -169,6 +177,8 @@ describe('the address', () => {
 
   it.each([
     ['2026-03-04T05:21:07Z', 'Wed, 04 Mar 2026 05:06:07 GMT', 900_050],
+    ['2026-03-11T05:06:07Z', 'Wed, 04 Mar 2026 05:06:07 GMT', 604_800_050],
+    ['2026-03-11T05:06:08Z', 'Wed, 04 Mar 2026 05:06:07 GMT', undefined],
     ['2026-03-04T05:06:06Z', 'Wed, 04 Mar 2026 05:06:07 GMT', undefined],
     ['2027-03-04T05:06:07Z', 'Wed, 04 Mar 2026 05:06:07 GMT', undefined],
     ['2026-03-04T05:21:07Z', undefined, undefined],
@@ -294,6 +304,13 @@ describe('the address', () => {
       expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toMatch(/Signature|0123456789abcdef/);
     }
   });
+});
+
+it('takes as long as it takes, whatever the time limit of calls', async () => {
+  const server = await hostileServer(stored);
+  const { service } = serviceAt(server.url, { timeouts: { deadlineMs: 0 } });
+  await service.putUpload(target(server), new Uint8Array(3));
+  expect(server.requests).toHaveLength(1);
 });
 
 it('stops when it is cancelled', async () => {
