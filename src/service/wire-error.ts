@@ -88,7 +88,7 @@ export function errorOfFailure(
     return new RequestError('A header holds characters that cannot be sent. Nothing was sent.', details);
   }
   if (isCertificateError(code)) return new NetworkError(certificateMessage(failure, host, code, after), details);
-  if (!sent && proxy) return new NetworkError(proxyMessage(proxy, failure, host, code, after), details);
+  if (!sent && proxy) return new NetworkError(proxyMessage(proxy, host, code, after), details);
   if (!sent) {
     const what = own(unreached, code) ?? 'cannot be reached';
     return new NetworkError(
@@ -108,12 +108,14 @@ interface ProxyWords {
   /** Without its user and password. */
   readonly name: string;
   readonly variable: string;
+  /** The status with which it refused. */
+  readonly status: number | undefined;
 }
 
 function proxyWords({ proxy }: WireFailure): ProxyWords | undefined {
   if (!proxy || !('host' in proxy.used)) return undefined;
   const { host, variable } = proxy.used;
-  return { name: `the proxy ${host} (${variable})`, variable };
+  return { name: `the proxy ${host} (${variable})`, variable, status: proxy.status };
 }
 
 /** Which host could not prove its identity, and how to trust it. */
@@ -132,21 +134,15 @@ function certificateMessage(failure: WireFailure, host: string, code: string, af
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Why a request did not get past the proxy. */
-function proxyMessage(
-  { name, variable }: ProxyWords,
-  { proxy }: WireFailure,
-  host: string,
-  code: string,
-  after: string,
-): string {
+function proxyMessage({ name, variable, status }: ProxyWords, host: string, code: string, after: string): string {
   const subject = capital(name);
-  if (proxy?.status === 407) {
+  if (status === 407) {
     return `${subject} asks for a user and a password. ${after} Put them into ${variable}, before the host: USER:PASSWORD@HOST:PORT.`;
   }
   const advice = `Check ${variable}, or add ${host} to NO_PROXY.`;
   if (code === 'ERR_PROXY_TUNNEL') {
-    const status = proxy?.status === undefined ? code : `status ${proxy.status}`;
-    return `${subject} did not connect to ${host} (${status}). ${after} ${advice}`;
+    const why = status === undefined ? code : `status ${status}`;
+    return `${subject} did not connect to ${host} (${why}). ${after} ${advice}`;
   }
   return `${subject} ${own(unreached, code) ?? 'cannot be reached'} (${code}). ${after} ${advice}`;
 }

@@ -4,7 +4,7 @@ import { endpoints, type InputOf, type Operation } from '../../src/contract/endp
 import { CancelledError } from '../../src/service/errors.ts';
 import { untypedCall } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
-import { apiKey, errorOf, hostileServer, inferenceToken, json, serviceAt } from './hostile-server.ts';
+import { apiKey, errorOf, hostileServer, inferenceToken, json, refusal, serviceAt } from './hostile-server.ts';
 
 interface Row<Name extends Operation> {
   readonly input: InputOf<Name>;
@@ -328,9 +328,10 @@ it.each(describable)('describes %s as it is sent, and sends nothing for that', a
 });
 
 it('sends any other request with the key of the organization', async () => {
-  const server = await hostileServer(json({}));
-  await serviceAt(server.url).service.sendRaw({ method: 'GET', path: '/api/v1/anything' });
+  const server = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
+  const error = await errorOf(serviceAt(server.url).service.sendRaw({ method: 'GET', path: '/api/v1/anything' }));
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': apiKey });
+  expect((error as Error).message).toContain('Check the API key of this profile.');
 });
 
 it('logs rewards with the key of the organization if no token is given', async () => {

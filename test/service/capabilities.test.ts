@@ -4,6 +4,7 @@ import {
   CapabilityMissingError,
   isGone,
   isNotOffered,
+  mayLackPath,
   NotFoundError,
   ServerError,
   ValidationError,
@@ -144,6 +145,14 @@ describe('the refusal of an optional operation (C1)', () => {
     });
     expect(service.capabilities.has('cancelEval')).toBe(true);
   });
+});
+
+it('a refusal may concern the path unless its code names a kind of resource', () => {
+  const refused = (word: object) =>
+    new NotFoundError('It is not there.', { operation: 'getEvalRun', attempts: 1, ...word });
+  const words = [{ type: 't' }, { code: 'gone' }, { code: 'eval_run_not_found' }, {}, { mayLackPath: true }];
+  expect(words.map(refused).map(mayLackPath)).toEqual([true, true, false, false, true]);
+  expect([null, new Error('other')].map(mayLackPath)).toEqual([false, false]);
 });
 
 describe('the resources that were read', () => {

@@ -1,5 +1,5 @@
 /** How connections are made: with TLS, through a proxy, with which certificates. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, Agent as HttpsAgent } from 'node:https';
 import { type AddressInfo, connect, Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
-import type { Agent } from '../../src/service/agents.ts';
+import { type Agent, isTrustedProxy } from '../../src/service/agents.ts';
 import { exchange } from '../../src/service/http.ts';
 import { selfSigned } from './certificate.ts';
 import { errorOf, hostileServer, json, serviceAt } from './hostile-server.ts';
@@ -108,6 +108,37 @@ describe('TLS', () => {
     expect([received, reads, bodies]).toEqual([['the whole file'], 0, 1]);
     await put({ proxy: undefined, protocols: { https: new HttpsAgent() }, trustingSystem });
     expect([received, reads, bodies]).toEqual([['the whole file', 'the whole file'], 1, 3]);
+  });
+
+  it('reads the certificates of the system once, and only where the issuer is unknown', async () => {
+    const { port, caFile } = await tlsServer();
+    const tls = process.getBuiltinModule('node:tls');
+    const { getCACertificates } = tls;
+    const certificate = await readFile(caFile, 'utf8');
+    const read = vi
+      .spyOn(tls, 'getCACertificates')
+      .mockImplementation(type => (type === 'system' ? [certificate] : getCACertificates(type)));
+    onTestFinished(() => read.mockRestore());
+    const reads = () => read.mock.calls.filter(([type]) => type === 'system').length;
+    expect(await errorOf(serviceAt('https://127.0.0.1:1').service.call('listBenchmarks'))).toMatchObject({
+      code: 'ECONNREFUSED',
+    });
+    expect(reads()).toBe(0);
+    const { service } = serviceAt(`https://127.0.0.1:${port}`);
+    await Promise.all([service.call('listBenchmarks'), service.sendRaw({ method: 'POST', path: '/x' })]);
+    await service.call('listBenchmarks');
+    expect(reads()).toBe(1);
+  });
+
+  it('asks Node whether it trusts a proxy', async () => {
+    const { port, caFile } = await tlsServer();
+    const url = new URL(`https://127.0.0.1:${port}`);
+    expect(await isTrustedProxy(url, 600_000)).toBe(false);
+    const { getCACertificates, setDefaultCACertificates } = process.getBuiltinModule('node:tls');
+    const before = getCACertificates('default');
+    onTestFinished(() => setDefaultCACertificates(before));
+    setDefaultCACertificates([...before, await readFile(caFile, 'utf8')]);
+    expect(await isTrustedProxy(url, 600_000)).toBe(true);
   });
 
   it('trusts the certificate of the profile, and no other', async () => {
