@@ -52,7 +52,7 @@ export function tableText<Row>(
     const lines = [columns.map(({ title }) => title), ...rows.map(row => columns.map(column => cell(column, row)))];
     return lines.map(texts => `${texts.join('\t')}\n`).join('');
   }
-  const fitted = fitColumns(columns, io.columns);
+  const fitted = fitColumns(columns, io.columns, {}, rows);
   const line = (cellOf: (column: Column<Row>) => string, isHead: boolean): string =>
     fitted
       .map(({ column, width }) => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { recordText } from '../../src/commands/output.ts';
+import { recordText, tableText } from '../../src/commands/output.ts';
+import { runColumns } from '../../src/resources/runs.ts';
 import { hostileServer, json } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
@@ -23,4 +24,10 @@ it.each([undefined, 100])('lets none through on a terminal nor in a pipe: column
     expect(out).toBe(field === 'label' ? 'benign\n' : 'two\nlines benign\n');
     expect(`${out}${notes}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   }
+});
+
+it('cuts no number in a table on a terminal', () => {
+  const run = { eval_run_id: 'evr_1', display_name: 'first', status: 'cancelled', bench_id: 'b1' };
+  const rows = [{ ...run, reward_mean: 0.1726, reward_count: 888, total_rollouts: 1792 }];
+  expect(tableText(rows, runColumns, { environment: {}, columns: 80 })).toContain(' 0.173 n=888');
 });
