@@ -152,9 +152,11 @@ const ignoredWords = ({ ignored }: Situation): string =>
 
 function verdictOf(situation: Situation): Verdict {
   const verdict = plainVerdict(situation);
+  const isUndecided = verdict.kind === 'undecided';
   const words = [verdict.words, ignoredWords(situation)].filter(Boolean).join(', ');
-  if (!situation.mayGoOn || verdict.kind === 'undecided') return { ...verdict, words };
-  return { kind: 'undecided', words: `undecided: ${notSaid}; if they have, ${words}` };
+  if (!situation.mayGoOn || (isUndecided && situation.interval === undefined)) return { ...verdict, words };
+  const still = isUndecided ? 'still ' : '';
+  return { ...verdict, kind: 'undecided', words: `undecided: ${notSaid}; if they have, ${still}${words}` };
 }
 
 function plainVerdict(situation: Situation): Verdict {
@@ -233,9 +235,11 @@ function sensible(count: number): number {
 /** What is certain about the lowest difference that is allowed, in sentences. */
 function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
-  const isAssumed = situation.mayGoOn && outcome !== 'undecided';
+  const mayGoOn = situation.mayGoOn && situation.interval !== undefined;
+  const isAssumed = mayGoOn && outcome !== 'undecided';
   const words = [
     ...(isAssumed ? [`${openWords(least)}: ${notSaid}`, '--ended takes them as ended'] : sentences),
+    mayGoOn && !isAssumed ? notSaid : '',
     ignoredWords(situation),
   ];
   return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };

@@ -185,6 +185,9 @@ describe('missing rewards', () => {
       outcome: 'undecided',
       words: `Undecided whether the difference is at least 0: ${notSaid}. --ended takes them as ended.`,
     });
+    const few = compared([0.5, 0.5], [0.5, 0.5], { end: 'unsaid' });
+    expect(few.verdict.words).toMatch(`undecided: ${notSaid}; if they have, still undecided: about `);
+    expect(few.gate(0).words).toMatch(/ and \+0\.842\. The service does not say that both runs have ended\.$/);
     const ended = compared(times(28, 0), times(28, 1), { end: 'unsaid', ended: true });
     expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
     expect(compared(times(28, 0), times(28, 1), { end: 'unsaid', total: 28 }).verdict.words).toBe(
