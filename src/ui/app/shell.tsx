@@ -1,6 +1,6 @@
 /** The program around the views: frame, sections, the current view, windows above it, and the global commands. */
 import { Box, Text, useWindowSize } from 'ink';
-import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
+import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
 import { type Place, placeKey } from '../../resources/place.ts';
@@ -22,7 +22,7 @@ import { BackgroundWatch, useJobNotices, useNotices } from './notices.tsx';
 import { findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
-import { currentPlace, initialShellState, sectionOf, shellReducer } from './shell-state.ts';
+import { currentPlace, initialShellState, type ShellAction, sectionOf, shellReducer } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
 import { SaidContext, useToasts } from './toasts.ts';
 
@@ -49,25 +49,15 @@ const welcome = (connectKey: string): Toast => ({
   news: true,
 });
 
-export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
-  const workbench = useWorkbench();
-  const { columns, rows } = useWindowSize();
-  const { sections } = registry;
-  const [state, dispatch] = useReducer(shellReducer, undefined, () =>
-    initialShellState(
-      start ?? registry.home,
-      sections.map(({ place }) => place),
-    ),
-  );
-  const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
-  const [memory] = useState(() => new Memory());
+/** The part of the shell that stays the same from drawing to drawing. */
+type StableShell = Omit<Shell, 'layout' | 'sections' | 'foot' | 'focus' | 'canGoBack'>;
+
+/** What happens anywhere in the program, in words. */
+function useEventToasts(showToast: Shell['toast']): void {
+  const { remembered } = useWorkbench();
   const { onRefused, keyOf } = useRouter();
-
-  const place = currentPlace(state);
-  const { shown: toast, said, say: showToast, keep } = useToasts(placeKey(place), overlays.length);
-
   const connection = useConnection();
-  const { remembered } = workbench;
+  const failures = useFailures();
   // Shown once, and only if no service was configured: what this is, and how to connect to another.
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
@@ -83,7 +73,6 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     [remembered, showToast],
   );
 
-  const failures = useFailures();
   useEffect(
     () =>
       failures.subscribe(({ words, report }) =>
@@ -108,36 +97,29 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       ),
     [onRefused, showToast],
   );
+}
 
-  const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
-  useNotices(notices, terminal, showToast);
-  useJobNotices(notices, terminal, showToast, place);
-  const connectionNotice = useConnectionNotice({ say: showToast, keep });
-  const view = findView(registry, place);
-  const hasInspector = view?.hasInspector ?? true;
-  const layout = layoutOf(columns, rows, state.focus, hasInspector);
-  const closeOverlay = useCallback(
-    (id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)),
-    [],
-  );
-  const shell = useMemo<Omit<Shell, 'layout' | 'sections' | 'foot' | 'focus' | 'canGoBack'>>(
-    () => ({
-      navigate,
-      open: target => navigate({ kind: 'open', place: target }),
-      setFocus: pane => dispatch({ kind: 'focus', pane }),
-      toast: showToast,
-      showOverlay: overlay => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
-      terminal,
-    }),
-    [navigate, terminal, showToast],
-  );
+interface GlobalBindingsContext {
+  readonly focus: Shell['focus'];
+  readonly dispatch: Dispatch<ShellAction>;
+  readonly shell: StableShell;
+  readonly hasInspector: boolean;
+}
 
-  const bindings: Binding[] = [
+/** The keys that work in every view. */
+function useGlobalBindings(
+  registry: Registry,
+  { focus, dispatch, shell, hasInspector }: GlobalBindingsContext,
+): readonly Binding[] {
+  const workbench = useWorkbench();
+  const keyOf = useKeyOf();
+  const { navigate, terminal } = shell;
+  return [
     { command: globalCommands.left, run: () => dispatch({ kind: 'move-focus', direction: -1, hasInspector }) },
     { command: globalCommands.right, run: () => dispatch({ kind: 'move-focus', direction: 1, hasInspector }) },
     {
       command: globalCommands.back,
-      run: () => (state.focus === 'inspector' ? dispatch({ kind: 'focus', pane: 'main' }) : navigate({ kind: 'up' })),
+      run: () => (focus === 'inspector' ? dispatch({ kind: 'focus', pane: 'main' }) : navigate({ kind: 'up' })),
     },
     { command: globalCommands.last, run: () => navigate({ kind: 'last' }) },
     { command: globalCommands.historyBack, run: () => navigate({ kind: 'back' }) },
@@ -156,7 +138,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       command: globalCommands.pause,
       run: () => {
         workbench.setPaused(!workbench.paused);
-        showToast({
+        shell.toast({
           kind: 'info',
           text: workbench.paused
             ? `Polling is paused; ${keyOf(recordCommands.refresh)} refreshes, ${keyOf(globalCommands.pause)} resumes`
@@ -179,9 +161,49 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       run: () => leaveOrAsk(workbench.unfinishedWork(), shell, 'quit', () => terminal.quit()),
     },
   ];
+}
+
+export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
+  const { columns, rows } = useWindowSize();
+  const { sections } = registry;
+  const [state, dispatch] = useReducer(shellReducer, undefined, () =>
+    initialShellState(
+      start ?? registry.home,
+      sections.map(({ place }) => place),
+    ),
+  );
+  const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
+  const [memory] = useState(() => new Memory());
+  const failures = useFailures();
+
+  const place = currentPlace(state);
+  const { shown: toast, said, say: showToast, keep } = useToasts(placeKey(place), overlays.length);
+  useEventToasts(showToast);
+  const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
+  useNotices(notices, terminal, showToast);
+  useJobNotices(notices, terminal, showToast, place);
+  const connectionNotice = useConnectionNotice({ say: showToast, keep });
+  const view = findView(registry, place);
+  const hasInspector = view?.hasInspector ?? true;
+  const layout = layoutOf(columns, rows, state.focus, hasInspector);
+  const closeOverlay = useCallback(
+    (id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)),
+    [],
+  );
+  const shell = useMemo<StableShell>(
+    () => ({
+      navigate,
+      open: target => navigate({ kind: 'open', place: target }),
+      setFocus: pane => dispatch({ kind: 'focus', pane }),
+      toast: showToast,
+      showOverlay: overlay => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
+      terminal,
+    }),
+    [navigate, terminal, showToast],
+  );
 
   return (
-    <KeyScope bindings={bindings}>
+    <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector })}>
       <BackgroundWatch counted={layout?.panes.sections !== undefined} />
       {layout ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
