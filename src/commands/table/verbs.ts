@@ -13,23 +13,22 @@ import {
 import { type CommandSpec, spec } from './spec.ts';
 
 const nameFlag = { value: 'TEXT', description: 'name of the run (default: from benchmark and model)' } as const;
-const modelFlag = <const What extends string>(what: What) =>
-  ({
-    value: 'MODEL',
-    short: 'm',
-    of: 'seen',
-    kinds: ['model'],
-    description: `${what} (default: that of the checkpoint)`,
-  }) as const;
-const optionFlag = <const Of extends string, const Example extends string>(of: Of, example: Example) =>
-  ({
-    value: 'NAME=VALUE',
-    short: 'o',
-    of: 'option',
-    many: true,
-    description: `an option of the ${of}, e.g. ${example}`,
-  }) as const;
+const modelFlag = (what: string) => {
+  const description = `${what} (default: that of the checkpoint)`;
+  return { value: 'MODEL', short: 'm', of: 'seen', kinds: ['model'], description } as const;
+};
+const optionFlag = (of: string, example: string) => {
+  const description = `an option of the ${of}, e.g. ${example}`;
+  return { value: 'NAME=VALUE', short: 'o', of: 'option', many: true, description } as const;
+};
+const checkpointFlag = (description: string) =>
+  ({ value: 'CHECKPOINT', short: 'c', of: 'checkpoint', description }) as const;
 const checkpointWords = 'ckpt_…, first@latest, first@6 or a training run (its latest)';
+
+const startFlags = { ...idempotencyKeyFlag, ...waitFlags } as const;
+const outcomeFlags = { ...dryRunFlag, ...recordFlags } as const;
+const exclusiveOutcomes = [exclusiveRecordFlags, exclusiveDryRunFlags] as const;
+const exclusiveWaiting = [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags] as const;
 
 export const verbs = {
   evaluate: spec({
@@ -40,16 +39,14 @@ export const verbs = {
     flags: {
       ...serviceFlags,
       model: modelFlag('slug of the model'),
-      checkpoint: { value: 'CHECKPOINT', short: 'c', of: 'checkpoint', description: checkpointWords },
+      checkpoint: checkpointFlag(checkpointWords),
       name: nameFlag,
       option: optionFlag('evaluation', 'evaluation_max_samples=8'),
-      ...idempotencyKeyFlag,
-      ...waitFlags,
+      ...startFlags,
       until: { ...untilFlag, needs: 'wait' },
-      ...dryRunFlag,
-      ...recordFlags,
+      ...outcomeFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
+    exclusive: exclusiveWaiting,
     examples: [
       'benchtop evaluate t-words --model benchtop/tutor-base --wait',
       'benchtop evaluate t-words --checkpoint first@latest --wait --field reward_mean',
@@ -63,20 +60,13 @@ export const verbs = {
     flags: {
       ...serviceFlags,
       model: modelFlag('slug of the base model'),
-      checkpoint: {
-        value: 'CHECKPOINT',
-        short: 'c',
-        of: 'checkpoint',
-        description: `continue from ${checkpointWords}`,
-      },
+      checkpoint: checkpointFlag(`continue from ${checkpointWords}`),
       name: nameFlag,
       option: optionFlag('training', 'num_steps=20'),
-      ...idempotencyKeyFlag,
-      ...waitFlags,
-      ...dryRunFlag,
-      ...recordFlags,
+      ...startFlags,
+      ...outcomeFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
+    exclusive: exclusiveWaiting,
     examples: ['benchtop train t-words --model benchtop/tutor-base --name first -o num_steps=20 --wait'],
   }),
   deploy: spec({
@@ -86,53 +76,47 @@ the slug first, or takes --yes.`,
     args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'checkpoint' }],
     flags: {
       ...serviceFlags,
-      slug: {
-        value: 'SLUG',
-        short: 's',
-        description: 'name used in chat (default: from the name of the run)',
-      },
+      slug: { value: 'SLUG', short: 's', description: 'name used in chat (default: from the name of the run)' },
       role: {
         value: 'ROLE',
         choices: ['test', 'production'],
         description: 'test, the default, answers by its id only; production answers for the slug',
       },
-      ...idempotencyKeyFlag,
-      ...waitFlags,
+      ...startFlags,
       ...yesFlag,
-      ...dryRunFlag,
-      ...recordFlags,
+      ...outcomeFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
+    exclusive: exclusiveWaiting,
     examples: ['benchtop deploy first@latest --slug tutor --wait'],
   }),
   build: spec({
     summary: 'build the images of a benchmark',
     about: 'Prints the id of the benchmark. With --wait the exit code says whether it became ready.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
-    flags: { ...serviceFlags, ...waitFlags, ...dryRunFlag, ...recordFlags },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
+    flags: { ...serviceFlags, ...waitFlags, ...outcomeFlags },
+    exclusive: exclusiveWaiting,
   }),
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
     about:
       'With --wait each is followed until it has ended: exit code 0 if it was cancelled, succeeded before that, or had ended already.',
     args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
-    flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
+    flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
+    exclusive: exclusiveWaiting,
     examples: ['benchtop cancel first --yes --wait'],
   }),
   delete: spec({
     summary: 'delete evaluation runs, training runs and secrets',
     args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
-    flags: { ...serviceFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
-    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
+    flags: { ...serviceFlags, ...yesFlag, ...outcomeFlags },
+    exclusive: exclusiveOutcomes,
   }),
   undeploy: spec({
     summary: 'tear deployments down and delete them',
     about: 'With --wait each is followed until the service no longer has it, or says that it is inactive.',
     args: [{ name: 'ID|SLUG', many: true, of: 'seen' }],
-    flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...dryRunFlag, ...recordFlags },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], exclusiveDryRunFlags],
+    flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
+    exclusive: exclusiveWaiting,
   }),
   promote: spec({
     summary: 'make a deployment answer for its slug',
@@ -140,13 +124,9 @@ the slug first, or takes --yes.`,
     flags: {
       ...serviceFlags,
       undo: { description: 'stop a deployment from answering for its slug' },
-      demote: {
-        value: 'ID|SLUG',
-        description: 'the deployment to demote instead (newer services)',
-      },
+      demote: { value: 'ID|SLUG', description: 'the deployment to demote instead (newer services)' },
       ...yesFlag,
-      ...dryRunFlag,
-      ...recordFlags,
+      ...outcomeFlags,
     },
     exclusive: [exclusiveRecordFlags, ['undo', 'demote'], exclusiveDryRunFlags],
   }),
@@ -159,10 +139,9 @@ the slug first, or takes --yes.`,
       weight: { value: 'N', number: 'any', description: 'its weight; 0 keeps it for diagnosis only' },
       rewardId: { value: 'ID', description: 'repeating an id counts once (default: a new id)' },
       tokenEnv: { value: 'NAME', description: 'variable that holds the token of the trajectory' },
-      ...dryRunFlag,
-      ...recordFlags,
+      ...outcomeFlags,
     },
-    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
+    exclusive: exclusiveOutcomes,
     examples: ['benchtop reward traj_1 helpful 0.5 --explanation "left out a step"'],
   }),
   'secret set': spec({
@@ -172,10 +151,9 @@ the slug first, or takes --yes.`,
     flags: {
       ...serviceFlags,
       description: { value: 'TEXT', empty: true, description: 'description of the secret' },
-      ...dryRunFlag,
-      ...recordFlags,
+      ...outcomeFlags,
     },
-    exclusive: [exclusiveRecordFlags, exclusiveDryRunFlags],
+    exclusive: exclusiveOutcomes,
     examples: ['benchtop secret set HF_TOKEN < token.txt'],
   }),
 } as const satisfies Readonly<Record<string, CommandSpec>>;

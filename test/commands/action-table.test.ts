@@ -1,0 +1,27 @@
+/** The table of commands imports no resource, so that help prints fast. What both say of a command has to agree. */
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/commands/table/commands.ts';
+import type { CommandSpec } from '../../src/commands/table/spec.ts';
+import { resources } from '../../src/resources/catalogue.ts';
+import { own } from '../../src/text/own.ts';
+
+const declared = resources.flatMap(({ actions = {}, names: [name] }) =>
+  Object.values(actions).flatMap(({ id, change, sends }) => {
+    const sending = change ?? sends;
+    return sending?.command === undefined ? [] : [{ ...sending, id, name, command: sending.command, change }];
+  }),
+);
+
+describe.each(declared)('$command of $name ($id)', ({ command, send, kind, options, change }) => {
+  const flags = Object.keys(own<CommandSpec>(commands, command)?.flags ?? {});
+
+  it('is a command that shows its request', () => {
+    expect(flags).toContain('dryRun');
+  });
+
+  it('waits if its end is declared, takes options if they are listed, and a key if it is sent with one', () => {
+    const taken = ['wait', 'option', 'idempotencyKey'].filter(flag => flags.includes(flag));
+    const said = { wait: kind ?? change?.ends, option: options, idempotencyKey: send.keyed };
+    expect(taken).toEqual(Object.entries(said).flatMap(([flag, has]) => (has ? [flag] : [])));
+  });
+});
