@@ -48,6 +48,11 @@ describe('grade', () => {
     expect(usable({ kind: 'choice', choices: ['a', 'b'], expected: 'c' })).toBe(false);
     expect(usable({ kind: 'word_share', letter: '7' })).toBe(false);
   });
+
+  it('does not parse a pattern that is too long', () => {
+    const { error } = graderSpec.safeParse({ kind: 'regex', pattern: '('.repeat(501) });
+    expect(error?.issues.map(({ code }) => code)).toEqual(['too_big']);
+  });
 });
 
 describe('the sample benchmarks', () => {
