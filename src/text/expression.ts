@@ -26,6 +26,14 @@ const samples = ['', '\u0100'];
  */
 const orNothing = '(?!)';
 
+/** Before `\b` and `\B` V8 looks for characters to skip as well, but not before what means the same. */
+const boundaries: ReadonlyMap<string, string> = new Map([
+  [String.raw`\b`, String.raw`(?:(?<=\w)(?!\w)|(?<!\w)(?=\w))`],
+  [String.raw`\B`, String.raw`(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`],
+]);
+/** An escape or a class: in a class `\b` is another character. */
+const escapeOrClass = /\\.|\[(?:\\.|[^\]\\])*\]/gsu;
+
 /**
  * Compiles an expression, which a later first use would do without a limit. Its use needs a limit too: `withinCpuTime`.
  *
@@ -35,7 +43,8 @@ export function compileExpression(source: string, flags: string): RegExp {
   try {
     // By itself first: that its parentheses are pairs.
     new RegExp(source, flags);
-    const expression = new RegExp(`(?:${source}|${orNothing})`, flags);
+    const slower = source.replace(escapeOrClass, part => boundaries.get(part) ?? part);
+    const expression = new RegExp(`(?:${slower}|${orNothing})`, flags);
     if (withinCpuTime(() => compile(expression), compileLimit)) return expression;
   } catch (error) {
     // Without V8's "Invalid regular expression: /…/iu: ".

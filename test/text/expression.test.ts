@@ -77,9 +77,12 @@ describe('an expression from elsewhere', () => {
       true,
       false,
     ]);
-    const source = '(?<first>a|ab)(?:c|)\\k<first>|^\\p{Lu}|$';
-    for (const text of ['xabab', 'acab', 'Čo', 'x', '']) {
-      expect(compileExpression(source, 'u').exec(text)).toEqual(new RegExp(source, 'u').exec(text));
+    expect(compileExpression(String.raw`.\B\P{L}`.repeat(12), 'u').test(' !'.repeat(12))).toBe(true);
+    const sources = ['(?<first>a|ab)(?:c|)\\k<first>|^\\p{Lu}|$', '\\ba\\b|\\Bx|[\\b\\]](?<!\\B)', '\\\\b'];
+    for (const source of sources) {
+      for (const text of ['xabab', 'acab', 'Čo', 'x', '', 'ba a', 'ax', '\b', ']', '\\b', 'b']) {
+        expect(compileExpression(source, 'u').exec(text)).toEqual(new RegExp(source, 'u').exec(text));
+      }
     }
   });
 });
