@@ -157,14 +157,10 @@ it('a refusal may concern the path unless its code names a kind of resource', ()
 
 describe('the resources that were read', () => {
   const run = { bench_id: 'b1', eval_run_id: 'evr_1' };
-  const answers = new Map([
-    ['GET', json([run])],
-    ['DELETE', json(run)],
-  ]);
-  const reads: Behaviour = (response, request) => (answers.get(request.method) ?? missingResource)(response, request);
 
   it('are known by what a body names too, and whatever else was read since', async () => {
-    const { service } = serviceAt((await hostileServer(reads)).url);
+    const server = await hostileServer(json([{ bench_id: 'b1' }]), json([{ eval_run_id: 'evr_1' }]), missingResource);
+    const { service } = serviceAt(server.url);
     await service.call('listBenchmarks');
     await service.call('listEvalRuns', { params: { bench_id: 'b2' } });
     expect(await errorOf(service.call('startTraining', { body: { bench_id: 'b1' } }))).toBeInstanceOf(
@@ -173,7 +169,7 @@ describe('the resources that were read', () => {
   });
 
   it('are not known any more once they were deleted', async () => {
-    const { service } = serviceAt((await hostileServer(reads)).url);
+    const { service } = serviceAt((await hostileServer(json([run]), json(run), missingResource)).url);
     await service.call('listEvalRuns', { params: { bench_id: 'b1' } });
     await service.call('deleteEvalRun', { params: run });
     expect(await errorOf(service.call('cancelEval', { params: { eval_run_id: 'evr_1' } }))).toBeInstanceOf(
