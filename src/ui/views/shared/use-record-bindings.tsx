@@ -64,33 +64,9 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
 
 const noStep = { place: undefined, steps: 0 } as const;
 
-export function useRecordBindings(options: RecordOptions): readonly Binding[] {
-  const {
-    record,
-    marked = [],
-    title,
-    refresh,
-    actions,
-    pin,
-    document,
-    exportable,
-    siblings: siblingsOf,
-    siblingId = record?.id,
-  } = options;
-  const shell = useShell();
-  const { toast, terminal, showOverlay } = shell;
-  const router = useRouter();
-  const togglePin = usePin(pin);
-  const copy = useCopy();
-  const asDocument = (): Document =>
-    document?.() ?? { name: `${record?.id ?? 'record'}.json`, text: `${safeJson(record?.json, 2)}\n` };
-  const outside = async (program: string, open: typeof openInPager): Promise<void> => {
-    try {
-      await open(asDocument(), terminal);
-    } catch (error) {
-      toast({ kind: 'warning', text: `The ${program} could not be used: ${errorMessage(error)}` });
-    }
-  };
+/** The forms in which the record, or the rows, can be saved. */
+function useFileFormats({ record, document, exportable, siblings }: RecordOptions) {
+  const { toast } = useShell();
   const { exports } = useWorkbench();
   const saving = async (save: () => Promise<string>): Promise<void> => {
     try {
@@ -105,38 +81,67 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     label,
     value: () => void saving(save),
   });
-  const formats = exportable
-    ? exportFormats.map(format =>
-        saveAs(format, formatWords[format], () =>
-          exports.run(exportable.kind, async background =>
-            exportToFile(await exportable.read(background), format, background.signal),
-          ),
+  if (exportable) {
+    return exportFormats.map(format =>
+      saveAs(format, formatWords[format], () =>
+        exports.run(exportable.kind, async background =>
+          exportToFile(await exportable.read(background), format, background.signal),
         ),
-      )
-    : [
-        ...(document ? [saveAs('text', 'Plain text', () => saveFile(document()))] : []),
-        saveAs('json', 'JSON', () =>
-          saveFile({
-            name: exportFileName(siblingsOf ?? 'record', record?.id ?? '', 'json', new Date()),
-            text: `${safeJson(record?.json, 2)}\n`,
-          }),
-        ),
-      ];
+      ),
+    );
+  }
+  return [
+    ...(document ? [saveAs('text', 'Plain text', () => saveFile(document()))] : []),
+    saveAs('json', 'JSON', () =>
+      saveFile({
+        name: exportFileName(siblings ?? 'record', record?.id ?? '', 'json', new Date()),
+        text: `${safeJson(record?.json, 2)}\n`,
+      }),
+    ),
+  ];
+}
+
+/** The keys that step to the neighbours in the list that the record was opened from. */
+function useSiblingBindings(resource: string | undefined, id: string | undefined): readonly Binding[] {
+  const { navigate, toast } = useShell();
+  const { keyOf } = useRouter();
   const siblings = useSiblings();
-  const goToSibling =
+  if (resource === undefined) return [];
+  const go =
     (direction: -1 | 1) =>
     ({ count = 1 }: KeyPress): void => {
-      const isKnown = siblingsOf !== undefined && siblingId !== undefined;
-      const { place, steps } = isKnown ? siblings.step(siblingsOf, siblingId, direction * count) : noStep;
-      if (place) shell.navigate({ kind: 'replace', place });
+      const { place, steps } = id === undefined ? noStep : siblings.step(resource, id, direction * count);
+      if (place) navigate({ kind: 'replace', place });
       if (steps < count) {
-        const partial = siblingsOf !== undefined && siblings.isPartial(siblingsOf);
-        const last = partial
-          ? `This is the last one of those read: ${router.keyOf(listCommands.bottom)} in the list reads the rest`
+        const last = siblings.isPartial(resource)
+          ? `This is the last one of those read: ${keyOf(listCommands.bottom)} in the list reads the rest`
           : 'This is the last one';
         toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
       }
     };
+  return [
+    { command: recordCommands.previous, run: go(-1) },
+    { command: recordCommands.next, run: go(1) },
+  ];
+}
+
+export function useRecordBindings(options: RecordOptions): readonly Binding[] {
+  const { record, marked = [], title, refresh, actions, pin, document, exportable } = options;
+  const { toast, terminal, showOverlay } = useShell();
+  const router = useRouter();
+  const togglePin = usePin(pin);
+  const copy = useCopy();
+  const asDocument = (): Document =>
+    document?.() ?? { name: `${record?.id ?? 'record'}.json`, text: `${safeJson(record?.json, 2)}\n` };
+  const outside = async (program: string, open: typeof openInPager): Promise<void> => {
+    try {
+      await open(asDocument(), terminal);
+    } catch (error) {
+      toast({ kind: 'warning', text: `The ${program} could not be used: ${errorMessage(error)}` });
+    }
+  };
+  const formats = useFileFormats(options);
+  const stepping = useSiblingBindings(options.siblings, options.siblingId ?? record?.id);
   const enabled = record !== undefined;
   const yank = (): void => {
     if (marked.length > 1) copy(marked.join('\n'), `${marked.length} ids`);
@@ -184,12 +189,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
           render: close => <ExportWindow formats={formats} onClose={close} />,
         }),
     },
-    ...(siblingsOf !== undefined
-      ? [
-          { command: recordCommands.previous, run: goToSibling(-1) },
-          { command: recordCommands.next, run: goToSibling(1) },
-        ]
-      : []),
+    ...stepping,
     { command: recordCommands.refresh, run: refresh },
   ];
 }
