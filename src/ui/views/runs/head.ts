@@ -66,10 +66,14 @@ export function summaryLines(
   const [label, mean, of] = meanWords(outcome);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
+  // The time is at its end: it must not be cut off.
+  const unsaid = wrap(noStatusWords(rewards, rewardedAt), width);
+  const lastUnsaid = unsaid.pop();
   return [
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
+    ...(run.status == null ? unsaid.map(line => styles.muted(line)) : []),
     [
-      styledStatus(run.status, theme, noStatusWords(rewards, rewardedAt)),
+      styledStatus(run.status, theme, lastUnsaid),
       done !== undefined && total ? progressBar(done / total, barWidth, theme) : '',
       counts,
     ]

@@ -26,6 +26,16 @@ function head(status: string, rewards: readonly TrajectoryReward[] | undefined, 
   return summaryLines({ ...run, status }, full, summary, 100, theme).map(stripVTControlCharacters);
 }
 
+it('cuts off no time since when a run without a status has its rewards', () => {
+  const unsaid: EvalRun = { ...run, status: null };
+  const at = Date.parse('2026-01-01T00:00:00Z');
+  const lines = summaryLines(unsaid, undefined, summariseRewards(rewardsOf(1)), 40, theme, '', at);
+  expect(lines.every(line => stripVTControlCharacters(line).length <= 40)).toBe(true);
+  expect(lines.slice(1, 3).map(stripVTControlCharacters).join(' ')).toMatch(
+    /^The service reports no status; no new reward since \d{4}-\d{2}-\d{2} \d{2}:\d{2}$/,
+  );
+});
+
 describe('the mean', () => {
   it('is that of the rewards that are shown, and says of how many, while it runs', () => {
     const live = { provisional_reward_mean: 0.9, scored_rollouts: 16 };
