@@ -34,8 +34,79 @@ function recordOf(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored
   };
 }
 
+/**
+ * The model to evaluate: a checkpoint takes precedence over a model. `field` is the request's name for the model.
+ */
+function evaluated(
+  { training, catalog }: ServiceContext,
+  organizationId: string,
+  { model_slug: slug, checkpoint_id: id }: BodyOf<'startEval'>,
+  field: string,
+) {
+  const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
+  if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
+  if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
+  if (!slug) throw invalid(field, 'name the model to evaluate.');
+  try {
+    catalog.forEvaluation(slug, undefined);
+  } catch (error) {
+    if (!(error instanceof ModelUnavailable)) throw error;
+    throw invalid(field, error.message);
+  }
+  return { model: slug, checkpoint: undefined };
+}
+
+function start(service: ServiceContext, { organizationId, params, idempotencyKey, ignored, body }: Call<'startEval'>) {
+  const { evaluations, idempotency, engine } = service;
+  const isDocuments = params['bench_id'] !== undefined;
+  if (isDocuments && body.display_name === undefined) throw invalid('display_name', 'name the run.');
+  const inPath = params['bench_id'];
+  const asked = { ...body, bench_id: inPath ?? body.bench_id };
+  // All validation is inside: a repeat gets the first answer even if the benchmark has changed.
+  const keyed = { organizationId, operation: 'startEval', key: idempotencyKey, body: asked };
+  const result = idempotency.once(keyed, () => {
+    const benchmark = namedBenchmark(service, organizationId, body, inPath);
+    const { model, checkpoint } = evaluated(
+      service,
+      organizationId,
+      body,
+      isDocuments ? 'model_slug' : 'base_model_slug',
+    );
+    const read = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));
+    const options = evaluationOptions(read.set);
+    requireReady(service, organizationId, benchmark.bench_id);
+    const { evaluation_max_samples: most, evaluation_samples_per_task: samples } = options;
+    const tasks = tasksToRun(service, benchmark.bench_id, evaluatedSplit).slice(0, most);
+    const run = evaluations.create(organizationId, {
+      bench_id: benchmark.bench_id,
+      display_name: body.display_name ?? `${benchmark.label} with ${checkpoint?.checkpoint_id ?? model}`,
+      base_model_slug: model,
+      parent_checkpoint_id: checkpoint?.checkpoint_id ?? null,
+      training_run_id: checkpoint?.training_run_id ?? null,
+      step: checkpoint?.step_index ?? null,
+      split: evaluatedSplit,
+      total_rollouts: tasks.length * samples,
+      options,
+      ignored_options: [...ignored, ...read.ignored],
+      warnings: warningsOf(tasks),
+    });
+    return {
+      bench_id: run.bench_id,
+      eval_run_id: run.eval_run_id,
+      pipeline_run_id: run.pipeline_run_id,
+      display_name: run.display_name,
+      execution_id: run.execution_id,
+      pipeline_name,
+      experiment_name: benchmark.label,
+      ignored_options: storedStart(run).ignored_options,
+    };
+  });
+  engine.wake();
+  return result;
+}
+
 export function evaluationRoutes(service: ServiceContext): Handlers {
-  const { evaluations, training, catalog, idempotency, engine } = service;
+  const { evaluations, engine } = service;
   const find = ({ organizationId, params }: Call): EvalRunRow => {
     const runId = params['eval_run_id'] ?? '';
     const run = evaluations.get(organizationId, runId);
@@ -43,72 +114,8 @@ export function evaluationRoutes(service: ServiceContext): Handlers {
     return run;
   };
 
-  /**
-   * The model to evaluate: a checkpoint takes precedence over a model. `field` is the request's name for the model.
-   */
-  const evaluated = (
-    organizationId: string,
-    { model_slug: slug, checkpoint_id: id }: BodyOf<'startEval'>,
-    field: string,
-  ) => {
-    const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
-    if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
-    if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
-    if (!slug) throw invalid(field, 'name the model to evaluate.');
-    try {
-      catalog.forEvaluation(slug, undefined);
-    } catch (error) {
-      if (!(error instanceof ModelUnavailable)) throw error;
-      throw invalid(field, error.message);
-    }
-    return { model: slug, checkpoint: undefined };
-  };
-
-  const start = ({ organizationId, params, idempotencyKey, ignored, body }: Call<'startEval'>) => {
-    const isDocuments = params['bench_id'] !== undefined;
-    if (isDocuments && body.display_name === undefined) throw invalid('display_name', 'name the run.');
-    const inPath = params['bench_id'];
-    const asked = { ...body, bench_id: inPath ?? body.bench_id };
-    // All validation is inside: a repeat gets the first answer even if the benchmark has changed.
-    const keyed = { organizationId, operation: 'startEval', key: idempotencyKey, body: asked };
-    const result = idempotency.once(keyed, () => {
-      const benchmark = namedBenchmark(service, organizationId, body, inPath);
-      const { model, checkpoint } = evaluated(organizationId, body, isDocuments ? 'model_slug' : 'base_model_slug');
-      const read = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));
-      const options = evaluationOptions(read.set);
-      requireReady(service, organizationId, benchmark.bench_id);
-      const { evaluation_max_samples: most, evaluation_samples_per_task: samples } = options;
-      const tasks = tasksToRun(service, benchmark.bench_id, evaluatedSplit).slice(0, most);
-      const run = evaluations.create(organizationId, {
-        bench_id: benchmark.bench_id,
-        display_name: body.display_name ?? `${benchmark.label} with ${checkpoint?.checkpoint_id ?? model}`,
-        base_model_slug: model,
-        parent_checkpoint_id: checkpoint?.checkpoint_id ?? null,
-        training_run_id: checkpoint?.training_run_id ?? null,
-        step: checkpoint?.step_index ?? null,
-        split: evaluatedSplit,
-        total_rollouts: tasks.length * samples,
-        options,
-        ignored_options: [...ignored, ...read.ignored],
-        warnings: warningsOf(tasks),
-      });
-      return {
-        bench_id: run.bench_id,
-        eval_run_id: run.eval_run_id,
-        pipeline_run_id: run.pipeline_run_id,
-        display_name: run.display_name,
-        execution_id: run.execution_id,
-        pipeline_name,
-        experiment_name: benchmark.label,
-        ignored_options: storedStart(run).ignored_options,
-      };
-    });
-    engine.wake();
-    return result;
-  };
-
   return {
-    startEval: start,
+    startEval: call => start(service, call),
     listEvalRuns: call => {
       const { bench_id } = findBenchmark(service, call.organizationId, call.params['bench_id'] ?? '');
       const sums = evaluations.rewardSums(call.organizationId, bench_id);

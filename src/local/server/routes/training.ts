@@ -27,8 +27,54 @@ function recordOf(row: TrainingRunRow) {
   };
 }
 
+/** The start of training: a base model, or a checkpoint, which knows its base model. */
+function startingPoint({ training }: ServiceContext, organizationId: string, body: BodyOf<'startTraining'>) {
+  const { base_model_slug: slug, parent_checkpoint_id: parentId } = body;
+  const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);
+  if (parentId !== undefined && !parent) throw notFound('checkpoint', parentId);
+  if (parent && slug !== undefined && slug !== parent.base_model_slug) {
+    throw invalid('base_model_slug', `the checkpoint is of ${parent.base_model_slug}.`);
+  }
+  const model = parent?.base_model_slug ?? slug;
+  if (model === undefined) {
+    throw invalid('base_model_slug', 'name the model to train.');
+  }
+  if (!isBaseModel(model)) {
+    throw invalid('base_model_slug', `there is no model ${model} that can be trained here.`);
+  }
+  return { base_model_slug: model, parent_checkpoint_id: parent?.checkpoint_id ?? null };
+}
+
+function start(service: ServiceContext, { organizationId, idempotencyKey, ignored, body }: Call<'startTraining'>) {
+  const { training, idempotency, engine, benchmarks, user } = service;
+  const run = idempotency.once({ organizationId, operation: 'startTraining', key: idempotencyKey, body }, () => {
+    const benchmark = namedBenchmark(service, organizationId, body);
+    const from = startingPoint(service, organizationId, body);
+    requireReady(service, organizationId, benchmark.bench_id);
+    const tasks = tasksToRun(service, benchmark.bench_id, 'train');
+    if (tasks.every(({ grader }) => grader.kind === 'none')) {
+      throw invalid('bench_id', `there is nothing to learn from. ${warningsOf(tasks).join(' ')}`);
+    }
+    const on = { base_model_slug: from.base_model_slug, tasks };
+    const read = withOptions(() => readTrainingOptions(body.options ?? {}, on));
+    const created = training.create(organizationId, {
+      bench_id: benchmark.bench_id,
+      display_name: body.display_name ?? `${benchmark.label} with ${from.base_model_slug}`,
+      ...from,
+      options: read.options,
+      ignored_options: [...ignored, ...read.ignored],
+      warnings: warningsOf(benchmarks.tasks(benchmark.bench_id)),
+      total_steps: read.options.num_steps,
+      created_by: user,
+    });
+    return recordOf(created);
+  });
+  engine.wake();
+  return run;
+}
+
 function trainingRoutes(service: ServiceContext): Handlers {
-  const { training, idempotency, weights, engine, benchmarks, user } = service;
+  const { training, weights, engine, benchmarks } = service;
   const checkpointOf = (row: CheckpointRow) => {
     const { checkpoint_id, step_index, created_at, training_run_id, base_model_slug } = row;
     const is_deployable = existsSync(weights.checkpoint(training_run_id, step_index));
@@ -41,53 +87,8 @@ function trainingRoutes(service: ServiceContext): Handlers {
     return run;
   };
 
-  /** The start of training: a base model, or a checkpoint, which knows its base model. */
-  const startingPoint = (organizationId: string, body: BodyOf<'startTraining'>) => {
-    const { base_model_slug: slug, parent_checkpoint_id: parentId } = body;
-    const parent = parentId === undefined ? undefined : training.checkpoint(organizationId, parentId);
-    if (parentId !== undefined && !parent) throw notFound('checkpoint', parentId);
-    if (parent && slug !== undefined && slug !== parent.base_model_slug) {
-      throw invalid('base_model_slug', `the checkpoint is of ${parent.base_model_slug}.`);
-    }
-    const model = parent?.base_model_slug ?? slug;
-    if (model === undefined) {
-      throw invalid('base_model_slug', 'name the model to train.');
-    }
-    if (!isBaseModel(model)) {
-      throw invalid('base_model_slug', `there is no model ${model} that can be trained here.`);
-    }
-    return { base_model_slug: model, parent_checkpoint_id: parent?.checkpoint_id ?? null };
-  };
-
-  const start = ({ organizationId, idempotencyKey, ignored, body }: Call<'startTraining'>) => {
-    const run = idempotency.once({ organizationId, operation: 'startTraining', key: idempotencyKey, body }, () => {
-      const benchmark = namedBenchmark(service, organizationId, body);
-      const from = startingPoint(organizationId, body);
-      requireReady(service, organizationId, benchmark.bench_id);
-      const tasks = tasksToRun(service, benchmark.bench_id, 'train');
-      if (tasks.every(({ grader }) => grader.kind === 'none')) {
-        throw invalid('bench_id', `there is nothing to learn from. ${warningsOf(tasks).join(' ')}`);
-      }
-      const on = { base_model_slug: from.base_model_slug, tasks };
-      const read = withOptions(() => readTrainingOptions(body.options ?? {}, on));
-      const created = training.create(organizationId, {
-        bench_id: benchmark.bench_id,
-        display_name: body.display_name ?? `${benchmark.label} with ${from.base_model_slug}`,
-        ...from,
-        options: read.options,
-        ignored_options: [...ignored, ...read.ignored],
-        warnings: warningsOf(benchmarks.tasks(benchmark.bench_id)),
-        total_steps: read.options.num_steps,
-        created_by: user,
-      });
-      return recordOf(created);
-    });
-    engine.wake();
-    return run;
-  };
-
   return {
-    startTraining: start,
+    startTraining: call => start(service, call),
     listTrainingRuns: call => {
       const { bench_id } = findBenchmark(service, call.organizationId, call.params['bench_id'] ?? '');
       return training.list(call.organizationId, bench_id).map(recordOf);
