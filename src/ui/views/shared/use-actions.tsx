@@ -3,18 +3,18 @@
 import type { ReactNode } from 'react';
 import { useLastAnswer } from '../../../queries/use-workbench.ts';
 import type { ActionTable, Change } from '../../../resources/action.ts';
-import { changeTitle, doneWords, outageWords } from '../../../resources/change-words.ts';
-import { labelOf, type ResourceOf } from '../../../resources/define.ts';
+import type { ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { actionWindows } from '../action-windows.ts';
-import type { ConfirmProps } from './confirm.tsx';
-import { namesOf } from './list-words.ts';
+import type { ConfirmChangeProps } from './confirm-change.tsx';
 
-const Confirm = lazyWindow(async () => (await import('./confirm.tsx')).Confirm) as <Row>(
-  props: ConfirmProps<Row>,
+const ConfirmChange = lazyWindow(async () => (await import('./confirm-change.tsx')).ConfirmChange) as <
+  Row extends object,
+>(
+  props: ConfirmChangeProps<Row>,
 ) => ReactNode;
 
 export interface ActionsOptions<Row> {
@@ -31,25 +31,9 @@ export function useActions<Row extends object>(
 ): (rows: readonly Row[]) => readonly Binding[] {
   const shell = useShell();
   const known = useLastAnswer();
-  const label = (row: Row): string => labelOf(resource, row);
   const confirm = (change: Change<Row>, rows: readonly Row[]): void => {
-    const names = namesOf(rows.map(label));
-    const slugs = change.outage?.(rows);
-    const asked: Omit<ConfirmProps<Row>, 'onClose'> = {
-      title: changeTitle(change, resource, rows.length),
-      question: `${outageWords(slugs)}${names}: ${change.loses}`,
-      typed: slugs?.join(' '),
-      verb: change.verb,
-      past: change.past,
-      action: change.send,
-      rows,
-      labelOf: label,
-      onDone: () => {
-        shell.toast({ kind: 'success', text: doneWords(change, names) });
-        if (change.send.removes) onRemoved?.();
-      },
-    };
-    shell.showOverlay({ id: 'confirm', render: close => <Confirm {...asked} onClose={close} /> });
+    const shown = { resource, change, rows, onRemoved };
+    shell.showOverlay({ id: 'confirm', render: close => <ConfirmChange {...shown} onClose={close} /> });
   };
   const go = (place: Place): void => {
     // Chat is a section of its own.
