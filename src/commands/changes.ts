@@ -9,7 +9,7 @@ import { type Action, action, sendAll } from '../queries/action.ts';
 import { createSecret } from '../queries/secrets.ts';
 import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
-import { changedBy, changeOf } from '../resources/catalogue.ts';
+import { actionOf, changedBy } from '../resources/catalogue.ts';
 import { asSentence, outageWords } from '../resources/change-words.ts';
 import { asTitle } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
@@ -86,11 +86,11 @@ async function changeAll(
   const among = changedBy(command);
   /** @throws Error if it is not among them */
   const changing = ({ resource }: Found): Change<object> => {
-    const change = changeOf(resource, command);
+    const change = actionOf(resource, command)?.change;
     if (!change) throw new Error(`${command} is not for ${resource.names[0]}`);
     return change;
   };
-  const changes = among.flatMap(resource => changeOf(resource, command) ?? []);
+  const changes = among.flatMap(resource => actionOf(resource, command)?.change ?? []);
   // A resource may have a word of its own for it, as secrets are revoked.
   const past = changes.find(({ verb }) => verb === command)?.past ?? command;
   const removes = changes.every(({ send }) => send.removes);

@@ -1,7 +1,7 @@
 /** Finds resources by name, id and kind. */
 import type { Kinds } from '../queries/kinds.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
-import type { Change, RowAction, Sending } from './action.ts';
+import type { RowAction, Sending } from './action.ts';
 import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace } from './define.ts';
 import * as declared from './index.ts';
 import type { Place } from './place.ts';
@@ -40,10 +40,6 @@ export function actionOf({ actions = {} }: Resource, command: string): RowAction
   return Object.values(actions).find(({ change, sends }) => (change ?? sends)?.command === command);
 }
 
-/** The change of its rows that a command makes. */
-export const changeOf = (resource: Resource, command: string): Change<object> | undefined =>
-  actionOf(resource, command)?.change;
-
 /** What a command sends: the first of its actions that declares it. */
 export function sentBy(command: string): Sending | undefined {
   const [action] = resources.flatMap(resource => actionOf(resource, command) ?? []);
@@ -52,7 +48,7 @@ export function sentBy(command: string): Sending | undefined {
 
 /** The resources whose rows a command changes. */
 export const changedBy = (command: string): readonly Resource[] =>
-  resources.filter(resource => changeOf(resource, command));
+  resources.filter(resource => actionOf(resource, command)?.change);
 
 /** A reference for pinning and watching a row; undefined if its resource has no kind. */
 export function refOf<Row extends object>(resource: ResourceOf<Row>, row: Row): ResourceRef | undefined {
