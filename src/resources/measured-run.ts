@@ -20,7 +20,7 @@ export const soFar = 'so far';
 
 /** Whether its mean, if it has one, may still change. */
 export const isSoFar = (row: MeasuredRun): boolean =>
-  isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
+  row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
 /** What was seen of a run's rewards. */
 export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;

@@ -82,7 +82,7 @@ describe('the table of runs', () => {
   it('has the mean so far that is known of a run, until it has its own (W10)', () => {
     const rows = [
       { eval_run_id: 'a', status: 'running' },
-      { eval_run_id: 'b', reward_mean: 0.5 },
+      { eval_run_id: 'b', status: 'completed', reward_mean: 0.5 },
     ];
     const means = new Map([
       ['a', { mean: 0.41, graded: undefined, total: undefined }],
@@ -107,6 +107,8 @@ describe('the table of runs', () => {
     );
     expect(seen.map(said)).toEqual([['0.180 so far', 'mean so far: 0.180 of 536 rewards']]);
     expect(said({ status: 'running', reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
+    // Nobody says that it has ended.
+    expect(said({ status: null, reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
     expect(said({ status: 'failed' })).toEqual(['none', 'mean: none']);
     expect(said({ status: 'completed', reward_mean: 0.5 })).toEqual(['0.500', 'mean: 0.500']);
   });
