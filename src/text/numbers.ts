@@ -84,11 +84,15 @@ export function percent(share: Maybe): string {
   return `${(share * 100).toFixed(1).replace(/\.0$/, '')}%`;
 }
 
-/** A range such as `0..1` or `-1..1`, the lower number first; undefined for anything else. */
+/**
+ * A range such as `0..1` or `-1..1`, the lower number first; undefined for anything else, and for numbers so large that
+ * sums and squares of them may be infinite.
+ */
 export function parseRange(text: string): readonly [low: number, high: number] | undefined {
   const [, low, high] = /^\s*(\S+?)\s*\.\.\s*(\S+)\s*$/.exec(text) ?? [];
   const range = [Number(low), Number(high)] as const;
-  return range.every(Number.isFinite) && range[0] < range[1] ? range : undefined;
+  const isUsable = (limit: number): boolean => Math.abs(limit) <= 1e100;
+  return range.every(isUsable) && range[0] < range[1] ? range : undefined;
 }
 
 /** A value unchanged. A JSON number too large for a double (`1e999`) shows as `∞`. */
@@ -98,5 +102,5 @@ export function asReceived(value: unknown): string {
 }
 
 function infinite(value: number): string {
-  return value > 0 ? '∞' : '-∞';
+  return value === Number.POSITIVE_INFINITY ? '∞' : '-∞';
 }

@@ -98,7 +98,20 @@ describe('parseRange', () => {
   it('reads two numbers, the lower one first', () => {
     expect(parseRange('0..1')).toEqual([0, 1]);
     expect(parseRange(' -1.5 .. 1e3 ')).toEqual([-1.5, 1_000]);
-    for (const text of ['', '1', '1..0', '1..1', '..1', '0..', '0..1..2', '0..1 2', '0....1', '0..x', '0..Infinity'])
+    for (const text of [
+      '',
+      '1',
+      '1..0',
+      '1..1',
+      '..1',
+      '0..',
+      '0..1..2',
+      '0..1 2',
+      '0....1',
+      '0..x',
+      '0..Infinity',
+      '0..1e308',
+    ])
       expect(parseRange(text), text).toBeUndefined();
   });
 });

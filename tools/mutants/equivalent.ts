@@ -21,7 +21,6 @@ export const equivalents: readonly Equivalent[] = [
     after: 'each <= slope.length',
     reason: 'What is written beyond the end of a typed array is dropped.',
   },
-  { file: 'src/text/numbers.ts', before: 'value > 0', after: 'value >= 0', reason: 'The value is infinite, never 0.' },
   {
     file: 'src/text/fuzzy.ts',
     before: 'hits.length === 0',
