@@ -44,8 +44,10 @@ const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
 interface Plan {
   /** Rollouts that a task has at most; 0 where it has those that are listed. */
   readonly each: number;
-  /** Tasks, at most, that are not known by name. */
+  /** Tasks, at most, that are not known by name, beside those that loose rollouts are of. */
   readonly unknown: number;
+  /** Rollouts that may be of any task, known or not. */
+  readonly loose: number;
   /** Every task has as many rollouts. */
   readonly isEven: boolean;
   /** Tasks of the run; undefined where that is not certain. */
@@ -72,17 +74,24 @@ function planOf(run: RunTasks): Plan {
   const own = tasks.filter(({ length }) => length > 0).length;
   const isWhole = total === listed;
   if (total === undefined || total <= listed)
-    return { each: 0, unknown: 0, isEven: false, isWhole, tasks: isWhole ? own : tasks.length };
+    return { each: 0, unknown: 0, loose: 0, isEven: false, isWhole, tasks: isWhole ? own : tasks.length };
   const most = tasks.reduce((longest, { length }) => Math.max(longest, length), 1);
   // Tasks that only the other run lists may be none of this run.
   const fit = divisors(total, most, total / own);
   if (fit) {
     const unknown = Math.max(0, total / fit[0] - tasks.length);
-    return { each: fit[1], unknown, isEven: true, isWhole, tasks: fit[0] === fit[1] ? total / fit[0] : undefined };
+    return {
+      each: fit[1],
+      unknown,
+      loose: 0,
+      isEven: true,
+      isWhole,
+      tasks: fit[0] === fit[1] ? total / fit[0] : undefined,
+    };
   }
   // A task without a rollout lacks one at least.
-  const unknown = Math.max(0, total - listed - (tasks.length - own));
-  return { each: 0, unknown, isEven: false, isWhole, tasks: undefined };
+  const loose = Math.max(0, total - listed - (tasks.length - own));
+  return { each: 0, unknown: 0, loose, isEven: false, isWhole, tasks: undefined };
 }
 
 /**
@@ -139,6 +148,7 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
     return {
       bounds: run.tasks.map(rewards => boundsOf(rewards, plan, missing, filling.range)),
       unknown: missing === 'ignore' ? 0 : plan.unknown,
+      loose: missing === 'ignore' ? 0 : plan.loose,
     };
   };
   const [one, other] = [valuesOf(first), second && valuesOf(second)];
@@ -149,10 +159,15 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   });
   // Tasks that are not known may be others in each run.
   const unknown = one.unknown + (other?.unknown ?? 0);
+  const loose = one.loose + (other?.loose ?? 0);
   const [least, most] = second === undefined ? [low, high] : [low - high, high - low];
+  const lows = bounds.map(([value]) => value).sort((a, b) => b - a);
+  const highs = bounds.map(([, value]) => value).sort((a, b) => a - b);
+  // A loose rollout moves a limit farthest as one of the task that is farthest from it, and as all that this task has: a
+  // task more would move it less.
   return {
-    low: withMore(tallyOf(bounds.map(([value]) => value)), least, unknown),
-    high: withMore(tallyOf(bounds.map(([, value]) => value)), most, unknown),
+    low: withMore(tallyOf(lows.slice(loose)), least, loose + unknown),
+    high: withMore(tallyOf(highs.slice(loose)), most, loose + unknown),
   };
 }
 

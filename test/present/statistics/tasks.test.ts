@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { type TaskRewards, taskMean } from '../../../src/present/statistics/tasks.ts';
+import { mean } from '../../../src/text/statistics.ts';
+import { Random } from '../../../tools/torture/random.ts';
+
+it('has the mean of all rollouts between its bounds, whichever are not listed', () => {
+  const random = new Random('not listed');
+  for (let round = 0; round < 2_000; round++) {
+    // A prime number of rollouts, two of them of one task: no other task can have as many.
+    const total = random.pick([5, 7, 11, 13, 17]);
+    const all: number[][] = [[random.pick([0, 1]), random.pick([0, 0.5, 1])]];
+    for (let left = total - 2; left > 0; ) {
+      const size = Math.min(left, random.between(1, 4));
+      all.push(Array.from({ length: size }, () => random.pick([0, 0.5, 1])));
+      left -= size;
+    }
+    const tasks: TaskRewards[] = all
+      .map((rewards, task) => (task === 0 ? rewards : rewards.filter(() => random.next() < 0.7)))
+      .filter(({ length }) => length > 0);
+    const { bounds, mean: listed = 0 } = taskMean({ tasks, total, end: 'complete' }, [0, 1]);
+    const [low, high] = bounds ?? [listed, listed];
+    const whole = mean(all.map(rewards => mean(rewards) ?? 0));
+    if (tasks.length < 2) continue;
+    expect(whole).toBeGreaterThanOrEqual(low - 1e-9);
+    expect(whole).toBeLessThanOrEqual(high + 1e-9);
+  }
+});
