@@ -56,7 +56,7 @@ export interface Evidence {
  * whose tasks are in the same order: Gaffke's bound, with missing rewards at their worst for each limit.
  *
  * It also holds for who looks after every rollout, in whatever order these end. A reward that is still to come counts as
- * the lowest for the lower limit, so that this limit only rises while the run is running: it is too high at some look only if
+ * the lowest for the lower limit, so that this limit only rises while rollouts end: it is too high at some look only if
  * it is too high at the last one.
  */
 export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {

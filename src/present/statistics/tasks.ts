@@ -36,7 +36,7 @@ export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward =
 
 const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
 
-/** The rollouts of a run: where nobody says how many, those that were seen if they are more than its tasks have. */
+/** The rollouts of a run: where the service does not say how many, those that were seen, if its tasks have fewer. */
 const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
   total ?? (least > lengthOf(tasks) ? least : undefined);
 

@@ -15,32 +15,23 @@ const answer = (ids: string, next: string | null = 'more'): ListAnswer<string> =
   round: 0,
 });
 
+function meets(known: string, answers: readonly string[]): boolean {
+  const pages = new ListPages<string>();
+  pages.splice(0, [answer(known)], true);
+  return pages.meets(
+    0,
+    answers.map(ids => answer(ids)),
+  );
+}
+
 it.each([
   ['all rows that are known', 'a b c d', ['a b']],
   ['new rows before them', 'a b c d', ['x a b']],
   ['a new row after them', 'a b', ['a b x']],
   ['rows whose last one has moved up, and then the former order', 'a b c d', ['a c', 'd']],
-])('an answer with %s meets them', (_, known, answers) => {
-  const pages = new ListPages<string>();
-  pages.splice(0, [answer(known)], true);
-  expect(
-    pages.meets(
-      0,
-      answers.map(ids => answer(ids)),
-    ),
-  ).toBe(true);
-});
+])('an answer with %s meets them', (_, known, answers) => expect(meets(known, answers)).toBe(true));
 
 it.each([
   ['none of them', 'a b c d', ['x y']],
   ['a last one that has moved up', 'a b c d', ['a d']],
-])('an answer with %s does not', (_, known, answers) => {
-  const pages = new ListPages<string>();
-  pages.splice(0, [answer(known)], true);
-  expect(
-    pages.meets(
-      0,
-      answers.map(ids => answer(ids)),
-    ),
-  ).toBe(false);
-});
+])('an answer with %s does not', (_, known, answers) => expect(meets(known, answers)).toBe(false));
