@@ -97,7 +97,18 @@ function optionsOf(
   if (equalWithin < 0) throw new CommandError('--equal-within takes a number from 0, e.g. 0.05.');
   const range = rewardRange === undefined ? compare.rewardRange : parseRange(rewardRange);
   if (range === undefined) throw new CommandError('--reward-range takes two numbers, the lower one first, e.g. 0..1.');
+  checkGate(flags.failBelow, range);
   return { confidence, equalWithin, range, missing, ended: flags.ended };
+}
+
+/** @throws CommandError for a difference that no two rewards in the range have: such a gate would judge nothing */
+function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions['range']): void {
+  const most = high - low;
+  if (failBelow === undefined || Math.abs(failBelow) <= most) return;
+  const never = failBelow > 0 ? 'passes' : 'fails a run';
+  throw new CommandError(
+    `--fail-below takes a number from ${-most} to ${most} where rewards are ${low}..${high}: ${failBelow} never ${never}. Other rewards need --reward-range LO..HI.`,
+  );
 }
 
 /** @throws CommandError for a reward outside of the range that was given */

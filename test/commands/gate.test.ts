@@ -56,10 +56,22 @@ it.each([
   [['base'], exitCodes.usage, /Usage: benchtop compare BASE NEW/],
   [['base', 'base', '--confidence', '2'], exitCodes.usage, /between 0 and 1/],
   [['base', 'base', '--fail-below', 'x'], exitCodes.usage, /--fail-below takes a number, not x/],
+  [['base', 'new', '--fail-below', '5'], exitCodes.usage, /from -1 to 1 where rewards are 0\.\.1: 5 never passes\./],
+  [['base', 'new', '--fail-below', '-5'], exitCodes.usage, /rewards are 0\.\.1: -5 never fails a run\./],
+  [
+    ['base', 'new', '--fail-below', '2.5', '--reward-range', '-1..1'],
+    exitCodes.usage,
+    /from -2 to 2 where rewards are -1\.\.1: 2\.5 never/,
+  ],
 ])('says what is wrong with %j', async (args, code, words) => {
   const outcome = await cli('compare', args);
   expect(outcome).toMatchObject({ code, out: '' });
   expect(outcome.notes).toMatch(words);
+});
+
+it('takes any bound that rewards of the given range may differ by', async () => {
+  const { code, out } = await cli('compare', ['base', 'new', '--fail-below', '5', '--reward-range', '0..10', '--json']);
+  expect([code, JSON.parse(out).gate]).toEqual([exitCodes.failed, 'failed']);
 });
 
 it('export writes the trajectories of a run with their steps, which upload takes again', async () => {
