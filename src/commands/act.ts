@@ -24,7 +24,7 @@ export interface ActFlags extends RecordFlags {
   readonly until?: string | undefined;
 }
 
-/** A request that is not sent; its body is JSON, or text of a path outside the contract. */
+/** A request that is not sent. Its body is JSON, or the raw text for a path outside the contract. */
 export type Preview = Pick<RequestPreview, 'method' | 'path'> & { readonly body: unknown };
 
 function requestText({ method, path, body }: Preview): string {
@@ -141,7 +141,7 @@ export async function printOutcome(
   }
 }
 
-/** Notes each change of what is waited for. */
+/** Notes each change while waiting. */
 export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
   return async seen => {
     const fields = { id: seen.id, ...fieldsOfSeen(seen), failure: seen.failure };
@@ -149,7 +149,7 @@ export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo)
   };
 }
 
-/** Notes what the service warns of in a record, such as tasks that no grader can rate. */
+/** Notes the warnings in a record, e.g. tasks that no grader can rate. */
 function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'label'>, io: CommandIo): void {
   const { warnings } = record as { readonly warnings?: unknown };
   for (const warning of Array.isArray(warnings) ? warnings : []) {
@@ -157,14 +157,14 @@ function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'l
   }
 }
 
-/** How long the record may take after the end of --timeout, in milliseconds. */
+/** Time limit for reading the final record once --timeout is over, in milliseconds. */
 const lateMs = 1_000;
 
 /**
  * With --wait, waits until the work has ended and reports each change on standard error.
  *
  * @param again reads the record once the work has ended
- * @throws ServiceError if its state cannot be read; what was started has been printed by then
+ * @throws ServiceError if its state cannot be read; the result of the start is printed first
  */
 export async function finish(
   ref: ResourceRef,
@@ -179,7 +179,7 @@ export async function finish(
     return exitCodes.done;
   }
   io.note(clean`${ref.label} is ${ref.id}`, { id: ref.id });
-  // A script needs the id of what it started, also where the end of it cannot be read.
+  // A script needs the id of what it started, even if the final record cannot be read.
   let record = started;
   try {
     const until = flags.until === undefined ? undefined : parseUntil(flags.until);
@@ -192,7 +192,7 @@ export async function finish(
       record = { ...started, ...(await again(readUntil)) };
       noteWarnings(record, ref, io);
     } catch (error) {
-      // How it ended is known, or that it is not: the record only explains it.
+      // The outcome is decided; the record only explains it.
       if (isLate) return code;
       const after = exitCodeAfterChange(error);
       await io.fail(error, after);

@@ -78,13 +78,13 @@ export function parsedBody(text: string | undefined): unknown {
   }
 }
 
-/** Whether it is a whole address in place of a path. */
+/** Whether this is a full URL rather than a path. */
 export const isAddress = (word: string): boolean => /^[\w+.-]+:\/\//.test(word);
 
 /**
- * The path of a whole address, which must be that of the service: credentials go nowhere else.
+ * The path of a full URL. The URL must be on the service: credentials go nowhere else.
  *
- * @throws CommandError for any other address
+ * @throws CommandError for any other host
  */
 export async function pathOf(address: string, flags: Flags, io: CommandIo): Promise<string> {
   const { profile, paths } = loadConfig(configFlags(flags), io.environment);

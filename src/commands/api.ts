@@ -118,7 +118,7 @@ function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string)
 
 type Flags = CommandInput<'api'>['flags'];
 
-/** The words with a path in place of a whole address. @throws CommandError as `pathOf` does */
+/** The words with a full URL replaced by its path. @throws CommandError as `pathOf` does */
 async function withPath(words: readonly string[], flags: Flags, io: CommandIo): Promise<readonly string[]> {
   const at = methodOf(words[0] ?? '') ? 1 : 0;
   const word = words[at] ?? '';
@@ -142,7 +142,7 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
     const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
     if (inPath.includes(name)) fields.path.set(name, String(value));
     else if (Object.hasOwn(shapeOf(endpoint.query), name)) {
-      // A query is text, whichever flag gave the field: the contract says what it means.
+      // Query values are text, whichever flag gave the field: the contract gives their type.
       fields.query.set(name, typeof value === 'string' ? valueFor(endpoint.query, name, value) : value);
     } else if (endpoint.body) fields.body.set(name, typed(endpoint.body));
     else throw new CommandError(`${endpoint.operation} has no ${name}.`);
@@ -166,7 +166,7 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
 interface Ready {
   /** Returns the parsed answer for an operation, and the raw text for any other path. */
   readonly send: (service: Service, options: CallOptions) => Promise<unknown>;
-  /** The request in place of its answer, for --dry-run. */
+  /** Prints the request instead of sending it, for --dry-run. */
   readonly preview: (service: Service) => readonly Preview[];
 }
 

@@ -49,7 +49,7 @@ const idsIn = ({ items, next_cursor }: BenchmarkPage) => ({
 /**
  * Asks lists in ways whose answers show whether the service follows them.
  *
- * @param one what it gave when asked for one benchmark
+ * @param one its answer for a single benchmark
  */
 async function probeAll(service: Service, one: BenchmarkPage, signal: AbortSignal): Promise<ReadonlyMap<Name, Shown>> {
   const list = async (query: ListQuery) => idsIn(await service.call('listBenchmarks', { query }, { signal }));
@@ -110,10 +110,10 @@ async function probeAll(service: Service, one: BenchmarkPage, signal: AbortSigna
 }
 
 /**
- * What is known about each assumption. Those with the same answer share a line.
+ * What is known about each assumption. Assumptions with the same answer share a line.
  *
- * @param set by the profile
- * @param one what the service gave when asked for one benchmark
+ * @param set assumptions that the profile sets
+ * @param one the service's answer for a single benchmark
  */
 export async function assumptionFindings(
   service: Service,

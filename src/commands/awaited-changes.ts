@@ -1,4 +1,4 @@
-/** How `--wait` follows what was changed, until the service has done it. */
+/** How `--wait` follows a change until the service has made it. */
 import type { MaybeStatus } from '../contract/status.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { ChangeEnd } from '../resources/action.ts';
@@ -14,7 +14,7 @@ import type { Seen } from './seen.ts';
 import { type AwaitedChange, untilEnded, type WaitOptions } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** What the end of a change is for the one that was changed. */
+/** What it means for a resource that its change has ended. */
 export function awaitedChange({ id, row, resource }: Found, past: string, ends: ChangeEnd<object>): AwaitedChange {
   const { isDone, isLast, look } = ends;
   const seen = { id, label: resource.label?.(row) || id, done: undefined, total: undefined, mean: undefined };
@@ -26,12 +26,12 @@ export function awaitedChange({ id, row, resource }: Found, past: string, ends: 
   };
 }
 
-/** How a change ended, as far as it was waited for. */
+/** How a change ended, or how far it was when the wait ended. */
 export interface Outcome {
   readonly code: ExitCode;
-  /** The last that was seen; undefined if there was none. */
+  /** The last status seen, if any. */
   readonly status?: string | undefined;
-  /** It had ended by itself: nothing was changed. */
+  /** It had already ended; nothing was changed. */
   readonly hadEnded?: true;
 }
 
@@ -41,7 +41,9 @@ export const refOfFound = ({ resource, row, id }: Found): ResourceRef => ({
   label: resource.label?.(row) || id,
 });
 
-/** Follows a resource to its end. Errors are reported, so that others are followed too, and printed. */
+/**
+ * Follows a resource to its end. Reports errors instead of throwing, so that the others are still followed and printed.
+ */
 export async function awaited(
   ref: ResourceRef,
   options: Omit<WaitOptions, 'onChange'>,
@@ -62,10 +64,13 @@ export async function awaited(
   return { code, status };
 }
 
-/** The status before the change, as it was found. */
+/** The status before the change. */
 export const statusBefore = ({ row }: Found): string | undefined => (row as MaybeStatus).status ?? undefined;
 
-/** The status now of what the service refused to change because of its state; undefined for any other error. */
+/**
+ * The current status of a resource that the service refused to change because of its state; undefined for any other
+ * error.
+ */
 export async function statusOfRefused(
   found: Found,
   error: Error | undefined,
@@ -76,7 +81,7 @@ export async function statusOfRefused(
   return status;
 }
 
-/** The outcome of what had ended by itself before it could be changed. */
+/** The outcome for a resource that ended before it could be changed. */
 export function endedBefore(found: Found, status: string, io: CommandIo): Outcome {
   io.note(clean`${nameOf(found)} has ended already: ${status}.`, { id: found.id, status });
   return { code: exitCodes.done, status, hadEnded: true };

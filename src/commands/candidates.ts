@@ -1,4 +1,6 @@
-/** What completions offer for a value: names and ids of the service, fields, settings. Only what the command would take. */
+/**
+ * What completions offer for a value: names and ids of the service, fields, settings. Only what the command would take.
+ */
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import type { Settings } from '../config/schema.ts';
@@ -19,28 +21,28 @@ import type { CommandContext } from './with-service.ts';
 /** A value and a description of it. */
 export type Candidate = readonly [value: string, description: string];
 
-/** In place of candidates: the shell is to offer files. */
+/** Returned instead of candidates: the shell completes file names. */
 export const files = ':files';
 
-/** The command line in front of the value. */
+/** The command line before the value. */
 export interface Line {
   /** Name of the command. */
   readonly name: string;
   readonly spec: CommandSpec;
-  /** Its arguments so far. */
+  /** The arguments so far. */
   readonly args: readonly string[];
   /** The values of the flags that select the service, by their keys. */
   readonly service: Readonly<Record<string, string>>;
-  /** What is there of the value itself. */
+  /** The part of the value typed so far. */
   readonly partial: string;
 }
 
-/** How long a shell waits for a list that was not seen before. */
+/** How long a shell waits for a list that was never read before. */
 const quickMs = 1_500;
 /** The wait if some rows were seen before: they are offered even if the list does not come in time. */
 const briefMs = 400;
 
-/** Works on what was seen of the service, and with the service where it may be asked. Errors leave nothing to offer. */
+/** Uses the rows seen before, and asks the service where that is allowed. After an error there are no candidates. */
 async function onService(
   { service: flags }: Line,
   { environment }: CommandIo,
@@ -50,7 +52,7 @@ async function onService(
   const config = loadConfig(flags, environment);
   const { service } = config.profile;
   const key = service.kind === 'remote' ? service.apiKey?.origin : undefined;
-  // The tab key neither starts the local service nor runs a command that may ask for a password.
+  // The tab key must not start the local service, nor run a command that may ask for a password.
   const mayAsk =
     service.kind === 'local'
       ? (await (await import('../local/daemon/client.ts')).findService(config.paths.data)) !== undefined
@@ -95,7 +97,7 @@ async function firstPage(resource: Resource, context: CommandContext, waitMs: nu
   }));
 }
 
-/** What names a row: its name, if no other row has it, and its id. */
+/** The words that identify a row: its name, unless another row has the same, and its id. */
 function namesOf(rows: readonly Row[], single: string): Candidate[] {
   const counts = new Map<string, number>();
   for (const { label } of rows) if (label) counts.set(label, (counts.get(label) ?? 0) + 1);
@@ -105,7 +107,7 @@ function namesOf(rows: readonly Row[], single: string): Candidate[] {
   });
 }
 
-/** Names and ids of the resources; of those that have not ended if a command takes no others. */
+/** Names and ids of resources; only those still running if the command takes no others. */
 function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): Promise<Candidate[]> {
   return onService(line, io, async (context, mayAsk) => {
     const all = await Promise.all(
@@ -122,7 +124,7 @@ function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): P
 const resourcesOf = (kinds: readonly string[]): Resource[] =>
   resources.filter(({ kind, names }) => kinds.includes(kind ?? names[1]));
 
-/** The fields of what a command prints. */
+/** The fields of a command's output. */
 async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const { endpoints } = await import('../contract/endpoints.ts');
   const { name, args } = line;
@@ -147,7 +149,7 @@ const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Opera
   ['chat', ['createChatCompletion']],
 ]);
 
-/** The fields of what commands print that is no answer. */
+/** The fields of outputs that are no response of the service. */
 const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, string[]>([
   ['profile list', ['name', 'address', 'key', 'default']],
   ['upload', ['bench_id', 'name', 'dataset', 'phase', 'status', 'stored', 'skipped', 'failed', 'notes']],
@@ -176,7 +178,7 @@ function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<C
   });
 }
 
-/** The options of runs, as the service describes them; otherwise those that services were seen to have. */
+/** The options of runs as the service describes them, else those that other services are known to have. */
 async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
   const known = line.name === 'train' ? usualOptions : usualEvalOptions;
@@ -205,7 +207,7 @@ async function storedSettings(environment: NodeJS.ProcessEnv): Promise<Settings>
   return readSettings(settingsPath(findPaths(environment))).settings;
 }
 
-/** The settings that may be set by themselves. */
+/** The settings that can be set one at a time. */
 async function settingCandidates({ environment }: CommandIo): Promise<Candidate[]> {
   const { assumptionReference, profileReference, settingsReference } = await import('../config/reference.ts');
   const { profiles = {} } = await storedSettings(environment);
@@ -242,12 +244,12 @@ async function settingValueCandidates(key: string, io: CommandIo): Promise<Candi
   return settingChoices(key).map(choice => [choice, key]);
 }
 
-/** Whether a command reads single ones of a resource, or opens them. */
+/** Whether the command reads or opens single records of the resource. */
 function isReadBy(command: string, resource: Resource): boolean {
   return command === 'open' ? resource.get !== undefined : isReadAlone(resource);
 }
 
-/** What may come in place of a value. */
+/** The words that can be used instead of a value. */
 export async function valueCandidates(
   { of, kinds = [], choices }: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
   line: Line,
@@ -294,7 +296,7 @@ export async function valueCandidates(
     }
     case 'chat model': {
       const slugs = await rowCandidates(resourcesOf(['model', 'deployment']), line, io);
-      // By their ids deployments are not asked.
+      // Slugs are offered, not ids of deployments.
       return slugs.filter(([value]) => !resourceOfId(value));
     }
     case 'status':

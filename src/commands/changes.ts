@@ -47,10 +47,10 @@ import { type CommandContext, isRefusal, withService } from './with-service.ts';
 
 /** What is printed of each resource that was changed. */
 const changed = z.object({ id: z.string(), kind: z.string(), done: z.string() });
-/** With --wait also the last status that was seen. */
+/** The last status seen, with --wait. */
 const waitedFor = z.extend(changed, { status: z.nullable(z.string()) });
 
-/** Why a resource was not changed, or may not have been. */
+/** Why a resource was not changed, or may not have been changed. */
 function reasonOf(found: Found, error: Error | undefined, past: string, lateAfter: number | undefined): Error {
   const name = sanitiseLine(nameOf(found));
   if (lateAfter === undefined || isRefusal(error))
@@ -65,7 +65,7 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
   );
 }
 
-/** A name that nothing but this machine's memory resolves: what it stands for would depend on what was seen here. */
+/** A name that only this machine's memory can resolve: its meaning would depend on what was seen here. */
 function onlyRemembered(word: string, found: Found): CommandError {
   const words = clean`${word} is the name of ${nameOf(found)} as it was seen here`;
   return new CommandError(
@@ -73,7 +73,7 @@ function onlyRemembered(word: string, found: Found): CommandError {
   );
 }
 
-/** The commands that change rows by their names, as the resources declare it. */
+/** The commands that change rows, by name, as the resources declare them. */
 type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
 
 /** Finds all resources first, asks once, then sends. A failure does not stop the others. */
@@ -84,14 +84,14 @@ async function changeAll(
   io: CommandIo,
 ): Promise<number> {
   const among = changedBy(command);
-  /** @throws Error if it is not among them */
+  /** @throws Error if there is none */
   const changing = ({ resource }: Found): Change<object> => {
     const change = actionOf(resource, command)?.change;
     if (!change) throw new Error(`${command} is not for ${resource.names[0]}`);
     return change;
   };
   const changes = among.flatMap(resource => actionOf(resource, command)?.change ?? []);
-  // A resource may have a word of its own for it, as secrets are revoked.
+  // A resource may have its own verb: secrets are revoked.
   const past = changes.find(({ verb }) => verb === command)?.past ?? command;
   const removes = changes.every(({ send }) => send.removes);
   await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
@@ -134,7 +134,7 @@ async function changeAll(
         continue;
       }
       if (status !== undefined && statusMeaning(status) === 'stopping') {
-        // An earlier request is at work: it is followed like this one.
+        // An earlier request is still in progress; follow it the same way.
         failed.delete(each);
         continue;
       }
@@ -166,7 +166,7 @@ async function changeAll(
       if (!outcome) continue;
       const { code, status = null, hadEnded } = outcome;
       const isDone = code === exitCodes.done;
-      // Until it is gone, its name has to find it again.
+      // It is looked up by name until it is gone.
       if (removes && resource.kind && isDone) context.memory.forget(resource.kind, id);
       const isNow = isDone ? past : 'requested';
       const done = hadEnded ? 'ended' : isNow;
@@ -188,7 +188,7 @@ async function changeAll(
   return withService(flags, io, work, past);
 }
 
-/** The code of a command that changes rows as the resources declare it. */
+/** Runs a command that changes rows as the resources declare it. */
 export const changeBy =
   (command: ChangeCommand) =>
   ({ args, flags }: CommandInput<ChangeCommand>, io: CommandIo): Promise<number> =>

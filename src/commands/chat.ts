@@ -109,7 +109,7 @@ async function converse(io: CommandIo, answer: (text: string, until: AbortSignal
   const terminal = createInterface({ input: io.input, output: process.stderr, prompt: 'you: ' });
   let stop: AbortController | undefined;
   let isOpen = true;
-  // Lines that were typed before ctrl-d are still asked.
+  // Lines typed before ctrl-d are still sent.
   terminal.once('close', () => {
     isOpen = false;
   });

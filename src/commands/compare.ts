@@ -101,7 +101,7 @@ function optionsOf(
   return { confidence, equalWithin, range, missing, ended: flags.ended };
 }
 
-/** @throws CommandError for a difference that no two rewards in the range have: such a gate would judge nothing */
+/** @throws CommandError for a difference that no two rewards in the range can have: such a gate would decide nothing */
 function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions['range']): void {
   const most = high - low;
   if (failBelow === undefined || Math.abs(failBelow) <= most) return;
@@ -174,7 +174,7 @@ export async function run(
     io.exitUnread?.(code);
     const facts = factsOf(base, fresh, compared, gate);
     await printRecord(record, fresh.id, flags, io, { text: () => textOf(facts, flags.markdown ?? false, io) });
-    // On a terminal it has just been printed.
+    // A terminal already shows it.
     const isPrinted = io.columns !== undefined && !printsRecord(flags);
     if (gate && gate.outcome !== 'passed' && !isPrinted) io.note(gate.words);
     return code;

@@ -88,14 +88,14 @@ function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, given: Read
     .map(([key, { description }]) => [longFlag(key), description]);
 }
 
-/** What narrows some lists only: of these, what this list takes. */
+/** Of the flags that narrow only some lists, those that this list takes. */
 function isOfList(key: string, name: string | undefined): boolean {
   const resource = name === undefined ? undefined : resourceNamed(name);
   if (!resource || !scopeNames.some(scope => scope === key)) return true;
   return resource.scopes?.some(scope => scope === key) || (key === 'status' && resource.statuses !== undefined);
 }
 
-/** What is typed of a command line. */
+/** A command line as far as it is typed. */
 interface Typed {
   /** Name of the command, or the first word of one; empty without it. */
   readonly name: string;
@@ -199,7 +199,7 @@ function splitFlags(words: readonly string[]): string[] {
 }
 
 /**
- * Candidates for the last word, one per line: the word, a tab, and a description. If something is wrong there are none:
+ * Candidates for the last word, one per line: the word, a tab, and a description. None after an error:
  * the shell is no place for an error.
  */
 export async function complete(given: readonly string[], io: CommandIo): Promise<number> {

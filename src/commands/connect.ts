@@ -35,7 +35,7 @@ export interface ServiceConnection {
   readonly address: () => string;
   /** The generation of the service as a sentence; undefined before the first request. */
   readonly generation: () => string | undefined;
-  /** Closes what was opened, and opens nothing to do so. The connection cannot be used afterwards. */
+  /** Closes whatever is open. The connection cannot be used afterwards. */
   readonly close: () => Promise<void>;
 }
 
@@ -87,7 +87,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
   };
 }
 
-/** @param now gives the configuration by which the keys are read: it may be a newer one of the same addresses */
+/** @param now returns the configuration to read keys from, which may be a newer one for the same addresses */
 function optionsOf({ profile }: Config, supervisor: Supervisor | undefined, now: () => Config): ServiceOptions {
   const { service, assumptions, generation, agent } = profile;
   const shared = { assumptions, generation, agent, userAgent: `benchtop/${version}` };

@@ -90,16 +90,16 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
   for (const words of certificateProblems(environment)) yield { about: 'certificates', state: 'warn', words };
 }
 
-/** The JSON Schema shipped with the package; there is none when running from source. */
+/** The JSON Schema shipped with the package; missing when running from source. */
 const schemaPath = fileURLToPath(new URL('../config.schema.json', import.meta.url));
 
-/** A folder that benchtop uses, and what is lost without it. */
+/** A folder that benchtop uses, and what does not work without it. */
 interface FolderUse {
   readonly path: string;
-  /** The state of a finding that it cannot be used. */
+  /** The severity if the folder cannot be used. */
   readonly otherwise: 'warn' | 'fail';
   readonly lost: string;
-  /** How others share it, beyond the folder itself. */
+  /** What other users can reach in it, beyond the folder itself. */
   readonly sharing?: (path: string) => Error | undefined;
 }
 
@@ -108,7 +108,7 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
   let existing = path;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
-    // A file in its place cannot be listed.
+    // Listing fails if the path is a file.
     accessSync(existing, constants.W_OK);
     readdirSync(existing);
   } catch (error) {
@@ -154,7 +154,7 @@ function errorOf(about: string, error: unknown): Finding {
 
 type Read = (service: Service, signal: AbortSignal, benchId: string | undefined) => Promise<unknown>;
 
-/** Reads that need no id, or only a benchmark's, among those the document does not list. */
+/** The reads outside the document that need no id, or only a benchmark's. */
 const optional: Partial<Record<Operation, Read>> = {
   listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
   listDatasets: (service, signal) => service.call('listDatasets', { query: { limit: 1 } }, { signal }),
@@ -176,7 +176,7 @@ async function* jobFindings(dataFolder: string): AsyncGenerator<Finding> {
   for (const words of running ? jobNotes(running) : []) yield { about: 'jobs', state: 'warn', words };
 }
 
-/** @param failed how many reads brought an error: what they ask for may be there or not */
+/** @param failed how many reads failed: their endpoints may exist or not */
 function capabilityFinding(missing: readonly string[], failed: number): Finding {
   const about = 'capabilities';
   if (missing.length > 0) {

@@ -16,13 +16,13 @@ import { type CommandContext, withService } from './with-service.ts';
 const atOnce = 4;
 
 const trajectories = resourceOrThrow('trajectories');
-/** What has trajectories: a run, a training run, a dataset. */
+/** A resource with trajectories: a run, a training run or a dataset. */
 const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
 
-/** What narrows the trajectories to those of a row of the resource; undefined for trajectories themselves. */
+/** The filter for the trajectories of one row of the resource; undefined for trajectories themselves. */
 const scopeOf = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
 
-/** The ids of the trajectories of a run, a training run or a dataset, page by page; or the one given. */
+/** The ids of the trajectories of a run, training run or dataset, page by page; or just the given trajectory. */
 async function* idsOf({ resource, id, row }: Found, context: CommandContext, io: CommandIo): AsyncGenerator<string[]> {
   const scope = scopeOf(resource);
   if (!scope) {
@@ -37,7 +37,7 @@ async function* idsOf({ resource, id, row }: Found, context: CommandContext, io:
   if (note) io.note(note);
 }
 
-/** Codes of answers that cannot be used because of this one record. */
+/** Error codes that concern this one record only. */
 const unreadable: ReadonlySet<string | undefined> = new Set(['answer_too_deep', 'answer_too_large']);
 
 /** Reads a few in parallel; yields them in order, with the error in place of one that cannot be read. */
@@ -85,7 +85,7 @@ export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo
         }
       }
     };
-    // The unfinished file is removed, which an immediate end would leave.
+    // Remove the unfinished file, which an immediate exit would leave behind.
     io.stopOnSignals?.();
     if (output === undefined) for await (const line of lines()) await io.print(line);
     else await writeLines(output, lines());

@@ -52,18 +52,20 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The same once something was changed, which the code for a wrong request denies. */
+/** The exit code once something was changed: not that of a wrong request, which says that nothing was. */
 export function exitCodeAfterChange(error: unknown): ExitCode {
   const code = exitCodeOf(error);
   return code === exitCodes.usage ? exitCodes.failed : code;
 }
 
-/** The failure in words, without secrets or unsafe characters: one line, but for a list of what is wrong in the settings. */
+/**
+ * The failure in words, without secrets or unsafe characters: one line, except for a list of problems in the settings.
+ */
 export function messageOf(error: unknown): string {
   return sanitise(redactor([])(describeError(asError(error))), { multiline: error instanceof ConfigError });
 }
 
-/** The kind of an error that is not of the service layer, by its exit code. */
+/** The kind of an error from outside the service layer, by its exit code. */
 const kindOfExitCode: Readonly<Record<ExitCode, string>> = {
   [exitCodes.done]: 'done',
   [exitCodes.failed]: 'failed',

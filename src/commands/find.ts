@@ -73,7 +73,7 @@ const oneOf = (words: readonly string[]): string =>
 /** The rows with this id or name. @throws ServiceError */
 export async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
-  // Users take what the first column shows for the name, or a title, or what the manifest says.
+  // Users take for the name what the first column shows, a title, or the name in the manifest.
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
   const ownName = (row: object): unknown => ('name' in row ? row.name : undefined);
   const isCalled = (row: object): boolean =>
@@ -143,7 +143,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
     });
     found.push(...rows.map(row => ({ resource, id: resource.list({}).id(row), row })));
   }
-  // A service may use ids of another form, and may not list these resources.
+  // A service may use ids of another form, and may not list this resource.
   const isListed = found.length > 0;
   for (const resource of isListed ? [] : among) {
     const read = among.length > 1 || ofId ? readForeign : readOne;
@@ -170,14 +170,14 @@ export async function idOf(resource: Resource, word: string, context: CommandCon
   try {
     return (await findAmong([resource], word, context)).id;
   } catch (error) {
-    // Single records cannot be read here, so the id has to do.
+    // The service cannot read single records, so the id has to do.
     const isUnread = error instanceof ServiceError && error.kind === 'capability_missing';
     if (isUnread && resource.idPattern?.test(word)) return word;
     throw error;
   }
 }
 
-/** A checkpoint, with what its training run says about it. */
+/** A checkpoint and its record in the training run. */
 export interface FoundCheckpoint {
   readonly id: string;
   /** Its record; missing if only the id is known. */
@@ -191,18 +191,18 @@ export function isCheckpointId(word: string): boolean {
   return /^(ckpt|cp|checkpoint)[_-][^@]*$/.test(word);
 }
 
-/** That no checkpoint is what the word says, as far as they are listed. */
+/** The error that no listed checkpoint matches the word. */
 export function noCheckpoint(word: string): CommandError {
   return new CommandError(clean`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
 }
 
 export interface CheckpointSearch {
   readonly found?: FoundCheckpoint | undefined;
-  /** Whether every checkpoint of the service was looked at: what was not found does not exist. */
+  /** Whether every checkpoint of the service was searched; if so, one that was not found does not exist. */
   readonly isComplete: boolean;
 }
 
-/** Training runs whose checkpoints are asked for at once. */
+/** Training runs whose checkpoints are read in parallel. */
 const searchedAtOnce = 4;
 
 /** The checkpoint with this id, searched in every listed training run. */
@@ -216,7 +216,7 @@ export async function searchCheckpoint(id: string, context: CommandContext): Pro
         isComplete &&= page.notes.length === 0;
       }
     } catch (error) {
-      // A run may be gone by now. If this service lists no checkpoints, it lists them for no other run either.
+      // The run may have been deleted. A service that does not list checkpoints lists them for no run.
       if (!isGone(error)) throw error;
       isComplete = false;
     }

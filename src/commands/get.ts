@@ -29,7 +29,7 @@ import { type CommandContext, withService } from './with-service.ts';
 /** Line width of a trajectory in a file. */
 const defaultWidth = 100;
 
-/** All that is known of a row: as facts for people, as a record for programs. */
+/** Everything known about a row: as facts for people, as a record for programs. */
 interface Known {
   readonly facts: readonly Fact[];
   readonly record: object;
@@ -54,7 +54,7 @@ async function knownOf(resource: Resource, row: object, context: CommandContext,
 
 const hasValue = (record: object, name: string): boolean => isRecord(record) && own(record, name) != null;
 
-/** The progress by the contract's names. What an answer has said by itself stays. */
+/** The progress under the contract's names. Fields that the record already has are kept. */
 function progressFields(seen: LookedAt, { progressNames }: Watching, record: object): object {
   if (!progressNames) return {};
   const { done, total, mean, graded, heldOut } = seen;
@@ -75,7 +75,7 @@ function progressFacts(seen: LookedAt, watch: Watching, hasMean: boolean): Fact[
   ];
 }
 
-/** Whether a field is part of the progress, which may not be known yet. */
+/** Whether the field is part of the progress, which may not be known yet. */
 const isProgress = ({ watch }: Resource, [name = '', ...rest]: readonly string[]): boolean =>
   rest.length === 0 &&
   watch?.progressNames !== undefined &&

@@ -18,7 +18,7 @@ async function resourceNames(name: CommandName | undefined): Promise<string> {
   return `\nWHAT is one of:\n${lines.join('')}`;
 }
 
-/** For commands whose WHAT is a resource, all its names: what many are called, what one is, and short ones. */
+/** For commands whose WHAT is a resource, all its names: plural, singular and short. */
 export type NamedResources = ReadonlyMap<string, readonly (readonly [string, string, ...string[]])[]>;
 
 export async function namedResources(): Promise<NamedResources> {

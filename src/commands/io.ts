@@ -9,7 +9,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';
 
-/** What a note says, as data: printed with its text in JSON only. */
+/** The data of a note, printed next to its text in JSON only. */
 export type NoteFields = Readonly<Record<string, unknown>>;
 
 export interface CommandIo {
@@ -27,11 +27,11 @@ export interface CommandIo {
   readonly columns: number | undefined;
   /** Aborts on ctrl-c, with an {@link Interruption}. A second ctrl-c ends the program immediately. */
   readonly signal: AbortSignal;
-  /** From now on SIGTERM and SIGHUP abort the signal as well, so that a command can print what it started and remove its files. */
+  /** Lets SIGTERM and SIGHUP abort the signal too, so that a command can print what it started and remove its files. */
   readonly stopOnSignals?: () => void;
   /**
-   * Sets the exit code for a reader of standard output that goes early: by default that is no failure. For a command whose
-   * exit code is its result, which nobody can take for a good one then.
+   * Sets the exit code for a closed standard output, which is no failure by default. For a command whose
+   * exit code is its result: a reader that left early must not turn it into success.
    */
   readonly exitUnread?: (code: ExitCode) => void;
 }
@@ -40,18 +40,18 @@ const ignore = (): void => {};
 
 /** Writes safe text to standard error. */
 function report(safe: string): void {
-  // If the reader has gone or the disk is full, only the exit code is left to report it.
+  // If the reader has gone or the disk is full, only the exit code can report it.
   if (process.stderr.listenerCount('error', ignore) === 0) process.stderr.on('error', ignore);
   process.stderr.write(`${isAsciiOnly(process.env) ? toAscii(safe) : safe}\n`);
 }
 
-/** One line: what begins a line of a CI job's log may be a command to CI. */
+/** One line: CI systems take some line beginnings in a log for commands. */
 const note = (text: string): void => report(sanitiseLine(text));
 
 /**
  * Ends the process when standard output fails.
  *
- * @param unread the exit code if the reader has enough (`| head`), which is no error
+ * @param unread the exit code if the reader closes the pipe (`| head`), which is no error
  */
 export function stopWriting(
   { code, name, message }: NodeJS.ErrnoException,
@@ -146,7 +146,7 @@ export function processIo(asJson: boolean): CommandIo {
     },
     signal: interrupt.signal,
     stopOnSignals: () => {
-      // Each of the resources that a command follows asks for it.
+      // Every followed resource adds a listener.
       if (stopsOnSignals) return;
       stopsOnSignals = true;
       stopOn('SIGTERM', exitCodes.terminated);

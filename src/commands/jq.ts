@@ -1,4 +1,4 @@
-/** Filters with the installed jq. Implementing a part of the language would give wrong results for the rest. */
+/** Filters with the installed jq. Our own implementation of a part of the language would be wrong about the rest. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { errorCode } from '../text/errors.ts';
@@ -14,7 +14,7 @@ const notCompiled = 3;
  * @throws CommandError if jq is not on the PATH, or the filter does not compile
  */
 export async function checkFilter(filter: string, io: CommandIo): Promise<void> {
-  // With no input jq compiles the filter and runs nothing.
+  // Without input, jq only compiles the filter.
   const { code, words } = await jq('', filter, io);
   if (code === notCompiled) throw new CommandError(`jq refuses the filter: ${words}`);
 }

@@ -31,7 +31,7 @@ export interface LinePrompt {
 /** Returns the message to print when it is done. */
 type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
-/** Starts it, and says where it is seen. */
+/** Starts it, and says where to see it. */
 async function started<Input>({ send, kind }: Start<Input>, input: Input, context: CommandContext, past = 'Started') {
   const resource = resourceOrThrow(kind);
   return clean`${past} ${idOf(resource, await start(send, input, context))}. Type ${resource.names[0]} to see it.`;
@@ -45,7 +45,7 @@ const starting =
     return started(run, { ...input, display_name: await ask('Name of the run', input.display_name) }, context);
   };
 
-/** Makes a change that a resource declares; what is lost for good is asked about first. */
+/** Makes a change that a resource declares. Asks first if something would be lost for good. */
 const changing = (resource: Resource, { to, change, destructive }: RowAction<object>): Act<object> | undefined =>
   change &&
   (async (row, { ask, choose }, { service, signal }) => {
@@ -75,7 +75,7 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
   return started(trainingActions.deploy.sends, input, context, 'Deploying');
 };
 
-/** What asks for values, by the command of the action. */
+/** The actions that ask for values, by command. */
 const asking: ReadonlyMap<string, Act<never>> = new Map<string, Act<never>>([
   ['evaluate', starting(benchmarkActions.evaluate.sends, evaluationInput)],
   ['train', starting(benchmarkActions.train.sends, trainingInput)],

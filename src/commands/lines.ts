@@ -1,5 +1,5 @@
 /**
- * `benchtop --lines`: the workbench as plain lines, for screen readers and for terminals that cannot do more. The user
+ * `benchtop --lines`: the workbench as plain lines, for screen readers and basic terminals. The user
  * types a command, the answer follows below; nothing moves, nothing is redrawn, and no escape sequence is written.
  */
 
@@ -53,7 +53,7 @@ const followMs = 2_000;
 /** Time limit for reading a list. */
 const listMs = 60_000;
 
-/** The list that was printed last; its numbers count. */
+/** The list printed last, to which typed numbers refer. */
 interface ShownList {
   readonly resource: Resource;
   readonly rows: readonly object[];

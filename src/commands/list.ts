@@ -106,7 +106,7 @@ async function scopeOf(flags: Flags, { scopes = [] }: Resource, context: Command
   return scope;
 }
 
-/** What narrows a list to the row with this id or name. */
+/** The query that narrows a list to the row with this id or name. */
 async function scopeValue(of: Resource, word: string, context: CommandContext): Promise<string> {
   if (!of.scopeValue) return idOf(of, word, context);
   try {
@@ -120,7 +120,7 @@ async function scopeValue(of: Resource, word: string, context: CommandContext): 
 
 const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
 
-/** The status that `--status` asks for, and which others there are. */
+/** The status given with `--status`, and the other known ones. */
 class WantedStatus {
   readonly #word: string;
   readonly #value: (row: object) => string;

@@ -10,7 +10,7 @@ import { type CommandContext, withService } from './with-service.ts';
 
 const canOpen = ({ get, place }: Resource): boolean => get !== undefined || place !== undefined;
 
-/** @throws CommandError that says what shows it instead */
+/** @throws CommandError naming the command that shows it instead */
 function refuse({ names: [many, one], needs }: Resource): never {
   const scope = needs === undefined ? '' : ` --${needs} ID`;
   throw new CommandError(
@@ -18,7 +18,7 @@ function refuse({ names: [many, one], needs }: Resource): never {
   );
 }
 
-/** A checkpoint is shown as the step that has committed it. */
+/** A checkpoint opens as the step that saved it. */
 async function placeOfCheckpoint(word: string, context: CommandContext): Promise<Place> {
   const found = isCheckpointId(word)
     ? (await searchCheckpoint(word, context)).found
@@ -34,7 +34,7 @@ async function placeFor(among: readonly Resource[], word: string, context: Comma
 }
 
 /**
- * Where the workbench opens for a word, alone or after the name of a resource.
+ * Where to open the workbench for a word, with or without the name of a resource before it.
  *
  * @throws CommandError if there is no such resource, or nothing shows it
  */

@@ -91,7 +91,7 @@ export const printsRecord = ({ json, field, jq }: RecordFlags): boolean =>
   json === true || field !== undefined || jq !== undefined;
 
 /**
- * Checks the print flags before any request, so that a typing error cannot hide the result of a write.
+ * Checks the print flags before any request, so that a typo cannot hide the result of a write.
  *
  * @param answers response schemas that make up the record; none if it is only known once read
  * @throws CommandError if jq cannot compile the filter, or if no answer has such a field in the contract
@@ -112,7 +112,7 @@ export async function checkRecordFlags(
  *
  * @param id what `--field id` means if the record has another name for it
  * @param text printed by default; the id if missing
- * @param mayLack whether a field that is missing is one that such a record may have: it prints as null
+ * @param mayLack whether such a record may lack the field, which then prints as null
  * @throws CommandError if the record has no such field, or the filter fails
  */
 export async function printRecord(
@@ -158,7 +158,7 @@ export function recordText(record: unknown, field?: string, mayLack?: (names: re
   return `${typeof value === 'string' ? sanitise(value, { multiline: true }) : safeJson(value, 2)}\n`;
 }
 
-/** How many rows of the lists inside a record could not be read and are missing from it. */
+/** The number of unreadable rows that are missing from the lists inside a record. */
 function unreadableWithin(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const own = Array.isArray(value) ? unreadableIn(value) : 0;

@@ -49,7 +49,7 @@ function optionOf(key: string, spec: FlagSpec, known: ReadonlySet<string>): Opti
   option.negate = false;
   if (value !== undefined) {
     option.argParser<unknown>((text, before) => {
-      // A flag in place of a value: the value was forgotten.
+      // A flag where a value belongs: the value was forgotten.
       if (known.has(text)) throw new CommandError(`${longFlag(key)} needs a value before ${text}.`);
       const read = readValue(longFlag(key), spec, text);
       return spec.many ? [...((before as unknown[] | undefined) ?? []), read] : read;
@@ -85,7 +85,7 @@ function wordsOf(error: CommanderError): string {
   return /[.?]$/.test(whole) ? whole : `${whole}.`;
 }
 
-/** What is said of a word that a command does not know. */
+/** The error for a word that a command does not know. */
 function unknownWords({ code, message }: CommanderError, { options, commands: choices }: Command): string {
   const [, word = ''] = /'(.*)'/s.exec(message) ?? [];
   if (code === 'commander.unknownCommand') {
@@ -104,12 +104,12 @@ function unknownWords({ code, message }: CommanderError, { options, commands: ch
   return [`Unknown option '${word}'.`, hint].filter(Boolean).join(' ');
 }
 
-/** A word that was meant as a long flag: a quoted text has spaces. */
+/** A word meant as a long flag; quoted text has spaces. */
 const longFlagForm = /^--[a-z][\w-]*(?:=.*)?$/is;
 
 /**
- * Moves the flags of a command before its free text. After the text begins, a word of one dash that is not a flag of the
- * command belongs to the text; what looks like a long flag is read as one, so that a typing error is not sent as text.
+ * Moves the flags of a command before its free text. After the text begins, a word of one dash that is not a flag of
+ * the command belongs to the text; anything like a long flag is parsed as one, so that a typo is not sent as text.
  *
  * @throws CommandError if a flag lacks its value
  */
@@ -278,7 +278,7 @@ function leaf(name: string, spec: CommandSpec, width: number): Quiet {
  * Parses a command line.
  *
  * @param columns width of the terminal for help, at most {@link defaultColumns}
- * @throws CommandError for what the table does not know
+ * @throws CommandError for an unknown command, argument or flag
  */
 export function parse(given: readonly string[], columns = defaultColumns): Parsed {
   const width = Math.min(columns, defaultColumns);

@@ -4,7 +4,7 @@
 import { own } from '../text/own.ts';
 import { defaultColumns, isAsciiOnly } from '../text/terminal.ts';
 
-/** An import would run all getters of the module. */
+/** A default import would run all getters of the module. */
 const fs = process.getBuiltinModule('node:fs');
 
 /** The file of prebuilt texts, next to the program. */
@@ -31,7 +31,7 @@ function textOrJson(words: readonly string[], folder: URL): string | undefined {
 
 /** Whether text of the default width fits this terminal. */
 function fitsTerminal(): boolean {
-  // Opening a stream takes longer than everything else here, so only for what may be a terminal.
+  // Opening a stream takes longer than everything else here, so do it only for a possible terminal.
   if (!fs.fstatSync(1).isCharacterDevice() || !process.stdout.isTTY) return true;
   return (process.stdout.columns || defaultColumns) >= defaultColumns && !isAsciiOnly(process.env);
 }
@@ -49,7 +49,7 @@ export function printPrebuilt(words: readonly string[], folder: URL): boolean {
   try {
     while (rest.length > 0) rest = rest.subarray(fs.writeSync(1, rest));
   } catch {
-    // The pipe is full or broken: the stream waits for the one and reports the other.
+    // The pipe is full or broken: a stream waits, or reports the error.
     process.stdout.once('error', error => void import('./io.ts').then(({ stopWriting }) => stopWriting(error)));
     process.stdout.write(rest);
   }

@@ -1,4 +1,4 @@
-/** What is asked before something is put into production, or taken out of it. */
+/** Confirmation before something goes into production or leaves it. */
 import { deploymentList } from '../queries/deployments.ts';
 import { pageSize } from '../queries/lists/list.ts';
 import { readListed } from '../queries/remembered/listing.ts';
@@ -6,9 +6,9 @@ import { replacedWords } from '../resources/deployments.ts';
 import type { CommandContext } from './with-service.ts';
 
 /**
- * What answers for a slug now and is replaced by another deployment, in words.
+ * The deployment that serves a slug now and will be replaced, in words.
  *
- * @param except the deployment that will answer
+ * @param except the deployment that will replace it
  * @throws AbortError if the user interrupts
  */
 export async function replacedBy(slug: string, context: CommandContext, except?: string): Promise<string> {
@@ -18,7 +18,7 @@ export async function replacedBy(slug: string, context: CommandContext, except?:
     return replacedWords(slug, page.items, isWhole, except);
   } catch {
     context.signal.throwIfAborted();
-    // The question is asked all the same.
+    // Ask anyway.
     return replacedWords(slug, [], false);
   }
 }

@@ -4,7 +4,7 @@ import { errorMessage } from '../text/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** What a shell takes as one word as it is. */
+/** Text that a shell takes as one word without quotes. */
 const isPlain = (name: string): boolean => /^\w[\w.-]*$/.test(name);
 
 /** E.g. `The secret ATLAS_KEY is missing. Create it: benchtop secret set ATLAS_KEY`. */
@@ -15,13 +15,13 @@ function secretWords(name: string): string {
 
 export interface MissingSecrets {
   readonly names: readonly string[];
-  /** A sentence for each. */
+  /** One sentence per problem. */
   readonly notes: readonly string[];
 }
 
 /**
  * The secrets that a benchmark requires and the organization does not have. Where they cannot be read, a note says so.
- * Never rejects: once the signal aborts there are none, and the command still ends with what it was run for.
+ * Never rejects: once the signal aborts there are none, and the command still finishes its own work.
  */
 export async function missingSecrets(
   benchId: string,

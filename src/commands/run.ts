@@ -86,7 +86,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
       await io.print(await (await import('./help.ts')).helpText(parsed));
       return exitCodes.done;
     case 'workbench': {
-      // Checked by the table that it was parsed with.
+      // The parser has checked it against the table.
       const flags = parsed.flags as WorkbenchFlags;
       if (flags.lines) return (await import('./lines.ts')).run(flags, io);
       return (await import('./tui.tsx')).run(flags);

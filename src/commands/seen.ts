@@ -1,4 +1,4 @@
-/** What is seen of a resource that is followed, in words and as fields. */
+/** The state of a followed resource, in words and as fields. */
 import type { RunFailure } from '../contract/common.ts';
 import { hasEnded, statusWords } from '../contract/status.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
@@ -12,7 +12,7 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
   Partial<Pick<LookedAt, 'kind' | 'graded' | 'heldOut' | 'endTime'>> & {
     /** Why it failed, if it did and the service says so. */
     readonly failure?: RunFailure | undefined;
-    /** Of the mean of an evaluation, where its rewards can be read. */
+    /** The interval of an evaluation's mean, if its rewards can be read. */
     readonly certainty?: RunMean;
   };
 
@@ -29,7 +29,7 @@ export function withoutReward({ status, total, graded }: Seen): number {
 /** `mean 0.210 of 3 rewards (95% between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
 function meanWords({ kind = '', mean, graded, certainty }: Seen): string {
   if (mean === undefined) return '';
-  // The last reward of the trainer is no mean over the run.
+  // The trainer's last reward is not a mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
   const certain = certainty === undefined ? '' : certaintyWords(certainty);
@@ -52,7 +52,7 @@ export function wordsOf(seen: Seen): string {
   return [words, failure?.message ?? failure?.code].filter(Boolean).join(': ');
 }
 
-/** What a change of the state prints as JSON, on every way of waiting. */
+/** A change of state as JSON, the same for every way of waiting. */
 export function fieldsOfSeen({ status, done, total, mean, graded, certainty }: Seen) {
   return { status: status ?? null, done, total, mean, graded, ...(certainty && certaintyFields(certainty)) };
 }

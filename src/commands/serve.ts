@@ -145,7 +145,7 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
   const { AlreadyRunning, serve } = await import('../local/daemon/serve.ts');
   try {
     keepHeapSmall();
-    // A signal during the start gives it up.
+    // A signal during the start cancels it.
     io.stopOnSignals?.();
     const service = await serve({
       signal: io.signal,

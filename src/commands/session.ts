@@ -67,7 +67,7 @@ const places: Readonly<Partial<Record<KeySource, RegExp>>> = {
   command: /^[a-z-]{1,20}\s/,
 };
 
-/** Removes what was typed from an error, if it may be the key itself. */
+/** Removes the typed text from an error, in case it is the key itself. */
 function withoutKey(error: unknown, { keySource, key }: NewProfile): unknown {
   if (places[keySource]?.test(key)) return error;
   const message = errorMessage(error);
@@ -105,7 +105,7 @@ function keepingOf({ name, service }: Config['profile'], named: readonly string[
   return `${name} is not in the settings file. What you enter ${kept}${first}`;
 }
 
-/** Whether two configurations show the same service in the same way, but for the keys. */
+/** Whether two configurations differ in their keys at most. */
 function sameService({ profile: one }: Config, { profile: other }: Config): boolean {
   return isDeepStrictEqual(withoutKeys(one), withoutKeys(other));
 }
@@ -122,24 +122,24 @@ function keyFiles({ service }: Config['profile']): readonly string[] {
   return [service.apiKey, service.inferenceToken].flatMap(source => source?.files ?? []);
 }
 
-/** Whether a change of the settings, or of the files that they name, may help. */
+/** Whether a change of the settings, or of the files they name, may fix it. */
 function mayBeSettings(error: unknown): boolean {
   return mayBeMisconfigured(error) || (error instanceof ServiceError && error.code === 'credential_unavailable');
 }
 
-/** How often is looked whether the settings file has changed, or one with a key, in milliseconds. */
+/** Poll interval for the settings file and the key files, in milliseconds. */
 const lookMs = 1_000;
 
 export class Session {
   readonly #flags: ConfigFlags;
   readonly #environment: NodeJS.ProcessEnv;
-  /** Reads the configuration of what is shown again, as the settings are by then. */
+  /** Reads the configuration of the shown service again. */
   #load: () => Config;
-  /** The configuration of what is shown, with its newest keys. */
+  /** The configuration of the shown service, with its newest keys. */
   #config: Config;
   #shown: ShownService;
   #connection: Connection;
-  /** Files of which a change is heard, with what it does. */
+  /** The watched files, with what a change does. */
   readonly #watched = new Map<string, () => void>();
   readonly #listeners = new Listeners();
 
@@ -154,7 +154,7 @@ export class Session {
     this.#watch();
   }
 
-  /** Looks at the settings file, and at those that the keys come from: neither runs a command, nor sends anything. */
+  /** Checks the settings file and the key files for changes. Runs no command and sends nothing. */
   #watch(): void {
     const { settingsPath, profile } = this.#config;
     const wanted = new Map(keyFiles(profile).map(path => [path, this.#keyChanged]));
@@ -227,8 +227,8 @@ export class Session {
   };
 
   /**
-   * After a change of the settings file. New keys are taken at once, and what was refused or not reached is asked for again.
-   * A new address is shown where the one before does not work and nothing would be lost by leaving it.
+   * Handles a change of the settings file. New keys apply at once, and refused or failed requests are repeated.
+   * A new address is used only if the old one does not work and nothing would be lost by leaving it.
    */
   readonly #settingsChanged = (): void => {
     const { workbench } = this.#shown;
@@ -236,7 +236,7 @@ export class Session {
     try {
       config = this.#load();
     } catch {
-      // Half written, or wrong: the next change is looked at again.
+      // Half written, or wrong: wait for the next change.
       return;
     }
     const fails = workbench.fails(mayBeSettings);

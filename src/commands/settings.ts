@@ -78,7 +78,7 @@ function requireProfile({ profiles = {} }: Settings, name: string): void {
   throw new CommandError(`There is no profile ${name}. ${hint}`, exitCodes.notFound);
 }
 
-/** Says what a change of the settings has brought: as a note, or as JSON on standard output. */
+/** Reports a change of the settings: as a note, or as JSON on standard output. */
 async function printChange(
   words: string,
   record: object,
@@ -111,7 +111,9 @@ function commandWords(line: string): string[] {
   }
 }
 
-/** A path of the command line in the settings file, whose own paths begin at its folder; `~` is the home of the reader. */
+/**
+ * A path of the command line in the settings file, whose own paths begin at its folder; `~` is the home of the reader.
+ */
 const absolute = (path: string): string => (path.startsWith('~') ? path : resolve(path));
 
 export async function addProfile(
@@ -187,7 +189,7 @@ export async function getSetting({ args: [key], flags }: CommandInput<'config ge
   return exitCodes.done;
 }
 
-/** The settings as JSON, or one of them as it is. */
+/** All settings as JSON, or the plain value of one. */
 function settingText(shown: unknown, key: string | undefined): string {
   if (key === undefined) return recordText(shown);
   const value = fieldOf(shown, namesOf(key));
@@ -232,25 +234,25 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
-/** What keeps a setting from having a value, as far as that can be said of it alone. */
+/** Why a setting cannot have a value, as far as that setting alone can tell. */
 function issuesOf(names: readonly string[], value: unknown) {
   const alone = {};
   put(alone, names, value);
   return knownSettings.safeParse(alone).error?.issues ?? [];
 }
 
-/** The values that a setting chooses from; none if it takes others. */
+/** The allowed values of a setting; empty if it takes any. */
 export function settingChoices(key: string): readonly string[] {
   const [area, , field, name] = namesOf(key);
   if (area === 'profiles' && field === 'assumptions' && switchAssumptions.some(each => each === name))
     return ['yes', 'no'];
-  // A value of no type that a setting takes: what is wrong with it says what would be right.
+  // A value of a type that no setting takes: the error for it names the right type.
   const [issue] = issuesOf(namesOf(key), Symbol('none'));
   if (issue?.code === 'invalid_value') return issue.values.map(String);
   return issue?.code === 'invalid_type' && issue.expected === 'boolean' ? ['true', 'false'] : [];
 }
 
-/** The names on the way to a setting. Ids of commands and names of assumptions have dots themselves. */
+/** The path of a setting. Command ids and assumption names contain dots themselves. */
 function namesOf(key: string): string[] {
   const parts = key.split('.');
   const [first, , field] = parts;
@@ -259,8 +261,8 @@ function namesOf(key: string): string[] {
 }
 
 /**
- * @throws CommandError for what would stop every later command: a key of no command, a default profile that does not
- * exist, a second form of a secret, an unknown assumption, or an address that its key must not be sent to
+ * @throws CommandError for a value that would break every later command: a key of no command, a default profile that
+ * does not exist, a second form of a secret, an unknown assumption, or an address that its key must not be sent to
  */
 async function checkSetting(
   path: string,
@@ -312,7 +314,7 @@ function requireSetting(key: string, names: readonly string[]): void {
   }
 }
 
-/** The value of a setting: JSON, or else the text, where the setting takes that. @throws CommandError for another one */
+/** The value of a setting: JSON, else plain text if the setting takes it. @throws CommandError for any other value */
 function settingValue(key: string, names: readonly string[], text: string): unknown {
   const value = readSetting(text);
   const [issue] = issuesOf(names, value);

@@ -33,7 +33,7 @@ import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** Checks the print flags: the answer is that of the start, with --wait also the final record. @throws CommandError */
+/** Checks the print flags against the start's response and, with --wait, the final record. @throws CommandError */
 function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: CommandIo): Promise<void> {
   const operations = flags.wait ? prints : prints.slice(0, 1);
   return checkOutcomeFlags(
@@ -51,14 +51,14 @@ interface BeginFlags extends ActFlags {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A start whose answer was lost, with how to find out and how to repeat it. */
+/** The error for a start whose response was lost: how to find out, and how to repeat it. */
 function withWayOut(error: ServiceError, kind: string): ServiceError {
   if (error.idempotencyKey === undefined) return error;
   const advice = `benchtop list ${resourceOrThrow(kind).names[0]} shows whether it has started, where the service lists them. Where it honours idempotency keys, the same command with --idempotency-key ${error.idempotencyKey} cannot start a second one.`;
   return new ServiceError(error.kind, `${error.message} ${advice}`, error);
 }
 
-/** The error of a start, with what the service says elsewhere of its cause. */
+/** The error of a start, with what other records of the service say about its cause. */
 async function explained(
   error: unknown,
   kind: string,
@@ -74,7 +74,7 @@ async function explained(
   return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
 }
 
-/** One that was refused for a model that the service does not list is not found. */
+/** A start refused for an unlisted model counts as not found. */
 async function ofModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
   if (!error.param?.includes('model') && !error.message.includes(model)) return error;
   try {
@@ -113,7 +113,7 @@ async function begin<Input extends object>(
   return finish(ref, result, again, flags, context, io);
 }
 
-/** Says what was asked for and has no effect: it may be a slip of the pen. */
+/** Notes options that have no effect, which may be mistakes. */
 function noteIgnored({ ignored_options: names }: { readonly ignored_options?: unknown }, io: CommandIo): void {
   if (!Array.isArray(names) || names.length === 0) return;
   io.note(clean`Ignored by the service: ${names.map(String)}.`);
@@ -178,8 +178,8 @@ function optionsOf(pairs: readonly string[] = []): Readonly<Record<string, unkno
 }
 
 /**
- * Refuses options that the service does not have, before anything is sent: it would ignore them. Where it describes none,
- * they are for the service to judge.
+ * Refuses unknown options before anything is sent, since the service would ignore them. If it describes none,
+ * the service decides.
  *
  * @throws CommandError for an unknown option
  */
@@ -204,7 +204,7 @@ async function checkOptions(
 
 type RunInput = CommandInput<'evaluate'> | CommandInput<'train'>;
 
-/** What `evaluate` and `train` have in common. @throws CommandError if neither a model nor a checkpoint is given */
+/** The shared part of `evaluate` and `train`. @throws CommandError if neither a model nor a checkpoint is given */
 async function startRun<Input extends object>(
   { args: [word], flags }: RunInput,
   run: Start<Input> & { readonly options: OptionsOperation },
@@ -235,10 +235,10 @@ export const evaluate = (given: CommandInput<'evaluate'>, io: CommandIo): Promis
 export const train = (given: CommandInput<'train'>, io: CommandIo): Promise<number> =>
   startRun(given, benchmarkActions.train.sends, trainingInput, io);
 
-/** A checkpoint that is named by its id alone, with its record if the service lists it. @throws CommandError */
+/** A checkpoint given by id alone, with its record if the service lists it. @throws CommandError */
 async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {
   const search = await searchCheckpoint(id, context).catch((error: unknown): CheckpointSearch => {
-    // What cannot be looked up is for the service to judge.
+    // If it cannot be looked up, the service decides.
     if (!(error instanceof ServiceError) || context.signal.aborted) throw error;
     return { isComplete: false };
   });

@@ -1,4 +1,4 @@
-/** Which of the known words was meant by one that is not known. */
+/** Finds the known word that an unknown one was meant to be. */
 import { clean } from '../text/sanitise.ts';
 
 /** The fewest edits that turn one word into the other: a letter added, left out, replaced, or swapped with the next. */
@@ -19,14 +19,14 @@ function edits(one: string, other: string): number {
   return last.at(-1) ?? 0;
 }
 
-/** How far a known word is from what was typed; undefined if it was hardly meant. */
+/** The distance of a known word from the typed one; undefined if it is too far to be meant. */
 function distance(typed: string, known: string): number | undefined {
   const [one = '', other = ''] = [typed, known].map(word => word.toLowerCase().replace(/^--/, ''));
   if (one.length < 3) return undefined;
   const most = Math.max(1, Math.floor(one.length / 4));
   const far = edits(one, other);
   if (far <= most) return far;
-  // Begun and not ended.
+  // A prefix of the known word.
   return other.startsWith(one) ? most + 1 : undefined;
 }
 

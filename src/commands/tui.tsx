@@ -28,7 +28,7 @@ function Root({ session, terminal, theme, start }: RootProps) {
 
 function Screen({ session, shown, terminal, theme, start }: RootProps & { readonly shown: ShownService }) {
   const connection = useSyncExternalStore(session.subscribe, () => session.connection);
-  // Views may save something as they unmount: release what they use after that.
+  // Views may save something while they unmount, so release their resources afterwards.
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
   const { keys, notices } = shown.config.preferences;
   return (

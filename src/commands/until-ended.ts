@@ -23,7 +23,7 @@ import { type Seen, wordsOf } from './seen.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
-/** Why a resource failed, by its record. Never rejects: that it failed is known, and its end is the result. */
+/** The reason in a failed resource's record. Never rejects: the failure is the result, with or without a reason. */
 async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Promise<RunFailure | undefined> {
   const record = await resourceOfKind(kind)
     ?.get?.(id)
@@ -33,7 +33,7 @@ async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Prom
   return read.success ? read.data : undefined;
 }
 
-/** With the interval of its mean. Never rejects: the rest is known without it. */
+/** Adds the interval of the mean. Never rejects: everything else is known without it. */
 async function withCertainty(seen: Seen, { kind }: ResourceRef, context: QueryContext): Promise<Seen> {
   if (kind !== 'run' || seen.mean === undefined) return seen;
   const certain = await readCertainty(seen, context).catch(() => undefined);
@@ -50,7 +50,7 @@ interface Following {
   /** The current state. */
   readonly look: () => Promise<Seen>;
   readonly onChange: (seen: Seen) => Promise<void>;
-  /** Called after each answer by which it has not ended. */
+  /** Called after each response while it has not ended. */
   readonly onWait?: () => Promise<void>;
   readonly note: (text: string) => void;
   readonly intervals: PollIntervals;
@@ -61,13 +61,13 @@ interface Following {
   readonly now?: () => number;
   /** Whether this status is the last; by default that of work that has ended. */
   readonly isLast?: (status: string | undefined) => boolean;
-  /** Its end is judged by something else than its status, which may be missing. */
+  /** Its end does not depend on the status, which may be missing. */
   readonly needsNoStatus?: boolean;
 }
 
 const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
 
-/** How often a failure that lasts is noted, in milliseconds: a log shows then that the program still waits. */
+/** How often a lasting failure is noted, in milliseconds, so that a log shows that the program still waits. */
 const notedEveryMs = 60_000;
 
 /** After this many answers without a status there will be none. */
@@ -77,8 +77,8 @@ const unseenWords = (label: string): string =>
   clean`${label}: the service reports no status for it, so its end could not be seen.`;
 
 /**
- * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried without
- * limit.
+ * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried
+ * without limit.
  *
  * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
  */
@@ -129,25 +129,25 @@ export async function follow(following: Following): Promise<string> {
 /** How long reading what failed may take after the end of --timeout, in milliseconds. */
 const lateMs = 1_000;
 
-/** An answer may take this long after the one before, in milliseconds; after that the state is no longer known. */
+/** The longest time between two responses, in milliseconds; after that the state is unknown. */
 const ordinaryMs = 1_000;
 
 /** Resources read within one interval: with more of them, each is read less often. */
 const readAtOnce = 10;
 
-/** The intervals for each of so many resources that are followed at the same time. */
+/** The poll intervals of each resource when `count` are followed at the same time. */
 function sharedBy(count: number, { focusedMs, visibleMs }: PollIntervals): PollIntervals {
   const factor = Math.max(1, count / readAtOnce);
   return { focusedMs: focusedMs * factor, visibleMs: visibleMs * factor };
 }
 
-/** A change that was asked for and takes time. Without one, the end of running work is waited for. */
+/** A requested change that takes time; without one, waits for running work to end. */
 export interface AwaitedChange extends Pick<Following, 'isLast'> {
   /** E.g. `cancelled`. */
   readonly past: string;
   /** The current state; by default as for running work. */
   readonly look?: (service: Service, signal: AbortSignal) => Promise<Seen>;
-  /** Whether this status is what was asked for. */
+  /** Whether the change has reached this status. */
   readonly isDone: (status: string) => boolean;
 }
 
@@ -157,7 +157,7 @@ export interface WaitOptions {
   readonly until?: Until | undefined;
   /** How many resources are followed at the same time; 1 by default. */
   readonly among?: number;
-  /** Seconds after which the signal of the context gives up, for messages. */
+  /** Seconds after which the context's signal aborts, for messages. */
   readonly timeout?: number | undefined;
   /** Failed and missing parts that were reported before, in the same words. */
   readonly noted?: readonly string[];
@@ -179,7 +179,7 @@ function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => 
   };
   return {
     report,
-    /** Never rejects: it has ended, and that is the result also where its parts cannot be read. */
+    /** Never rejects: it has ended, and that is the result even if its parts cannot be read. */
     reportLast: (context: QueryContext): Promise<void> =>
       report(context).catch((error: unknown) => {
         if (!context.signal.aborted)
@@ -189,21 +189,21 @@ function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => 
 }
 
 interface Late {
-  /** What it is being, e.g. `cancelled`. */
+  /** The change in progress as a participle, e.g. `cancelled`. */
   readonly past: string | undefined;
-  /** What alone says its end, where it has no status. */
+  /** The only sign of its end if it has no status. */
   readonly until: Until | undefined;
   readonly seconds: number;
 }
 
-/** What is known of it at the end of --timeout. */
+/** The known state at the end of --timeout. */
 function lateWords({ past, until, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
   if (until) return `has not ended by --until ${until.words} ${after}. The service does not say whether it runs.`;
   return past === undefined ? `is still running ${after}, and keeps running.` : `is still being ${past} ${after}.`;
 }
 
-/** The same where the service no longer answers. */
+/** The same if the service no longer responds. */
 function lostWords(past: string | undefined, gate: GateState): string {
   const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
   const limited = rateLimitWords(gate);
@@ -228,8 +228,8 @@ async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise
 }
 
 /**
- * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service does not
- * say how it ended, 124 on timeout.
+ * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service does
+ * not say how it ended, 124 on timeout.
  */
 export async function untilEnded(
   ref: ResourceRef,
@@ -244,7 +244,10 @@ export async function untilEnded(
   io.stopOnSignals?.();
   io.exitUnread?.(exitCodes.endUnseen);
   const { note } = io;
-  /** Since when an answer is missing, in milliseconds: 0 before the first and after a failure, undefined after one. */
+  /**
+   * The start of the current wait for a response, in milliseconds: 0 before the first response and after a failure,
+   * undefined after a response.
+   */
   let silentSince: number | undefined = 0;
   let last: Seen | undefined;
   const isUnsaid = (): boolean => last !== undefined && last.status === undefined;
@@ -277,7 +280,7 @@ export async function untilEnded(
       label: ref.label,
       look,
       onChange: async seen => onChange(await withCertainty(seen, ref, readContext)),
-      // What is asked again in a moment is not worth a word if it fails.
+      // A failed request that is repeated in a moment is not worth a note.
       ...(!change && {
         onWait: () => parts.report(readContext).catch(() => undefined),
       }),

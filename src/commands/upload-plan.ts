@@ -1,4 +1,4 @@
-/** `benchtop upload --dry-run`: what would be sent, by the folder or the file alone. Sends nothing. */
+/** `benchtop upload --dry-run`: what would be sent, judging only by the folder or file. Sends nothing. */
 import { open } from 'node:fs/promises';
 import type { UploadPlan } from '../queries/uploads/benchmark-plan.ts';
 import { bytesOf, readItems } from '../queries/uploads/trajectory-file.ts';

@@ -69,7 +69,7 @@ async function finish(
 interface End {
   readonly phase: string;
   readonly error: Error | undefined;
-  /** The service has a part of it. */
+  /** Part of it is on the service. */
   readonly hasSent: boolean;
 }
 
@@ -83,7 +83,7 @@ async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: Comm
   const failure = error ?? new CommandError('The upload ended early.', exitCodes.failed);
   const code = hasSent ? exitCodeAfterChange(failure) : exitCodeOf(failure);
   await io.fail(failure, code);
-  // The error as data has them already.
+  // The JSON error already has them.
   const context = failure instanceof ServiceError && !asJson ? failure.context : undefined;
   for (const [name, value] of Object.entries(context ?? {})) io.note(clean`  ${name}: ${safeJson(value)}`);
   return code;
@@ -130,12 +130,12 @@ interface BenchmarkFlags extends RecordFlags {
   readonly timeout: number | undefined;
 }
 
-/** A folder that was uploaded before becomes one more benchmark of its name: the service allows that. */
+/** The service allows another benchmark of the same name, so a folder can be uploaded again. */
 async function noteNamesakes(name: string, context: CommandContext, io: CommandIo): Promise<void> {
   const benchmarks = resourceOrThrow('benchmarks');
   const rows = await rowsNamed(benchmarks, name, context).catch((error: unknown) => {
     if (context.signal.aborted) throw error;
-    // The upload reports what is wrong with the service.
+    // The upload will report what is wrong with the service.
     return [];
   });
   if (rows.length === 0) return;
@@ -163,7 +163,7 @@ async function uploadBenchmark(
   if (startOver) job.startOver();
   if (!job.hasStarted) await noteNamesakes(plan.name, context, io);
   let shownNotes = 0;
-  /** As soon as they are known: where the files go should not be read afterwards. */
+  /** Print this before the files are sent: the user should know where they go. */
   const noteNews = (): void => {
     for (const note of job.state.notes.slice(shownNotes)) io.note(note);
     shownNotes = job.state.notes.length;
@@ -186,7 +186,7 @@ async function uploadBenchmark(
   for (const note of plan.notes) io.note(note);
   for (const { file, error: reason } of job.files) if (reason !== undefined) io.note(clean`${file.path}: ${reason}`);
   const code = await noteEnd({ phase, error, hasSent: benchId !== undefined }, flags.json ?? false, io);
-  // The result that is printed as data has it.
+  // The JSON result already has it.
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
     io.note(clean`bench_id: ${benchId}`);
   }
@@ -280,7 +280,7 @@ async function seekable(path: string, folder: string, { input, signal }: Command
 
 /** Works on a file of trajectories that can be read repeatedly. @throws CommandError if there is no room for a copy */
 async function withFile<Result>(path: string, io: CommandIo, work: (file: string) => Promise<Result>): Promise<Result> {
-  // The copy is removed, which an immediate end would leave.
+  // Remove the copy, which an immediate exit would leave behind.
   io.stopOnSignals?.();
   const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
     throw new CommandError(

@@ -19,11 +19,11 @@ import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
-/** What is to be watched where no resource is named. */
+/** What to watch if no resource is named. */
 interface Running {
   /** What runs. */
   readonly refs: readonly ResourceRef[];
-  /** What may run, or may have ended: its list says no status. */
+  /** Resources that may be running or not: their list has no status. */
   readonly unsaid: readonly ResourceRef[];
 }
 
@@ -62,7 +62,7 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   }
 }
 
-/** That the service does not say what of a kind is still running, and how to wait for it. */
+/** The note that the service does not say which runs are active, and how to wait for one. */
 function unsaidWords(resource: Resource, refs: readonly ResourceRef[]): string {
   const [first] = refs;
   const isOne = refs.length === 1;
@@ -74,7 +74,7 @@ function unsaidWords(resource: Resource, refs: readonly ResourceRef[]): string {
   return clean`${words} To wait for one by its rewards: benchtop watch ${id} --until rewards=N, or --until quiet=60s.`;
 }
 
-/** Everything of a kind that runs. */
+/** Every running resource of a kind. */
 async function runningOf(resource: Resource, context: CommandContext): Promise<ResourceRef[]> {
   const { observes } = resource.list({});
   const refs: ResourceRef[] = [];
@@ -125,7 +125,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
   const until = flags.until === undefined ? undefined : parseUntil(flags.until);
   return withService(flags, io, async context => {
     const [word] = args;
-    // A kind alone is all that runs of it.
+    // A kind alone means every running one.
     const kind =
       args.length > 1 ? undefined : resources.find(each => each.watch?.running && each.names.includes(word ?? ''));
     const { refs: running, unsaid }: Running =
@@ -147,11 +147,11 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         const { kind } = ref;
         const now = Date.now();
         const at = new Date(now).toISOString();
-        // A log is read on other days, and in other zones.
+        // Logs are read on other days and in other time zones.
         const time = io.columns === undefined ? at : clock(now);
         const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
         const text = `${clean`${time}  ${label}  ${wordsOf(seen)}`}\n`;
-        // One line a change: a log is read line by line.
+        // One line per change: logs are read line by line.
         if (flags.json) await io.print(`${safeJson(record)}\n`);
         else await printRecord(record, id, flags, io, { text: () => text });
       };

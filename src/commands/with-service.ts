@@ -45,7 +45,7 @@ function limitOf(seconds: number | undefined): AbortSignal {
     : AbortSignal.timeout(Math.min(Math.ceil(seconds * 1_000), longestMs));
 }
 
-/** Whether the service refused in time what was asked, which says more than that the time is over since. */
+/** Whether the service refused the request before the time limit, which says more than the time-out. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof ServiceError) || error.kind === 'timeout' || error.kind === 'cancelled') return false;
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
@@ -57,7 +57,7 @@ export function rateLimitWords(gate: GateState): string | undefined {
   return `The service limits the rate of requests until ${clock(gate.until)}`;
 }
 
-/** An error after the end of --timeout: what it means for what was asked, e.g. to be `started`. */
+/** The error after --timeout: what it means for the request, e.g. for what was to be `started`. */
 function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {
   const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
   const outcome = isUnknown
@@ -70,7 +70,7 @@ function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: 
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.timeout);
 }
 
-/** Where the failing address or the refused key was set, added to an error. */
+/** A sentence added to an error: where the failing address or the refused key was set. */
 function settingWords(error: ServiceError, service: RemoteService): string {
   const isChat = error.operation === 'createChatCompletion';
   const { caFile } = service;
@@ -92,7 +92,7 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   const isOfKey = error.kind === 'authentication' || error.kind === 'permission';
   const operation = error.operation === undefined ? undefined : own<Endpoint>(endpoints, error.operation);
   if (isOfKey && operation?.auth === 'trajectoryToken') {
-    // It is no setting: each call names it.
+    // It is not a setting; each call names it.
     const advice = '--token-env NAME takes it from a variable.';
     return new ServiceError(error.kind, `${error.message} ${advice}`, error);
   }
@@ -100,7 +100,7 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
-/** Certificates that variables name in vain are no error: Node's own may do. */
+/** A missing certificate file named by a variable is no error: Node's own certificates may do. */
 async function noteCertificates({ service }: Profile, { environment, note }: CommandIo): Promise<void> {
   const named = environment['SSL_CERT_FILE'] || environment['SSL_CERT_DIR'];
   if (!named || service.kind === 'local' || !service.baseUrl.value.startsWith('https:')) return;
@@ -111,7 +111,7 @@ async function noteCertificates({ service }: Profile, { environment, note }: Com
 /**
  * Connects, runs the work, and closes everything. --timeout counts from here.
  *
- * @param past what the work does, for an error with --wait
+ * @param past the participle for what the work does, for an error with --wait
  * @throws ConfigError, ServiceError, and whatever the work throws; CommandError with 124 after the end of --timeout
  */
 export async function withService<Result>(
@@ -126,7 +126,7 @@ export async function withService<Result>(
   await noteCertificates(config.profile, io);
   const memory = openRemembered(config);
   const limit = limitOf(flags.timeout);
-  // What the work no longer waits for is not sent again.
+  // Do not retry requests that the work no longer waits for.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, limit, ended.signal]);
   const connection = connectTo(config, 'command', { remembered: () => memory, debug: requestNotes(flags, io) });

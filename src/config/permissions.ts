@@ -9,7 +9,7 @@ function refusal(path: string, { words, fix }: Sharing, why: string, origin?: Or
 /**
  * Refuses a file that other users may read or change. Windows has no such modes and is skipped.
  *
- * @param why what in the file makes this dangerous
+ * @param why the content that makes this dangerous
  * @throws ConfigError naming the file and the command that fixes its mode
  */
 export function refuseShared(

@@ -21,14 +21,14 @@ export interface Preferences {
   readonly chatHistory: boolean;
   /** Keys by command id, replacing the defaults. */
   readonly keys: Readonly<Record<string, readonly string[]>>;
-  /** Milliseconds between two polls of what runs and has the focus, and of what is only visible. */
+  /** Poll intervals in milliseconds: of what runs and is focused, and of what is only visible. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
   readonly compare: CompareSettings;
 }
 
 /** How runs are compared. */
 export interface CompareSettings {
-  /** Runs whose difference is certain to be no larger are equal. */
+  /** Runs count as equal if their difference is certainly no larger than this. */
   readonly equalWithin: number;
   /** The lowest and the highest reward that the graders give. */
   readonly rewardRange: readonly [low: number, high: number];

@@ -2,9 +2,9 @@
  * The effective profile: the service, its credentials and restrictions. Each setting comes from the command line, else
  * the environment, else the profile's entry in `config.json`, else the default. Naming a profile with `--profile`
  * selects its entry, which then overrides the environment, whose addresses are ignored. A credential is only sent to
- * the address it was set for: the API key to `baseUrl`, the chat token to `inferenceUrl`, and the API key there too where
- * no token is set. The environment's credentials are for the address or the profile that the environment names; if it
- * names neither, for any, but not for a profile that `--profile` chooses.
+ * the address it was set for: the API key to `baseUrl`, the chat token to `inferenceUrl`, and the API key there too
+ * where no token is set. The environment's credentials are for the address or the profile that the environment names;
+ * if it names neither, for any, but not for a profile that `--profile` chooses.
  */
 import type { Generation } from '../contract/generation.ts';
 import { own } from '../text/own.ts';
@@ -104,7 +104,7 @@ export function resolveProfile(input: ProfileInput): Profile {
   const inference = first(places, 'inferenceUrl');
   const inferenceUrl = inference ? checkAddress(inference, allowInsecureHttp) : baseUrl;
   const apiKey = search.find('service', ['apiKey'], baseUrl.value);
-  // At an address of its own, any token counts more than a key.
+  // For a separate inference address, any token is preferred to a key.
   const inferenceToken = sameOrigin(baseUrl.value, inferenceUrl.value)
     ? search.find('chat', ['inferenceToken', 'apiKey'], inferenceUrl.value)
     : (search.find('chat', ['inferenceToken'], inferenceUrl.value) ??
@@ -200,14 +200,14 @@ function withoutAddresses(place: CredentialPlace): CredentialPlace {
   return { ...place, settings };
 }
 
-/** What a credential is sent for. */
+/** The calls that a credential is for. */
 type Use = 'service' | 'chat' | 'upstream';
 
 /** Finds the credential for an address in the first place that sets one for it. */
 class CredentialSearch {
   readonly warnings: string[] = [];
   readonly #places: readonly CredentialPlace[];
-  /** What says which service the environment's credentials are for, even where its addresses are not used. */
+  /** The variables that say which service the environment's credentials are for, even if its addresses are not used. */
   readonly #environment: { readonly named: ProfileSettings; readonly forAny: boolean };
   readonly #context: CredentialContext;
 
@@ -223,7 +223,7 @@ class CredentialSearch {
     };
   }
 
-  /** Of the names, each place's first counts. Without an address any credential will do. */
+  /** In each place the first name that is set counts. Without an address any credential will do. */
   find(use: Use, names: readonly CredentialName[], address: string | undefined): CredentialSource | undefined {
     for (const place of this.#places) {
       for (const name of names) {

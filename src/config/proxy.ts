@@ -1,4 +1,4 @@
-/** Selects the proxy for an address, by the variables that curl and most programs read. */
+/** Selects the proxy for an address from the variables that curl and most programs read. */
 import { BlockList, isIP } from 'node:net';
 import { own } from '../text/own.ts';
 import type { Environment } from '../text/terminal.ts';

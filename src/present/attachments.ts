@@ -32,7 +32,7 @@ export function binaryWords(text: string): string | undefined {
     return head === undefined ? undefined : `${mediaWords(type).trim()} ${sizeOf(text.length - head.length)}`;
   }
   if (text.length < leastBinary || text.slice(0, 200).includes(' ') || !base64.test(text)) return undefined;
-  // A long word is no base64.
+  // A single long word is not base64.
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
 }
 
@@ -81,7 +81,7 @@ function textIn(places: readonly Fields[], fields: readonly string[]): string | 
 
 /**
  * An image, a sound or a file among the parts of a message in a few words: `image png 288 KB`, `image https://…`.
- * Undefined if the part is none, or holds neither data nor an address.
+ * Undefined if the part is no attachment, or holds neither data nor an address.
  */
 export function attachmentWords(part: Fields): string | undefined {
   const kind = kinds.find(([pattern]) => pattern.test(String(part['type'])))?.[1];

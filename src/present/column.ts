@@ -26,13 +26,13 @@ export interface Column<Row> {
   readonly value: (row: Row) => Cell;
   /** The text to show, if that is not the value itself. Need not be safe for a terminal. */
   readonly text?: (row: Row) => string;
-  /** A shorter text for where the other one does not fit. */
+  /** A shorter text, used if the full one does not fit. */
   readonly shortText?: (row: Row) => string;
   /** Never cut: it holds a number. Columns aligned to the right are never cut either. */
   readonly whole?: boolean;
-  /** The value for a file, if that is another one. */
+  /** The value for a file, if it differs. */
   readonly exported?: (row: Row) => unknown;
-  /** False if filters skip it: an age, which changes while the user types. */
+  /** False if filters skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /** Where long text is cut; `end` by default. */
   readonly cutAt?: 'start';
@@ -40,7 +40,7 @@ export interface Column<Row> {
   readonly status?: boolean;
 }
 
-/** The column of a status. One that the service did not say is missing, like any other value. */
+/** The column of a status. A status that the service did not send is missing, like any other value. */
 export function statusColumn<Row>(
   statusOf: (row: Row) => string | null | undefined,
   { width = 12, field }: { readonly width?: number; readonly field?: string } = {},
@@ -85,7 +85,7 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + columnGap * Math.max(0, widths.length - 1);
 }
 
-/** The column as wide as the numbers in it: half of one would be another number. */
+/** The column as wide as its numbers: a cut number would be a different number. */
 function holding<Row>(column: Column<Row>, rows: readonly Row[]): Column<Row> {
   if (column.align !== 'right' && !column.whole) return column;
   const needed = rows.reduce((most, row) => Math.max(most, displayWidth(sanitiseLine(cellText(column, row)))), 0);
@@ -117,7 +117,7 @@ export function fitColumns<Row>(
   return shareOut(shown, room);
 }
 
-/** A column that is shown if there is room must leave the others more than their bare minimum. */
+/** An optional column must leave the others more than their minimum. */
 function comfortable(width: ColumnWidth): number {
   return typeof width === 'number' ? width : Math.min(width.max, Math.ceil(width.min * 1.5));
 }
@@ -140,7 +140,7 @@ function shareOut<Row>(columns: readonly Column<Row>[], room: number): readonly 
       widths[index] = old + more;
       spare -= more;
     }
-    // Less than one cell for each: the first ones take the remainder.
+    // The remainder is less than one cell each; the first columns take it.
     if (spare === before) {
       const first = growing[0];
       if (first) widths[first.index] = (widths[first.index] ?? 0) + 1;

@@ -17,7 +17,7 @@ export interface Command {
    * once. Before and after any other command the screen is drawn.
    */
   readonly repeats?: boolean;
-  /** Several presses in a row run once, with their number: `]]]]]` opens the fifth neighbour and none in between. */
+  /** Repeated presses run once, with their count: `]]]]]` opens the fifth neighbour and none in between. */
   readonly counts?: boolean;
   /** False if the palette should not offer it, such as cursor movement. */
   readonly palette?: boolean;

@@ -7,9 +7,9 @@ export interface Fact {
   readonly label: string;
   /** Need not be safe for a terminal. Facts without a value are left out. */
   readonly value: string | number | undefined | null;
-  /** The value for a file or a program, if that is another one. */
+  /** The value for a file or a program, if it differs. */
   readonly exported?: string | undefined;
-  /** The title of the facts that it belongs to, e.g. `Rewards`; those without come first. */
+  /** The title of its group, e.g. `Rewards`; facts without a group come first. */
   readonly group?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export function given(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
 }
 
-/** A status, in words. One that the service did not say is missing, like any other value. */
+/** A status, in words. A status that the service did not send is missing, like any other value. */
 export function statusFact(label: string, status: string | null | undefined): Fact {
   return { label, value: status && statusWords(status), exported: status ?? undefined };
 }

@@ -1,4 +1,6 @@
-/** Takes JSON text apart without parsing the values, so that numbers and repeated keys stay as they were written. Pure. */
+/**
+ * Takes JSON text apart without parsing the values, so that numbers and repeated keys stay as they were written. Pure.
+ */
 import { isNestedDeeper } from '../text/json-depth.ts';
 
 /** A field of an object or, with an empty name, an element of an array. */
@@ -8,7 +10,7 @@ export interface JsonMember {
   readonly json: string;
 }
 
-/** Whether a text is JSON that can be laid out: what is nested too deep counts as text. */
+/** Whether a text is JSON that can be laid out. JSON that is nested too deep counts as text. */
 export function isJson(text: string): boolean {
   try {
     return !isNestedDeeper(JSON.parse(text));
@@ -71,7 +73,7 @@ export function membersOf(json: string): readonly JsonMember[] {
     if (isObject) {
       const end = endOfString(json, at);
       name = stringOf(json.slice(at, end)) ?? '';
-      // The colon stands between spaces.
+      // The colon may have spaces around it.
       at = after(spaces, json, after(spaces, json, end) + 1);
     }
     const end = endOfValue(json, at);
@@ -91,7 +93,7 @@ export function jsonOf(members: readonly JsonMember[], names: readonly string[])
   return undefined;
 }
 
-/** Whether an object has a field twice, so that no single value is what was written. */
+/** Whether an object has a field twice, so that a parser would drop one of the values. */
 export function repeats(members: readonly JsonMember[]): boolean {
   return new Set(members.map(({ name }) => name)).size < members.length;
 }

@@ -9,7 +9,7 @@ export function otherFields(row: object, known: ReadonlySet<string>): string {
     .join('\n');
 }
 
-/** A value on one line, as JSON unless it is text, with the size of binary content in its place. */
+/** A value on one line, as JSON unless it is text; binary content is replaced by its size. */
 export function compact(value: unknown): string {
   const shown = (each: unknown): unknown => {
     const binary = typeof each === 'string' ? binaryWords(each) : undefined;

@@ -47,7 +47,7 @@ class Writer {
   readonly lines: string[] = [];
   #line = '';
   #depth = 0;
-  /** A block of lines was written, whose end separates it from the next value. */
+  /** A block of lines was written; its end separates it from the next value. */
   #afterBlock = false;
 
   #isEmpty(): boolean {
@@ -129,7 +129,7 @@ export function readableJson(text: string): string {
   return linesOf(text).join('\n');
 }
 
-/** The same without the braces of an object, which would be all that a fold shows of it. */
+/** The same without an object's braces, which would be all that a fold shows. */
 export function readableFields(text: string): string {
   const shown = readableJson(text);
   if (shown === text || !shown.startsWith('{\n') || !shown.endsWith('\n}')) return shown;

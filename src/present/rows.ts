@@ -36,17 +36,17 @@ export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: strin
   return ids[hint] === id ? hint : ids.indexOf(id);
 }
 
-/** Rows in order, with their search texts as far as prepared. */
+/** Rows in order, with the search texts prepared so far. */
 interface Searchable<Row> {
   readonly rows: readonly Row[];
   /** The text of the row at an index. */
   readonly textAt: (place: number) => string;
 }
 
-/** How far a row is searched around its former index: a page and some more. */
+/** How far from its former index a row is looked for: a page and some more. */
 const shift = 250;
 
-/** The search texts of one table's rows; rows that stay from list to list are prepared once. */
+/** The search texts of one table's rows. A row that stays from list to list is prepared once. */
 class SearchedTexts<Row> {
   readonly #read: (row: Row) => string;
   #rows: readonly Row[] = [];
@@ -64,7 +64,7 @@ class SearchedTexts<Row> {
     return text;
   }
 
-  /** Takes a new list, in which most rows are at their former index or near it. */
+  /** Takes a new list, where most rows are at or near their former index. */
   use(rows: readonly Row[]): void {
     if (rows === this.#rows) return;
     const [oldRows, oldTexts] = [this.#rows, this.#texts];
@@ -110,7 +110,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     texts.use(rows);
     const parsed = parseFilter(arrangement.filter);
     const ordered = sort(rows, arrangement.sort);
-    // A longer plain text can only match rows that the shorter one matched.
+    // A longer plain text only matches rows that the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
     const { kept, notice } = parsed.ok
       ? filterTexts(narrowed.rows.length, narrowed.textAt, parsed)
@@ -136,7 +136,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
 
 /**
  * The search text of a cell: its text on one line, except numbers shown as words (an age changes while the user types).
- * A status may be searched for as it is shown and as the service writes it, a line each.
+ * A status is searchable both as shown and as the service writes it, one per line.
  */
 function searchedText<Row>(column: Column<Row>, row: Row): string {
   const value = column.value(row);

@@ -39,7 +39,7 @@ export function sortOrder<Row>(
   });
   const given = [...new Set(values)].filter(cell => cell !== undefined);
   const compare = given.every(cell => typeof cell === 'number') ? bySize : byText();
-  // Neighbours in the result have been compared: without a tie they need not be again.
+  // All neighbours have been compared; without a tie there is nothing left to do.
   let isTied = false;
   given.sort((left, right) => {
     const order = compare(left, right);

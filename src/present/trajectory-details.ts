@@ -1,4 +1,4 @@
-/** What is known of a trajectory besides its steps: its rewards, its metrics, and fields that the contract lacks. Pure. */
+/** A trajectory apart from its steps: its rewards, metrics, and fields that the contract lacks. Pure. */
 import { type Trajectory, trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import * as numbers from '../text/numbers.ts';
 import { isRecord } from '../text/own.ts';
@@ -36,7 +36,7 @@ function rewardFacts(rewards: unknown): readonly Fact[] {
   return Array.isArray(rewards) ? rewards.map(rewardFact) : valueFacts(rewards, group);
 }
 
-/** Named values of any form as facts. */
+/** Named values of any shape, as facts. */
 function valueFacts(values: unknown, title: string): readonly Fact[] {
   if (isEmpty(values)) return [];
   if (!isRecord(values)) return [{ label: title.toLowerCase(), value: compact(values), group: title }];

@@ -9,9 +9,9 @@ export interface ToolCall {
   readonly id: string | undefined;
   /** Empty if it has none. */
   readonly name: string;
-  /** The command or its like on one line, without the lines that follow. */
+  /** The first line of the command or main argument. */
   readonly summary: string;
-  /** Lines of the command that the summary leaves out. */
+  /** The number of further lines that the summary leaves out. */
   readonly more: number;
   /** Its arguments, readable. */
   readonly text: string;
@@ -20,7 +20,7 @@ export interface ToolCall {
 const callNames = ['name', 'tool_name', 'tool'] as const;
 const callArguments = ['arguments', 'input', 'args', 'parameters'] as const;
 const callIds = ['id', 'call_id', 'tool_call_id', 'tool_use_id'] as const;
-/** Fields that every call has and that say nothing. */
+/** Fields that every call has and that tell the reader nothing. */
 const callEnvelope: ReadonlySet<string> = new Set(['type', 'index', 'function', 'cache_control']);
 
 /** Tool calls that came as text: JSON of one or several, or anything else. */

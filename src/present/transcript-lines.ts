@@ -21,7 +21,7 @@ export interface OpenFolds {
 
 const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };
 
-/** What the lines are drawn with. */
+/** The styles and marks of the lines. */
 export interface TranscriptMarks {
   /** Stands before every line of reasoning, one cell: it looks the same as an answer otherwise. */
   readonly bar: string;
@@ -44,15 +44,15 @@ export interface TranscriptLines {
 interface Laid {
   /** Where each line begins in the text of the block, and its length, in turns. */
   readonly bounds: readonly number[];
-  /** A line in the place of those that are folded away, after this many others. */
+  /** The line that replaces the folded ones, and how many lines come before it. */
   readonly note?: { readonly after: number; readonly kind: LineKind; readonly text: string };
   /** Follows the heading. */
   readonly headingEnd?: string;
-  /** Positions that are folded away: from the first on, before the second. */
+  /** The folded positions: from the first, up to but not including the second. */
   readonly hidden?: readonly [from: number, to: number];
 }
 
-/** Visible lines of a folded response: what it is about, and how it ended. */
+/** Visible lines of a folded response: its beginning and its end. */
 const firstLines = 2;
 const lastLines = 3;
 const indent = '  ';
@@ -78,7 +78,7 @@ function boundsOf({ text, indented, heading }: Block, width: number): number[] {
     }
     start += line.length + 1;
   }
-  // What is kept has no room for more.
+  // The kept lines have no room for more.
   return bounds.slice();
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a message consists of: reasoning, text, refusals, tool calls and their results, attachments, and fields that are
+ * The parts of a message: reasoning, text, refusals, tool calls and their results, attachments, and fields that are
  * not known. Reads the document's form, OpenAI's and Anthropic's. Pure.
  */
 import { messageContent } from '../contract/common.ts';
@@ -38,7 +38,7 @@ export const isToolRole = (role: string | null | undefined): boolean => role != 
 /** Whether a message is the result of a tool that failed. */
 export const failed = ({ is_error }: TrajectoryMessage): boolean => is_error === true || is_error === 'true';
 
-/** What a message consists of, in the order for reading. */
+/** The parts of a message, in reading order. */
 export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   const { role, reasoning, reasoning_content, refusal, tool_calls, tool_response, function_call } = message;
   const parts: MessagePart[] = [];
@@ -60,7 +60,7 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   return parts;
 }
 
-/** The content as it was sent: the local service has its parts in a field of their own. */
+/** The content as it was sent: the local service keeps its parts in a separate field. */
 function contentOf({ content, content_parts: parts }: TrajectoryMessage): unknown {
   if (!Array.isArray(parts) || parts.length === 0) return content;
   return content == null || content === messageContent(parts) ? parts : content;
@@ -73,7 +73,7 @@ function contentParts(content: unknown): readonly MessagePart[] {
   return isRecord(content) && typeof content['type'] === 'string' ? partOf(content) : [jsonPart(content)];
 }
 
-/** Content as one text, as a tool has sent it. */
+/** Content as one text, as the tool sent it. */
 function textOf(content: unknown): string {
   return contentParts(content)
     .map(({ kind, text }) => (kind === 'attachment' ? `[${text}]` : readableFields(text)))

@@ -52,7 +52,7 @@ export interface Block {
   /** The kind of its first line, if that is a heading: the lines below it are indented further. */
   readonly heading?: LineKind | undefined;
   readonly fold?: FoldKind | undefined;
-  /** The line that stands for a folded tool call, and how many lines of the call it leaves out. */
+  /** The line shown for a folded tool call, and how many lines of the call it leaves out. */
   readonly summary?: { readonly text: string; readonly more: number } | undefined;
 }
 
@@ -115,7 +115,7 @@ class Writer {
     this.paragraph('error', text);
   }
 
-  /** What is written next is an error. */
+  /** The next text is an error. */
   markError(): void {
     this.errors.push(this.#place);
   }
@@ -152,10 +152,10 @@ class Writer {
   }
 }
 
-/** A tool call that a result may answer. */
+/** A tool call waiting for its result. */
 interface MadeCall {
   readonly call: ToolCall;
-  /** Its message has more calls, so that its name does not tell which result is whose. */
+  /** Its message has several calls, so the name alone does not tell which result is whose. */
   readonly parallel: boolean;
 }
 
@@ -169,7 +169,7 @@ function tokensOf({ prompt_tokens, completion_tokens }: TrajectoryMessage): stri
 /** Cells of the summary of a call in the heading of its result. */
 const shortSummary = 40;
 
-/** Which call a result answers; empty if the service does not say. */
+/** The call that a result answers; empty if the service does not say. */
 function resultWords(writer: Writer, { id, name }: Pick<ToolResponse, 'id' | 'name'>): string {
   const made = id === undefined ? undefined : writer.calls.get(id);
   const called = made?.call.name || name;
@@ -209,7 +209,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   const result = isToolRole(message.role) ? first : undefined;
   const id = typeof message.message_id === 'string' ? message.message_id : message.uploaded_message_id;
   const isError = failed(message) || (result?.isError ?? false);
-  // First what must not be cut off: the line is not wrapped.
+  // Most important first: the line is cut, not wrapped.
   const facts = [
     ...(isError ? ['error'] : []),
     ...(result ? [resultWords(writer, result)] : []),

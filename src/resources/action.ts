@@ -11,33 +11,33 @@ import type { LiveQuery } from '../queries/use-live.ts';
 import type { Service } from '../service/index.ts';
 import type { Place } from './place.ts';
 
-/** How the end of a change is seen that takes time. */
+/** How to tell that a change that takes time has ended. */
 export interface ChangeEnd<Row> {
-  /** Whether this status is what was asked for. */
+  /** Whether the change has reached this status. */
   readonly isDone: (status: string) => boolean;
   /** Whether this status is the last; by default that of work that has ended. */
   readonly isLast?: (status: string, before: Row) => boolean;
   /** The status now, if the service says one; by default as for running work. */
   readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
-  /** What had ended by itself is as good as changed. */
+  /** A resource that ended by itself counts as changed. */
   readonly mayHaveEnded?: true;
 }
 
-/** What an action sends, for which a window or the command may ask for values. */
+/** The request of an action. A window or the command may ask for its values. */
 export interface Sending<Row = never> {
   readonly send: Action<Row>;
-  /** The command that does it to rows by their names. */
+  /** The command that does it, with the names of rows as arguments. */
   readonly command?: string;
-  /** The operations whose answers the command prints: the request's and, with `--wait`, the record's in the end. */
+  /** The operations whose answers the command prints: the request and, with `--wait`, the final record. */
   readonly prints?: readonly [sent: Operation, ended?: Operation];
-  /** The kind of what it starts, and the operation that lists its options. */
+  /** The kind that it starts, and the operation that lists its options. */
   readonly kind?: string;
   readonly options?: OptionsOperation;
-  /** What happens to a row, as a sentence with what it is called there. */
+  /** What happens to a row, as a sentence with its name. */
   readonly means?: (row: Row, called: string) => string;
 }
 
-/** The same for work that is started. */
+/** The sentence for work that is started. */
 export interface Start<Input = never> extends Sending<Input> {
   readonly send: Action<Input, object>;
   readonly command: string;
@@ -45,24 +45,24 @@ export interface Start<Input = never> extends Sending<Input> {
   readonly kind: string;
 }
 
-/** A request for each row, which is confirmed first. Its command is one of line mode too. */
+/** A request for each row, confirmed first. Its command is available in line mode too. */
 export interface Change<Row> extends Sending<Row> {
-  /** What the button says, and what has happened then: `cancel`, `cancelled`. */
+  /** The word on the button, and its participle: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
-  /** What is lost by it; follows the names of the rows. */
+  /** What will be lost; follows the names of the rows. */
   readonly loses: string;
-  /** The question, if it is not the verb and what it is for: `Cancel 2 runs?` */
+  /** The question, if it is not the verb and its object: `Cancel 2 runs?` */
   readonly asks?: (count: number) => string;
-  /** What is said once it is done, if it is not `Cancelled first, second`. */
+  /** The message once it is done, if it is not `Cancelled first, second`. */
   readonly says?: (names: string) => string;
-  /** The slugs that it takes out of production, which have to be typed before it; undefined if there are none. */
+  /** The slugs that it takes out of production, which the user must type to confirm; undefined if there are none. */
   readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
-  /** The operation that lists them. Without it, a name is not taken, because only one machine knows it. */
+  /** The operation that lists the rows. Without it, names are not accepted, because only this machine knows them. */
   readonly listedBy?: Operation;
-  /** What `--wait` waits for. */
+  /** The end that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
-  /** How to do it where it failed, if there is another way. */
+  /** Advice after a failure, if there is another way. */
   readonly advice?: (row: Row) => string | undefined;
 }
 
@@ -80,12 +80,12 @@ export type ActionWindow =
   | 'secret'
   | 'train';
 
-/** The last answer of a query; undefined before. */
+/** The last answer of a query; undefined before the first. */
 export type Known = <Data>(query: LiveQuery<Data>) => Data | undefined;
 
 interface Target<Row> extends Command {
   /**
-   * The rows among those chosen that it is done to; a sentence says why it cannot be done now.
+   * The chosen rows that it applies to, or a sentence that says why it cannot be done now.
    *
    * @param known the last answers of queries, where there are any
    */
@@ -103,22 +103,22 @@ export type RowAction<Row> = Target<Row> &
 
 export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;
 
-/** For what is done to one row at a time. */
+/** For actions on one row. */
 export function single<Row>(rows: readonly Row[]): readonly Row[] | string {
   return rows.length === 1 ? rows : `${rows.length} are marked; this is for one at a time`;
 }
 
-/** For what is done to all rows at once. */
+/** For actions on all rows at once. */
 export const all = <Row>(rows: readonly Row[]): readonly Row[] => rows;
 
-/** For what is done to those rows that are still running. */
+/** For actions on rows that are still running. */
 export function running<Row extends MaybeStatus>(rows: readonly Row[]): readonly Row[] | string {
   const going = rows.filter(({ status }) => !hasEnded(status));
   if (going.length > 0) return going;
   return rows.length === 1 ? 'It has ended already' : `All ${rows.length} have ended already`;
 }
 
-/** The end of work that was cancelled. It may have succeeded before it could be stopped. */
+/** The end of cancelled work. It may have succeeded before it could be stopped. */
 export const untilStopped = {
   isDone: (status: string): boolean => ['stopped', 'success'].includes(statusMeaning(status)),
   mayHaveEnded: true,

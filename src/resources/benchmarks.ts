@@ -1,4 +1,4 @@
-/** Benchmarks, the images of their tasks, and the runtimes that these run in. */
+/** Benchmarks, the images of their tasks, and the runtimes that run them. */
 import {
   type Benchmark,
   type BenchmarkImage,
@@ -229,12 +229,12 @@ export const benchmarks = defineResource<Benchmark>({
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
-/** What the failed parts of a benchmark say of a secret that it lacks. */
+/** The missing secrets that the failed parts of a benchmark mention. */
 export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
 
-/** With whether it can be launched, what it lacks, and what cannot be graded; nothing of it if the service does not say. */
+/** The facts plus readiness: what is missing, and what cannot be graded. Just the facts if the service does not say. */
 async function withReadiness(row: Benchmark, context: QueryContext): Promise<WholeFacts> {
   const facts = benchmarkFacts(row);
   try {
@@ -262,7 +262,7 @@ function failedImages({ images }: BenchmarkImages): string[] {
     });
 }
 
-/** Where the images are not listed, their counts say how many failed. */
+/** If images are not listed, the counts say how many failed. */
 function failedCounts({ unready_task_image_counts: counts }: Readiness): string[] {
   return Object.entries(counts ?? {}).flatMap(([status, images]) =>
     images && statusMeaning(status) === 'failure' ? [`${counted(images, 'image')} failed`] : [],

@@ -35,12 +35,12 @@ export const kinds: Kinds = new Map(
   ),
 );
 
-/** The action on its rows that a command does. */
+/** The action of a resource that a command performs. */
 export function actionOf({ actions = {} }: Resource, command: string): RowAction<object> | undefined {
   return Object.values(actions).find(({ change, sends }) => (change ?? sends)?.command === command);
 }
 
-/** What a command sends: the first of its actions that declares it. */
+/** The request of a command, from the first action that declares it. */
 export function sentBy(command: string): Sending | undefined {
   const [action] = resources.flatMap(resource => actionOf(resource, command) ?? []);
   return action?.change ?? action?.sends;

@@ -1,4 +1,4 @@
-/** What is said of a change before and after it, the same on every way to it. */
+/** The words before and after a change, the same on screen and on the command line. */
 import type { Change } from './action.ts';
 import { asTitle, type Resource, wordFor, wordsFor } from './define.ts';
 
@@ -8,7 +8,7 @@ export function changeTitle({ asks, verb }: Change<never>, resource: Pick<Resour
   return `${asTitle(verb)} ${count === 1 ? `this ${wordFor(resource)}` : `${count} ${wordsFor(resource)}`}?`;
 }
 
-/** What stops with it in production; empty if nothing does. */
+/** What it takes out of production, in words; empty if nothing. */
 export function outageWords(slugs: readonly string[] | undefined): string {
   if (!slugs?.length) return '';
   return `In production: ${slugs.join(', ')}. Nothing answers there until another deployment is promoted. `;
@@ -19,5 +19,5 @@ export function doneWords({ says, past }: Change<never>, names: string): string 
   return says ? says(names) : `${asTitle(past)} ${names}`;
 }
 
-/** What is lost, as a sentence of its own. */
+/** What will be lost, as a sentence. */
 export const asSentence = (loses: string): string => `${loses.charAt(0).toUpperCase()}${loses.slice(1)}`;

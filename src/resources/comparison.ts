@@ -1,4 +1,4 @@
-/** How a comparison of two runs reads: its columns, its facts, and its result in words. */
+/** A comparison of two runs for display: its columns, its facts, and its verdict in words. */
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import {
@@ -65,7 +65,7 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
     value: row => row.difference,
     text: row => difference(row.difference),
   },
-  // Of the base and of the new run.
+  // The base run and the new run.
   columnOf(
     'n',
     'N',
@@ -117,7 +117,7 @@ export function taskMeanWords(run: TaskMean): string {
   return [`${of}, ${rated} of ${counted(rollouts, 'rollout')}`, boundsWords(run)].filter(Boolean).join('; ');
 }
 
-/** `95%`; by another method than usual it says so. */
+/** `95%`, with the method if it is not the usual one. */
 export function intervalLabel({ confidence, method }: Interval): string {
   const percent = `${Number((confidence * 100).toFixed(2))}%`;
   return method === 't' ? `${percent} by Student's t` : percent;

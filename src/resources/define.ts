@@ -12,20 +12,20 @@ import type { ActionTable } from './action.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
 import { readOf, type Watching } from './watching.ts';
 
-/** What a key would do about something, e.g. about an empty list: `uploads one`. */
+/** What a key would do, e.g. on an empty list: `uploads one`. */
 export interface Advice {
   readonly command: Command;
   readonly words: string;
 }
 
-/** The facts of a record, and what they were made of. */
+/** The facts of a record, and the data behind them. */
 export interface WholeFacts {
   readonly facts: readonly Fact[];
-  /** The mean of its rewards is among them. */
+  /** Whether the mean of its rewards is among them. */
   readonly hasMean?: boolean;
-  /** A further answer that was read for them, which may have unreadable rows. */
+  /** A further answer read for them, which may have unreadable rows. */
   readonly answer?: unknown;
-  /** What was read for them, by the contract's names: a program gets it with the record. */
+  /** The data read for them under the contract's names, which programs get with the record. */
   readonly fields?: object;
 }
 
@@ -41,15 +41,15 @@ export interface ResourceOf<Row> {
   /** Matches its ids: the document's examples, and those of other services. */
   readonly idPattern?: RegExp;
   /**
-   * The kind under which it is pinned, watched and remembered; without it, it is not. Stored on disk, so it must not
-   * change.
+   * The kind under which it is pinned, watched and remembered; without a kind it is none of these. Stored on disk, so
+   * it must not change.
    */
   readonly kind?: string;
   /** The scopes that can narrow a list. */
   readonly scopes?: readonly ScopeName[];
   /** Listed only within one of these scopes, and without a section. */
   readonly needs?: ScopeName;
-  /** On the command line a row can be read alone although it `needs` a scope: a checkpoint is `first@6`. */
+  /** On the command line a row can be read alone although it `needs` a scope: a checkpoint as `first@6`. */
   readonly hasAddress?: true;
   readonly list: (scope: Scope) => ListSource<Row>;
   /** Reads one by id. Without it, a record cannot be opened. */
@@ -57,7 +57,7 @@ export interface ResourceOf<Row> {
   readonly columns: readonly Column<Row>[];
   /** All facts of a row. */
   readonly facts: (row: Row) => readonly Fact[];
-  /** All facts of a record that is read alone on the command line, if more requests tell more of them. */
+  /** All facts of a single record on the command line, if further requests add to them. */
   readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;
   /** The long part of a record, below its facts on the command line. `width` is in columns. */
   readonly text?: (row: Row, width: number) => Promise<string>;
@@ -68,21 +68,21 @@ export interface ResourceOf<Row> {
    * resource, because many rows share a label; `never`: by its id only.
    */
   readonly findsLabel?: 'qualified' | 'never';
-  /** What narrows another list to a row, if not its id. */
+  /** The value that narrows another list to this row, if not its id. */
   readonly scopeValue?: (row: Row) => string | null | undefined;
   /** Id of the parent, e.g. the benchmark of a run. */
   readonly parent?: (row: Row) => string | null | undefined;
   /** Where a row opens, if not at its record. */
   readonly place?: (row: Row) => Place;
-  /** How many of another kind belong to a row, by the row itself: as that changes, their list is read again. */
+  /** How many rows of another kind belong to this one, by its own fields. When it changes, their list is read again. */
   readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
   /** The status of a row, if it has one: a pinned row is then polled until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
   /** The statuses that are known; a service may have others. */
   readonly statuses?: readonly string[];
-  /** How it is watched, if there is more than its status. */
+  /** How it is watched, if not only by its status. */
   readonly watch?: Watching<Row>;
-  /** What can be done to its rows, on the screen in this order. */
+  /** The actions on its rows, in the order of the screen. */
   readonly actions?: ActionTable<Row>;
   /** Commands of its views that need no row. */
   readonly commands?: CommandTable;
@@ -156,7 +156,7 @@ export function listPlace(
   return { view: 'list', resource, ...(scope && { scope }), ...(label !== undefined && { label }) };
 }
 
-/** The place of a record of which only the id, and perhaps the name, is known. */
+/** The place of a record known only by id, and perhaps by name. */
 export function recordPlace(
   { names: [resource] }: Pick<Resource, 'names'>,
   id: string,

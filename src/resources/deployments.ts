@@ -85,21 +85,21 @@ function deploymentFacts(deployment: Deployment): readonly Fact[] {
 
 const group = 'Deployment';
 
-/** Whether it answers for its slug. A service that does not say which deployment is active says its role. */
+/** Whether it serves its slug. A service that does not say which deployment is active sends its role. */
 export function isInProduction({ is_active, role, status }: Deployment): boolean {
   return is_active ?? (role === 'production' && status === 'DEPLOYED');
 }
 
-/** What a deployment is called in sentences, and where it has to be typed: its slug, or its id if that shows nothing. */
+/** The name of a deployment in sentences and for confirmation: its slug, or its id if the slug is blank. */
 export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
-/** The slugs for which some of the deployments answer; undefined if none does. */
+/** The slugs that some of the deployments serve; undefined if none does. */
 function slugsInProduction(rows: readonly Deployment[]): readonly string[] | undefined {
   const active = rows.filter(isInProduction).map(calledName);
   return active.length === 0 ? undefined : active;
 }
 
-/** What an undeployed one ends as; the service has no words for it. */
+/** The final status of an undeployed one; the service has no word for it. */
 const [gone, inactive] = ['gone', 'inactive'];
 
 /** A deployment is undeployed once the service no longer has it, or has made it inactive. */
@@ -112,14 +112,14 @@ const untilUndeployed: ChangeEnd<Deployment> = {
       const wasDemoted = wasActive === true && is_active === false;
       return wasDemoted && statusMeaning(status ?? '') !== 'stopping' ? inactive : (status ?? undefined);
     } catch (error) {
-      // Its path has answered before: this 404 is of the record.
+      // The path has answered before, so this 404 is about the record.
       if (isGone(error)) return gone;
       throw error;
     }
   },
 };
 
-/** The one that is served, for which something is done. */
+/** The deployment that is served, which the action is for. */
 function served(rows: readonly Deployment[]): readonly Deployment[] | string {
   const one = single(rows);
   return typeof one === 'string' || one[0]?.status === 'DEPLOYED' ? one : 'It is not deployed';
@@ -216,7 +216,7 @@ export const deployments = defineResource<Deployment>({
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },
 });
 
-/** A deployment by its id, with the step that it serves. */
+/** A deployment by its id, with the step it serves. */
 export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string =>
   checkpoint_step == null ? sanitiseLine(deployment_id) : clean`${deployment_id} (step ${checkpoint_step})`;
 
@@ -224,10 +224,10 @@ export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string
 const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /**
- * What answers for a slug now, in words, and is replaced by another deployment.
+ * The deployment that serves a slug now and will be replaced, in words.
  *
  * @param rows the deployments as far as they are known
- * @param complete whether these are all of them
+ * @param complete whether `rows` is the whole list
  * @param except a deployment that is left out
  */
 export function replacedWords(slug: string, rows: readonly Deployment[], complete: boolean, except = ''): string {

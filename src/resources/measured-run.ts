@@ -1,19 +1,19 @@
-/** Evaluation runs with what was seen of them besides their records: their means, and how these read. */
+/** Evaluation runs with means that were read apart from their records. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { reward } from '../text/numbers.ts';
 
-/** A run with what was seen of it besides its record, which may lack its mean and says nothing of missing rewards. */
+/** A run with its measured mean: the record may lack the mean, and says nothing about missing rewards. */
 export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
-  /** Of how many rewards that mean is. */
+  /** The number of rewards in that mean. */
   readonly provisional_count?: number | undefined;
-  /** The tasks of the held-out curve that may have chosen its checkpoint. */
+  /** The tasks of the held-out curve by which its checkpoint may have been chosen. */
   readonly held_out_split?: string | undefined;
 };
 
-/** Its mean as far as it is known. */
+/** Its mean, as far as known. */
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
 export const soFar = 'so far';
@@ -22,10 +22,13 @@ export const soFar = 'so far';
 export const isSoFar = (row: MeasuredRun): boolean =>
   row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
-/** What was seen of a run's rewards. */
+/** What is known of a run's rewards. */
 export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;
 
-/** The rows with what was seen of their rewards, by their ids, where their records do not say it; the same if nothing was. */
+/**
+ * The rows with what was seen of their rewards, by their ids, where their records do not say it; the same if nothing
+ * was.
+ */
 export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, SeenMean>): readonly MeasuredRun[] {
   if (means.size === 0) return rows;
   return rows.map(row => {
@@ -39,7 +42,10 @@ export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, S
   });
 }
 
-/** The rows with the tasks of the held-out curves of their training runs, by the ids of these; the same if none is known. */
+/**
+ * The rows with the tasks of the held-out curves of their training runs, by the ids of these; the same if none is
+ * known.
+ */
 export function withHeldOutSplits(
   rows: readonly MeasuredRun[],
   splits: ReadonlyMap<string, string | undefined>,
@@ -51,20 +57,20 @@ export function withHeldOutSplits(
   });
 }
 
-/** Whether the tasks that measure a checkpoint may be those that chose it; yes, where their splits are not known. */
+/** Whether the tasks that measure a checkpoint may be those that chose it; true if the splits are not known. */
 export const mayBeChosenBySameTasks = ({ parent_checkpoint_id, split, held_out_split }: MeasuredRun): boolean =>
   Boolean(parent_checkpoint_id) && (split == null || held_out_split === undefined || split === held_out_split);
 
 /**
- * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, so that it is of
- * fewer than it seems.
+ * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, so that it
+ * is of fewer than it seems.
  */
 export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: string | null | undefined): string {
   const isShort = graded !== undefined && total !== undefined && graded < total;
   return mean !== undefined && isShort && hasEnded(status) ? `${reward(mean)} n=${graded}` : reward(mean);
 }
 
-/** The same for the record of a run. Until it has ended, a mean that its record lacks is not known, and not none. */
+/** The same for a run's record. Until the run has ended, a mean missing from the record is unknown, not none. */
 export function meanOfRun(row: MeasuredRun): string {
   const mean = listedMean(row);
   if (isSoFar(row)) return mean === undefined ? '–' : `${reward(mean)} ${soFar}`;

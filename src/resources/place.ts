@@ -1,6 +1,6 @@
 /** Places in the program: a view and what it shows. */
 
-/** What narrows lists: resources by their singular, and the status. */
+/** The scopes of lists: resources by their singular, and the status. */
 export const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 

@@ -1,4 +1,4 @@
-/** How far a run got, as the statistics take it. */
+/** How far a run got, as the statistics need it. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { RunEnd, RunTasks } from '../present/statistics/tasks.ts';
 import type { RunExtent } from '../queries/run-extent.ts';
@@ -10,7 +10,7 @@ function endOf(status: string | null | undefined): RunEnd {
   return hasEnded(status) ? 'stopped' : 'running';
 }
 
-/** No run has more rollouts; what is above is no number of them. */
+/** No run has more rollouts; a larger number is wrong. */
 const mostRollouts = 1e9;
 
 export const extentOf = ({ total = Number.NaN, status, listed }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({

@@ -12,11 +12,11 @@ import { extentOf } from './run-extent.ts';
 
 export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
-  /** The range that a reward lies outside of, so that there is no interval. */
+  /** The range, if a reward is outside it, so that there is no interval. */
   readonly outside: Range | undefined;
   /** Some rewards name no task: their rollouts count as tasks of their own. */
   readonly hasNameless: boolean;
-  /** Nobody says whether it has ended, nor how many rollouts it has. */
+  /** The service says neither whether it has ended nor how many rollouts it has. */
   readonly isUncounted: boolean;
 }
 
@@ -39,7 +39,7 @@ export function runMeanOf(
   const run: RunTasks = {
     tasks: all.map(listed => listed.map(each => each.reward)),
     ...known,
-    // Nobody knows how many tasks those are of that name none.
+    // It is unknown how many tasks the rewards without a task are of.
     ...(nameless.listed.length > 0 && known.end === 'running' && { total: undefined }),
   };
   const options = { ...intervalDefaults, ...(range && { range }) };
@@ -53,7 +53,7 @@ export function runMeanOf(
   };
 }
 
-/** A run as far as it was seen: its end, and the mean that the service says. */
+/** A run as last read: its status, and the mean that the service reports. */
 interface SeenRun {
   readonly id: string;
   readonly status: string | undefined;
@@ -84,8 +84,8 @@ function tasksWords({ tasks, allTasks = tasks, rated, hasNameless }: RunMean): s
 }
 
 /**
- * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for each
- * of them. Empty where nothing is rated.
+ * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for
+ * each of them. Empty where nothing is rated.
  */
 export function certaintyWords(run: RunMean): string {
   const { mean, interval, outside, isOpen } = run;

@@ -88,11 +88,11 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
 /** The result of a run, so far or final. */
 export interface RunOutcome {
   readonly mean: number | undefined;
-  /** Number of rewards in the mean; undefined if only the mean is known. */
+  /** The number of rewards in the mean; undefined if only the mean is known. */
   readonly graded: number | undefined;
   /** The mean of the listed rewards, if the service's own differs. */
   readonly listed: number | undefined;
-  /** Rollouts that were listed without a reward before its end. */
+  /** Rollouts that were listed without a reward before the run ended. */
   readonly without: number;
   readonly ended: boolean;
 }
@@ -119,7 +119,7 @@ export function outcomeOf(
   return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended };
 }
 
-/** In place of the mean of a run that has none so far, with how many rollouts were listed without a reward. */
+/** Shown for a run without a mean so far: how many rollouts were listed without a reward. */
 export const noRewardWords = (without: number): string =>
   without > 0 ? `no reward; ${counted(without, 'rollout')} without one` : 'no reward yet';
 
@@ -132,7 +132,7 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }
 
-/** The mean of a record, and what was seen of it. */
+/** The mean of a record, with what is known of its rewards. */
 function meanFact(run: MeasuredRun): Fact {
   const mean = listedMean(run);
   if (!isSoFar(run)) return { label: 'mean', value: reward(mean) };
@@ -147,7 +147,7 @@ function outcomeFact(outcome: RunOutcome): Fact {
   return { label, value: words.filter(Boolean).join(' ') };
 }
 
-/** With the outcome and how certain it is, if more is known than the record says. */
+/** Adds the outcome and its interval, if more is known than the record says. */
 export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
@@ -178,7 +178,7 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
   ];
 }
 
-/** On which tasks the held-out curve of the training run was measured that a run is a checkpoint of, if it can be read. */
+/** The tasks of the held-out curve of the training run that made the evaluated checkpoint, if they can be read. */
 async function heldOutSplitOf({ parent_checkpoint_id, training_run_id, split }: EvalRun, context: QueryContext) {
   if (!parent_checkpoint_id || !training_run_id || split == null) return undefined;
   const read = heldOutRewardsQuery(training_run_id, true).read(context);
@@ -188,7 +188,7 @@ async function heldOutSplitOf({ parent_checkpoint_id, training_run_id, split }: 
   return heldOutMeans(rewards ?? [])?.best.split;
 }
 
-/** With the mean, of how many rewards it is, and how certain, if these can be read and there are any. */
+/** Adds the mean, its number of rewards and its interval, if there are rewards that can be read. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
   const held_out_split = await heldOutSplitOf(run, context);
   const read = readRunRewards(run.eval_run_id, context);

@@ -39,7 +39,7 @@ export function stepsOf({ options }: TrainingRun): number | undefined {
   return Number.isFinite(steps) ? Number(steps) : undefined;
 }
 
-/** The steps that are done; undefined if they are not known. A run that succeeded has done all of them. */
+/** The number of finished steps; undefined if unknown. A run that succeeded has finished all of them. */
 function stepsDone(run: ProgressedRun): number | undefined {
   const succeeded = statusMeaning(run.status ?? '') === 'success';
   return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
@@ -90,10 +90,10 @@ function intervalOf({ reward, samples = 0, expected = samples }: HeldOutMean, ra
 }
 
 /**
- * A held-out reward, of how many samples it is, and how certain: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95%
+ * A held-out reward with its samples and interval: `0.412 at step 40, of 10 of 12 samples, 2 failed, 95%
  * between 0.150 and 0.723 on these tasks`.
  *
- * @param range where rewards may be, by the settings
+ * @param range the range of rewards in the settings
  */
 export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
   const { step, samples, expected = samples, failed, cancelled } = held;
@@ -111,7 +111,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
     .join(', ');
 }
 
-/** The same in few words, for a curve that shows the rest: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
+/** The same in short, next to a curve that shows the rest: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOf(held, range);
   if (held.samples === undefined || interval === undefined) return undefined;
@@ -162,7 +162,7 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
 
 const group = 'Training run';
 
-/** A training run, and its checkpoint that is meant: without one, the newest when the action starts. */
+/** A training run and the chosen checkpoint; without one, the newest when the action starts. */
 export type CheckpointSource = TrainingRun & { readonly checkpoint?: Checkpoint };
 
 function onBenchmark(rows: readonly CheckpointSource[]): readonly CheckpointSource[] | string {
@@ -209,7 +209,7 @@ const ofCheckpoint = {
   },
 } as const satisfies ActionTable<CheckpointSource>;
 
-/** The actions on a training run that are not on its checkpoint. */
+/** The actions on the training run itself, not on a checkpoint. */
 export const ofTrainingRun = {
   rollouts: {
     id: 'training.rollouts',

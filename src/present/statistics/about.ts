@@ -1,4 +1,4 @@
-/** What help says about intervals and verdicts: the method, what it assumes, and its sources. Imports nothing. */
+/** Help on intervals and verdicts: the method, its assumptions and its sources. Imports nothing. */
 export const aboutIntervals = `The interval is Gaffke's bound for the mean of bounded values (Gaffke 2005; Learned-Miller and Thomas 2019, arXiv 1905.06208).
 It assumes nothing but the range of the rewards and holds for two tasks as for thousands; for 0 and 1 it is that of Clopper and
 Pearson. Several rollouts of a task count as their mean, and one without a reward, or still to come, as the lowest and as the

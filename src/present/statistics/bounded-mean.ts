@@ -1,5 +1,5 @@
 /**
- * Limits for the mean of a variable that is nowhere below `floor`. They assume no more than that and independent
+ * Limits for the mean of a variable that is never below `floor`. They only assume that and independent
  * values, whatever their distribution, and hold for few values as well as for many.
  */
 import { chanceAtMost } from './dirichlet-mean.ts';
@@ -10,12 +10,13 @@ import type { Tally } from './tally.ts';
 const precision = 1e-8;
 
 /**
- * The lower limit that is wrong with the probability `risk`, for who looks once: the quantile of the mean with random
- * weights, where one more value, unseen, is at the floor (N. Gaffke, "Three test statistics for a nonparametric one-sided
- * hypothesis on the mean of a nonnegative variable", Mathematical Methods of Statistics 14, 2005; E. Learned-Miller and P.
- * S. Thomas, arXiv 1905.06208, 2019; M. Phan, P. S. Thomas and E. Learned-Miller, arXiv 2106.03163, 2021). For values of 0
- * and 1 it is that of Clopper and Pearson, and with many values it approaches that of the t interval. No counterexample to
- * its promise is known, and no proof for all distributions: `npm run bench -- statistics` looks for one.
+ * The lower limit that is wrong with probability `risk` for a single look: the quantile of the mean with random
+ * weights, where one more value, unseen, is at the floor (N. Gaffke, "Three test statistics for a nonparametric
+ * one-sided hypothesis on the mean of a nonnegative variable", Mathematical Methods of Statistics 14, 2005; E.
+ * Learned-Miller and P. S. Thomas, arXiv 1905.06208, 2019; M. Phan, P. S. Thomas and E. Learned-Miller, arXiv
+ * 2106.03163, 2021). For values of 0 and 1 it is that of Clopper and Pearson, and with many values it approaches that
+ * of the t interval. No counterexample to its promise is known, and no proof for all distributions: `npm run bench --
+ * statistics` looks for one.
  */
 export function lowerLimit(sample: Tally, floor: number, risk: number): number {
   const top = sample.values.at(-1);

@@ -22,9 +22,9 @@ import {
 } from './tasks.ts';
 
 export interface ComparisonOptions extends IntervalOptions {
-  /** Runs whose difference is certain to be no larger are equal. */
+  /** Runs count as equal if their difference is certainly no larger than this. */
   readonly equalWithin: number;
-  /** Takes runs as ended whose service says neither their end nor how many rollouts they have. */
+  /** Treats runs as ended if the service says neither whether they have nor how many rollouts they have. */
   readonly ended?: boolean | undefined;
 }
 
@@ -35,9 +35,9 @@ export type VerdictKind = 'better' | 'worse' | 'equal' | 'undecided';
 /** How the new run compares with the base. */
 export interface Verdict {
   readonly kind: VerdictKind;
-  /** The same on the screen, in `compare` and in the gate. */
+  /** The verdict, the same on the screen, in `compare` and in the gate. */
   readonly words: string;
-  /** About how many more tasks would decide it; undefined if it is decided, or if they would not. */
+  /** About how many more tasks would decide it; undefined if it is decided, or if more tasks would not help. */
   readonly moreTasks?: number | undefined;
 }
 
@@ -48,11 +48,11 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   /** Mean difference (new minus base) of the pairs. */
   readonly difference: number | undefined;
   readonly interval: Interval | undefined;
-  /** Of the pairs, how many are higher, lower and the same in the new run. */
+  /** The number of pairs that are higher, lower and the same in the new run. */
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
-  /** Of the tasks, how many have no reward in one of the runs. */
+  /** The number of tasks without a reward in one of the runs. */
   readonly lacking: number;
   readonly verdict: Verdict;
   /** Whether the difference is at least `least`: passed, failed, or not known. */
@@ -89,7 +89,7 @@ export function summariseComparison(
   const isWhole = withoutReward(means.base) + withoutReward(means.new) === 0;
   const situation: Situation = {
     evidence,
-    // What the rewards that are there would say by themselves.
+    // The verdict that the present rewards alone would give.
     ignoring: isWhole ? evidence : evidenceFor(ended, { ...options, missing: 'ignore' }),
     interval: evidence.interval(),
     pairs: differences.length,
@@ -113,7 +113,7 @@ export function summariseComparison(
   };
 }
 
-/** A run compared with itself: there is no other one that anything could be decided of. */
+/** A run compared with itself: there is nothing to decide. */
 export function ofSameRun(compared: ComparedRuns): ComparedRuns {
   return {
     ...compared,
@@ -138,7 +138,7 @@ interface Situation {
   readonly options: ComparisonOptions;
 }
 
-/** What so many times the data would show. */
+/** The verdict for `times` as much of the same data. */
 function shown({ shows }: Evidence, equalWithin: number, times: number): VerdictKind {
   if (shows('above', 0, times)) return 'better';
   if (shows('below', 0, times)) return 'worse';
@@ -179,9 +179,9 @@ function plainVerdict(situation: Situation): Verdict {
 const nothingInBoth = 'no task has a reward in both runs';
 
 /**
- * Why the data says nothing, other than that there is too little of it.
+ * Why the data decides nothing, apart from there being too little of it.
  *
- * @param could what the missing rewards could do, if those that are there would decide it by themselves
+ * @param could what the missing rewards could change, if the present ones alone would decide
  */
 function whyNot({ evidence, means, options }: Situation, could?: string): string | undefined {
   if (evidence.reason === 'nothing') return nothingInBoth;
@@ -232,7 +232,7 @@ function sensible(count: number): number {
   return Math.ceil(whole / unit) * unit;
 }
 
-/** What is certain about the lowest difference that is allowed, in sentences. */
+/** What is certain about the lowest allowed difference, in sentences. */
 function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
   const mayGoOn = situation.mayGoOn && situation.interval !== undefined;

@@ -16,7 +16,9 @@ import {
   rated,
 } from './tasks.ts';
 
-/** The range is where rewards may be. If one is outside, it is not known, and only many tasks have an interval. */
+/**
+ * The range of possible rewards. If a reward is outside, the range is unknown, and only many tasks have an interval.
+ */
 export interface IntervalOptions extends Filling {
   /** Between 0 and 1. */
   readonly confidence: number;
@@ -42,7 +44,7 @@ export interface Interval {
 export interface Evidence {
   readonly interval: () => Interval | undefined;
   /**
-   * Why it shows nothing: there is no reward, one is outside of the range, or rewards are missing that cannot be counted.
+   * Why it shows nothing: there is no reward, one is outside the range, or an unknown number of rewards is missing.
    */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
   /**
@@ -55,7 +57,7 @@ export interface Evidence {
  * The interval for the mean reward of one run's tasks, or for the mean difference (second minus first) of two runs
  * whose tasks are in the same order: Gaffke's bound, with missing rewards at their worst for each limit.
  *
- * It also holds for who looks after every rollout, in whatever order these end. A reward that is still to come counts as
+ * It also holds when looking after every rollout, in whatever order they end. A reward still to come counts as
  * the lowest for the lower limit, so that this limit only rises while rollouts end: it is too high at some look only if
  * it is too high at the last one.
  */
@@ -92,7 +94,7 @@ const none = (reason: Evidence['reason'], interval?: Interval): Evidence => ({
 });
 
 /**
- * Without a range, many complete tasks have a t interval, but it shows nothing: a reward that is rare enough not to have
+ * Without a range, many complete tasks have a t interval, but it proves nothing: a reward rare enough not to have
  * been seen may be large enough for any mean.
  */
 function outside({ low: sample, high }: Filled, risk: number, confidence: number): Evidence {
@@ -101,11 +103,11 @@ function outside({ low: sample, high }: Filled, risk: number, confidence: number
   return none('outside', limits && { low: limits[0], high: limits[1], confidence, method: 't' });
 }
 
-/** More than so many times the data is no answer. */
+/** Beyond this many times the data, the answer is of no use. */
 const mostTimes = 1_024;
 
 /**
- * How many times the data it would take until `isShown`, if more of it were like what there is; undefined if that is out
+ * How many times the data it takes until `isShown`, if more data were like the present data; undefined if that is out
  * of reach. 1 if it is shown now.
  */
 export function timesUntil(isShown: (times: number) => boolean): number | undefined {

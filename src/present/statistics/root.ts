@@ -1,5 +1,5 @@
 /**
- * Where an increasing function passes 0 between `low`, where it is negative, and `high`, where it is not: bisection,
+ * The root of an increasing function between `low`, where it is negative, and `high`, where it is not: bisection,
  * with a secant in place of every other half where that is closer (the Illinois method). The result is within
  * `tolerance` of it.
  */

@@ -1,4 +1,4 @@
-/** The t interval: only for rewards without known bounds, of which there are many. */
+/** The t interval, used only for many rewards without known bounds. */
 import { type Tally, tallyMean } from './tally.ts';
 
 /**

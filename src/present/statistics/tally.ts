@@ -24,7 +24,7 @@ export function tallyOf(sample: readonly number[]): Tally {
   return { values: values.slice(0, last + 1), counts: counts.slice(0, last + 1), size: sorted.length };
 }
 
-/** The sample with `count` more of a value. */
+/** The sample with `count` more of one value. */
 export function withMore(sample: Tally, value: number, count: number): Tally {
   if (count === 0) return sample;
   const { values, counts, size } = sample;
