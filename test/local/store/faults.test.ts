@@ -6,14 +6,10 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isDiskFull } from '../../../src/text/errors.ts';
-
-vi.mock('node:fs', async original => (await import('./fault-points.ts')).watchedFs(await original()));
-vi.mock('node:fs/promises', async original => (await import('./fault-points.ts')).watchedPromises(await original()));
-
-const { observeWrites, watchStatements } = await import('./fault-points.ts');
-const { makeWorld, operations, open, stateOf } = await import('./operations.ts');
+import { failureOf, full, ioError, observeWrites, rollBackAlone, watchWrites } from '../../../tools/rig/disk.ts';
+import { makeWorld, open, operations, stateOf } from './operations.ts';
 
 /** In memory where that is possible: power is not cut here, and waiting for the disk is most of the time. */
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'benchtop-faults-'));
@@ -21,7 +17,7 @@ const baseline = join(root, 'baseline');
 let before: string;
 
 beforeAll(async () => {
-  watchStatements();
+  watchWrites();
   await makeWorld(baseline);
   before = stateOf(copyOf(baseline, 'before'));
 });
@@ -34,19 +30,6 @@ function copyOf(folder: string, name: string): string {
   return copy;
 }
 
-/** SQLite's error numbers (sqlite.org/rescode.html), with the ones of files that correspond. */
-const ioError = 10;
-const full = 13;
-function failure(database: DatabaseSync | undefined, errcode: number): Error {
-  if (database) return Object.assign(new Error('a fault'), { code: 'ERR_SQLITE_ERROR', errcode });
-  return Object.assign(new Error('a fault'), { code: errcode === full ? 'ENOSPC' : 'EIO' });
-}
-
-/** After a full disk SQLite has rolled back by itself. */
-function rollBackAlone(database: DatabaseSync | undefined): void {
-  if (database?.isTransaction) database.prepare('rollback').all();
-}
-
 /** The disk is full for one write: the next ones succeed. */
 const once = (at: number) => {
   let count = 0;
@@ -54,7 +37,7 @@ const once = (at: number) => {
     count += 1;
     if (count !== at) return;
     rollBackAlone(database);
-    throw failure(database, full);
+    throw failureOf(database, full);
   };
 };
 
@@ -63,7 +46,7 @@ const fromThenOn = (at: number) => {
   let count = 0;
   return (database: DatabaseSync | undefined): void => {
     count += 1;
-    if (count >= at) throw failure(database, ioError);
+    if (count >= at) throw failureOf(database, ioError);
   };
 };
 

@@ -14,7 +14,7 @@ import { completeTrajectory, logReward } from '../../../src/local/store/reward-l
 import { openStores, type Stores, sweepFiles } from '../../../src/local/store/stores.ts';
 import type { HeldOut } from '../../../src/local/store/training.ts';
 import { writeDurably } from '../../../src/local/store/weight-files.ts';
-import { observeWrites } from './fault-points.ts';
+import { observeWrites } from '../../../tools/rig/disk.ts';
 
 const keyring = new Keyring(new Uint8Array(32));
 const worker = new WorkerThread({ name: 'unused' });
