@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
 import { openSession } from '../test/e2e/session.ts';
+import { svgOf } from '../test/e2e/svg.ts';
 import { go, goWay, sizes, viewSessions } from '../test/e2e/views.ts';
 import './built.ts';
 
@@ -30,7 +31,7 @@ async function everyView(
       for (const words of shows) await session.waitFor(words);
       const path = join(folder, `${name.replaceAll(' ', '-')}-${columns}x${rows}`);
       writeFileSync(`${path}.txt`, `${session.text()}\n`);
-      writeFileSync(`${path}.svg`, session.svg());
+      writeFileSync(`${path}.svg`, svgOf(session.emulator));
       written += 1;
       session.signal('SIGTERM');
       await session.ended;
@@ -54,7 +55,7 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
   await session.waitFor('final');
   // Without the welcome of a first start.
   await session.waitFor('<enter> open');
-  writeFileSync(path, session.svg());
+  writeFileSync(path, svgOf(session.emulator));
   session.signal('SIGTERM');
   await session.ended;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { leftOn, SequenceReader } from '../../tools/rig/sequences.ts';
 import { mutateJson } from '../../tools/torture/mutate.ts';
 import { Random } from '../../tools/torture/random.ts';
-import { SequenceReader } from '../../tools/torture/sequences.ts';
 
 const page = JSON.stringify({
   items: Array.from({ length: 4 }, (_, index) => ({
@@ -71,13 +71,13 @@ describe('SequenceReader', () => {
     const unmeant: string[] = [];
     const reader = new SequenceReader(what => unmeant.push(what));
     for (const part of parts) reader.take(part);
-    return { unmeant, changed: reader.modes.changed() };
+    return { unmeant, changed: leftOn(parts.join('')) };
   }
 
   it('lets pass what the program means to write, also in pieces', () => {
     expect(read('\u001b[?1049h\u001b[?25l\u001b[H\u001b[2J\u001b[0;1;38;5;4mab\u001b[K\u001b[12;', '4Hx\r\n')).toEqual({
       unmeant: [],
-      changed: ['1049', '25'],
+      changed: ['alternate screen', 'hidden cursor'],
     });
     expect(read('\u001b]52;c;YWI=\u0007\u0007\u001b]2;benchtop: run completed\u0007').unmeant).toEqual([]);
   });
@@ -95,7 +95,11 @@ describe('SequenceReader', () => {
   });
 
   it('knows which modes are left on', () => {
-    expect(read('\u001b[?1000h\u001b[?1006h\u001b[?2004h\u001b[?1006l\u001b[?2004l').changed).toEqual(['1000']);
+    expect(read('\u001b[?1000h\u001b[?1006h\u001b[?2004h\u001b[?1006l\u001b[?2004l').changed).toEqual([
+      'mouse mode 1000',
+    ]);
     expect(read('\u001b[?25l\u001b[?7l\u001b[?7h\u001b[?25h').changed).toEqual([]);
+    expect(read('\u001b[22;2t\u001b]2;benchtop: x\u0007').changed).toEqual(['title']);
+    expect(read('\u001b[22;2t\u001b[23;2t').changed).toEqual([]);
   });
 });

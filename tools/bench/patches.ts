@@ -12,7 +12,7 @@ import type { Plugin } from 'rolldown';
 import { bundle } from '../bundle.ts';
 import { printTable } from './built-service.ts';
 import { startLargeService } from './large-service.ts';
-import { cpuOf, openTerminal, quantile } from './pty.ts';
+import { cpuOf, quantile, TimedTerminal } from './timed.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const hook = fileURLToPath(new URL('./first-frame.cjs', import.meta.url));
@@ -58,20 +58,20 @@ const environment = (home: string): Record<string, string> => {
 async function cpuUntil({ program, home }: Variant, text: string, args: readonly string[]): Promise<number> {
   const file = join(home, 'cpu');
   const env = { ...environment(home), FIRST_FRAME_TEXT: text, FIRST_FRAME_FILE: file };
-  const terminal = openTerminal({ columns: 120, rows: 40, args: ['--require', hook, program, ...args], env });
+  const terminal = new TimedTerminal({ columns: 120, rows: 40, args: ['--require', hook, program, ...args], env });
   await terminal.ended;
   return Number(readFileSync(file, 'utf8'));
 }
 
 /** CPU milliseconds of the process for each of many cursor moves in a long list. */
 async function cpuOfKey({ program, home }: Variant, args: readonly string[], keys: number): Promise<number> {
-  const terminal = openTerminal({ columns: 200, rows: 60, args: [program, ...args], env: environment(home) });
+  const terminal = new TimedTerminal({ columns: 200, rows: 60, args: [program, ...args], env: environment(home) });
   await terminal.reach('▸ benchmark 0');
   for (let index = 0; index < 30; index += 1) await terminal.key('j', 15);
   const before = cpuOf(terminal.pid);
   for (let index = 0; index < keys; index += 1) await terminal.key(index % 20 < 10 ? 'k' : 'j', 15);
   const taken = cpuOf(terminal.pid) - before;
-  await terminal.close();
+  await terminal.end();
   return taken / keys;
 }
 

@@ -2,11 +2,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { program } from '../rig/terminal.ts';
 import { chatBytes, type LargeService, startLargeService } from './large-service.ts';
-import { openTerminal, quantile, runTime, smallestProgram, type TerminalOptions, type TimedTerminal } from './pty.ts';
-
-const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+import { memoryOf, quantile, runTime, smallestProgram, type TerminalOptions, TimedTerminal } from './timed.ts';
 
 interface Row {
   readonly what: string;
@@ -48,7 +46,7 @@ class Bench {
   }
 
   open(args: readonly string[] = [], more: Partial<TerminalOptions> = {}): TimedTerminal {
-    return openTerminal({ columns: 120, rows: 40, args: [program, ...args], env: this.env, ...more });
+    return new TimedTerminal({ columns: 120, rows: 40, args: [program, ...args], env: this.env, ...more });
   }
 
   openLarge(more: Partial<TerminalOptions> = {}, { baseUrl } = this.large): TimedTerminal {
@@ -91,7 +89,7 @@ async function start(bench: Bench): Promise<void> {
   const first = bench.open();
   await first.reach('live');
   await first.watch(bench.period(1_000));
-  await first.close();
+  await first.end();
   const runs = await bench.times(9, async () => {
     bench.forget();
     const node = await smallestProgram();
@@ -101,11 +99,11 @@ async function start(bench: Bench): Promise<void> {
     await fresh.reach('live');
     // The page is saved a moment after it arrives.
     await fresh.watch(bench.period(500));
-    await fresh.close();
+    await fresh.end();
     const nodeAgain = await smallestProgram();
     const known = bench.open();
     const remembered = await known.reach('▸ t-words');
-    await known.close();
+    await known.end();
     return { shell: shell / node, data: data / node, remembered: remembered / nodeAgain };
   });
   bench.row('first frame of the shell', median(runs.map(run => run.shell)), 5, '× node', 1);
@@ -160,8 +158,8 @@ async function list(bench: Bench): Promise<void> {
   bench.row('open a trajectory of 5 MB, with its transfer', opened.ms, 300, 'ms');
   const lines = await bench.times(20, () => terminal.key('j'));
   bench.row('scroll it by a line, p95', p95(msOf(lines)), 16, 'ms', 1);
-  bench.row('memory with all of this', terminal.memory() / 1e6, 180, 'MB');
-  await terminal.close();
+  bench.row('memory with all of this', memoryOf(terminal.pid) / 1e6, 180, 'MB');
+  await terminal.end();
 }
 
 async function oneCell(bench: Bench): Promise<void> {
@@ -177,7 +175,7 @@ async function oneCell(bench: Bench): Promise<void> {
   }
   // The list and the inspector both show the number.
   bench.row('one changed cell of a live list, shown twice', median(changes) / 2, 60, 'bytes');
-  await terminal.close();
+  await terminal.end();
 }
 
 async function slowLine(bench: Bench): Promise<void> {
@@ -189,7 +187,7 @@ async function slowLine(bench: Bench): Promise<void> {
   // The first fifty rows are visible; the others scroll in from below.
   bench.row('50 keys in 200 ms over 5 KB/s, settled', settled[0] ?? Number.NaN, 0.5, 's', 2);
   bench.row('the same, where they scroll', median(settled.slice(1)), 0.5, 's', 2);
-  await terminal.close();
+  await terminal.end();
 }
 
 async function onePane(bench: Bench): Promise<void> {
@@ -198,7 +196,7 @@ async function onePane(bench: Bench): Promise<void> {
   await bench.times(60, () => terminal.key('j'));
   const scrolls = await bench.times(15, () => terminal.key('j'));
   bench.row('scroll by a row, one pane', median(bytesOf(scrolls)), 600, 'bytes');
-  await terminal.close();
+  await terminal.end();
 }
 
 async function openChat(bench: Bench): Promise<TimedTerminal> {
@@ -213,7 +211,7 @@ async function chat(bench: Bench): Promise<void> {
   const terminal = await openChat(bench);
   const answer = await terminal.keyUntil('go\r', 'finished');
   bench.row('streaming chat, bytes for 1 KB of text', answer.bytes / (chatBytes / 1024), 3_072, 'bytes');
-  await terminal.close();
+  await terminal.end();
 }
 
 /** Lists that were not read before the service ended: each needs a request. */
@@ -235,7 +233,7 @@ async function gone(bench: Bench): Promise<void> {
     await terminal.reach('live');
   }
   bench.row('a key after the local service has gone', Math.max(...taken), 2, 's', 2);
-  await terminal.close();
+  await terminal.end();
 }
 
 async function uploading(bench: Bench): Promise<TimedTerminal> {
@@ -307,7 +305,7 @@ const situations: readonly (readonly [what: string, reach: (bench: Bench) => Pro
 async function stop(bench: Bench): Promise<void> {
   for (const [what, reach] of situations) {
     const terminal = await reach(bench);
-    bench.row(`SIGTERM to exit, while ${what}`, (await terminal.close()) / 1_000, 1, 's', 2);
+    bench.row(`SIGTERM to exit, while ${what}`, (await terminal.end()) / 1_000, 1, 's', 2);
   }
 }
 
@@ -323,8 +321,8 @@ async function huge(bench: Bench): Promise<void> {
   await terminal.reach('▸ large');
   await terminal.keyUntil('\r', 'assistant');
   await bench.times(5, () => terminal.key('j'));
-  bench.row('memory with these and a trajectory of 50 MB', terminal.memory() / 1e6, 300, 'MB');
-  await terminal.close();
+  bench.row('memory with these and a trajectory of 50 MB', memoryOf(terminal.pid) / 1e6, 300, 'MB');
+  await terminal.end();
   service.close();
 }
 

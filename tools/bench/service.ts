@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPrng } from '../../src/local/model/prng.ts';
 import { type BuiltService, type Memory, printTable, readyBenchmark, startBuiltService } from './built-service.ts';
-import { quantile } from './pty.ts';
+import { quantile } from './timed.ts';
 
 const clients = 200;
 /** One in this many clients chats, the others list and poll. */

@@ -7,16 +7,14 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import pty from '@lydell/node-pty';
 import * as z from 'zod/mini';
+import { meantByCommands, SequenceReader } from '../rig/sequences.ts';
+import { program, Terminal } from '../rig/terminal.ts';
 import type { Failure } from './judge.ts';
 import { calm, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
-import { meantByCommands, SequenceReader } from './sequences.ts';
 import { apiKey, secretValue, type World } from './world.ts';
 
-const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const limitMs = 60_000;
 /** What README promises to end with, apart from signals. */
 const knownCodes = new Set([0, 1, 2, 3, 4, 5, 6, 7, 124]);
@@ -41,25 +39,16 @@ export interface CommandsResult {
   readonly failures: readonly Failure[];
 }
 
-interface Ended {
-  readonly code: number;
-  readonly sent: string;
-}
-
 /** Runs a command on a terminal of its own. */
-function runOnTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
-  const child = pty.spawn(process.execPath, [program, ...args], { cols: 100, rows: 30, env: { ...env } });
-  let sent = '';
-  child.onData(data => {
-    sent += data;
-  });
-  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
-  return new Promise(resolve => {
-    child.onExit(({ exitCode, signal }) => {
-      clearTimeout(timer);
-      resolve({ code: signal ? 128 + signal : exitCode, sent });
-    });
-  });
+async function runOnTerminal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly code: number; readonly terminal: Terminal }> {
+  const terminal = new Terminal({ command: [process.execPath, program, ...args], columns: 100, rows: 30, env });
+  const timer = setTimeout(() => terminal.signal('SIGKILL'), limitMs);
+  const { exitCode, signal } = await terminal.ended;
+  clearTimeout(timer);
+  return { code: signal ? 128 + signal : exitCode, terminal };
 }
 
 const descriptors = (): number => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
@@ -153,13 +142,15 @@ export async function commandsSession(options: {
     // First the runs by their names, some of which are hostile; then anything.
     const named = runs[index];
     const args = named === undefined ? random.pick(ways) : ['get', named, '--field', 'display_name'];
-    const { code, sent } = await runOnTerminal(args, env);
+    const { code, terminal } = await runOnTerminal(args, env);
+    const sent = terminal.sent();
     for (const [found] of sent.matchAll(/\b(?:bench|evr|traj|dep|sec|ds|ckpt)_[A-Za-z0-9]{6,}/g)) ids.add(found);
     const fail = (what: string): void =>
       void failures.push({ seed, what: `${args.join(' ')}: ${what}`, screen: JSON.stringify(sent.slice(-2_000)) });
     const reader = new SequenceReader(fail, meantByCommands);
     reader.take(sent.replaceAll('\t', ' '));
-    if (reader.modes.changed().length > 0) fail(`modes left changed: ${reader.modes.changed().join(' ')}`);
+    if (terminal.leftOn().length > 0) fail(`left changed: ${terminal.leftOn().join(', ')}`);
+    terminal.close();
     if (!knownCodes.has(code)) fail(`exit code ${code}`);
     if (sent.includes(apiKey) || sent.includes(secretValue)) fail('a key is on the terminal');
   }

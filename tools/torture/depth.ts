@@ -6,12 +6,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { memoryOf } from '../bench/timed.ts';
+import type { Terminal } from '../rig/terminal.ts';
 import { Inputs, mouseBytes } from './inputs.ts';
 import { type Failure, frameFailures } from './judge.ts';
 import { calm, type FaultyProxy, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
 import { type Purpose, shares } from './shares.ts';
-import { memoryOf, openTerminal, type Terminal } from './terminal.ts';
+import { changedIn, openChecked } from './terminal.ts';
 import { leaks, secretTexts, traces, writesIn } from './traces.ts';
 import { type Desk, typeOne } from './typist.ts';
 import { apiKey, type World } from './world.ts';
@@ -168,7 +170,7 @@ class DepthSession {
       EDITOR: 'true',
       ...(baseUrl === undefined ? {} : { BENCHTOP_BASE_URL: baseUrl, BENCHTOP_API_KEY: apiKey }),
     };
-    this.#terminal = openTerminal({
+    this.#terminal = openChecked({
       args,
       env,
       cwd,
@@ -184,11 +186,11 @@ class DepthSession {
   async #started(terminal: Terminal): Promise<boolean> {
     const deadline = performance.now() + startMs;
     while (!terminal.text().includes('▸ t-words')) {
-      if (terminal.hasEnded() || performance.now() > deadline) {
+      if (terminal.hasEnded || performance.now() > deadline) {
         this.#fail('it did not start');
         return false;
       }
-      await terminal.quiet(20);
+      await terminal.quiet(20, 200);
     }
     return true;
   }
@@ -207,13 +209,13 @@ class DepthSession {
       insists: purpose === 'read-only',
     });
     for (let turn = 0; this.#keys < this.#options.keys && this.#failures.length === 0; turn += 1) {
-      if (terminal.hasEnded()) return;
+      if (terminal.hasEnded) return;
       if (turn === this.#character.killsAt) await killService();
       if (purpose === 'secrets' && (await typeOne(desk, secrets))) this.#typed += 1;
       for (let index = 0; index < batch; index += 1) {
         const input = inputs.next();
         if (input.kind === 'resize') terminal.resize(input.columns, input.rows);
-        else terminal.write(input.kind === 'mouse' ? mouseBytes(input) : input.bytes);
+        else terminal.type(input.kind === 'mouse' ? mouseBytes(input) : input.bytes);
         if (input.kind === 'bytes') this.#keys += input.keys;
         await wait(random.pick([0, 1, 5, 15, 40]));
       }
@@ -221,31 +223,31 @@ class DepthSession {
       if (random.chance(0.1)) await stopAndContinue(terminal, random);
       // A key may have suspended it.
       terminal.signal('SIGCONT');
-      await terminal.quiet(80);
+      await terminal.quiet(80, 800);
       await this.#judgeFrame(terminal);
     }
   }
 
   async #judgeFrame(terminal: Terminal): Promise<void> {
-    this.#memory = Math.max(this.#memory, memoryOf(terminal.pid) ?? 0);
+    this.#memory = Math.max(this.#memory, memoryOf(terminal.pid));
     if (this.#memory > mostMemory) this.#fail(`${Math.round(this.#memory / 1e6)} MB of memory`);
     const deadline = performance.now() + hangMs;
     let failures: readonly string[] = [];
     if (traces.isIn(terminal.text())) this.#fail('a credential is on the screen');
     do {
-      if (terminal.hasEnded()) return;
-      const { columns, rows } = terminal.size();
-      failures = frameFailures(terminal.text(), columns, rows);
+      if (terminal.hasEnded) return;
+      const { cols, rows } = terminal.emulator;
+      failures = frameFailures(terminal.text(), cols, rows);
       if (failures.length === 0) return;
       terminal.signal('SIGCONT');
-      await terminal.quiet(100);
+      await terminal.quiet(100, 1000);
     } while (performance.now() < deadline);
     for (const failure of failures) this.#fail(failure);
   }
 
   async #end(terminal: Terminal): Promise<{ ending: Ending; endMs: number }> {
     const { ending } = this.#character;
-    if (terminal.hasEnded()) return { ending: 'by itself', endMs: 0 };
+    if (terminal.hasEnded) return { ending: 'by itself', endMs: 0 };
     if (ending === 'keys') await this.#answersKeys(terminal);
     const from = performance.now();
     if (ending === 'keys') await quitByKeys(terminal);
@@ -260,30 +262,29 @@ class DepthSession {
     const deadline = performance.now() + hangMs;
     do {
       for (const key of ['\u001b', '\u001b', '\u001b', '?']) {
-        terminal.write(key);
+        terminal.type(key);
         await wait(60);
       }
-      await terminal.quiet(100);
+      await terminal.quiet(100, 1000);
       if (/─ Help|Help ─/.test(terminal.text())) return;
       // As long as a user would wait before trying again.
       await wait(1_200);
-    } while (performance.now() < deadline && !terminal.hasEnded());
+    } while (performance.now() < deadline && !terminal.hasEnded);
     this.#fail('esc and ? do not show the help');
   }
 
   async #judgeEnd(terminal: Terminal, ending: Ending, endMs: number): Promise<void> {
-    if (!terminal.hasEnded()) {
+    if (!terminal.hasEnded) {
       this.#fail(`it did not end within ${hangMs / 1_000} s of ${ending}`);
       return;
     }
-    const { code } = await terminal.ended;
+    const { exitCode: code } = await terminal.ended;
     if (endMs > mostEndMs) this.#fail(`it took ${Math.round(endMs)} ms to end by ${ending}`);
-    if (code !== codes[ending])
-      this.#fail(`it ended with code ${code} by ${ending}: ${terminal.everything().slice(-2_000)}`);
-    const changed = await terminal.changed();
+    const everything = `${terminal.mainScreen()}\n${terminal.text()}`;
+    if (code !== codes[ending]) this.#fail(`it ended with code ${code} by ${ending}: ${everything.slice(-2_000)}`);
+    const changed = await changedIn(terminal);
     if (changed.length > 0) this.#fail(`the terminal is left changed: ${changed.join(', ')}`);
-    if (/benchtop failed|Error:/.test(terminal.everything()))
-      this.#fail(`it says: ${terminal.everything().slice(-2_000)}`);
+    if (/benchtop failed|Error:/.test(everything)) this.#fail(`it says: ${everything.slice(-2_000)}`);
   }
 
   #judgeRequests(proxy: FaultyProxy): void {
@@ -304,15 +305,15 @@ class DepthSession {
 
 function deskOf(terminal: Terminal, address: string): Desk {
   return {
-    text: terminal.text,
+    text: () => terminal.text(),
     give: async bytes => {
       // Esc as a key, not as the first byte of a sequence.
-      terminal.write(bytes);
-      await terminal.quiet(60);
+      terminal.type(bytes);
+      await terminal.quiet(60, 600);
     },
     resize: async (columns, rows) => {
       terminal.resize(columns, rows);
-      await terminal.quiet(60);
+      await terminal.quiet(60, 600);
     },
     address,
   };
@@ -330,15 +331,15 @@ async function storm(terminal: Terminal, random: Random): Promise<void> {
 async function stopAndContinue(terminal: Terminal, random: Random): Promise<void> {
   terminal.signal(random.pick(['SIGTSTP', 'SIGSTOP']));
   await wait(random.between(1, 150));
-  terminal.write('jj');
+  terminal.type('jj');
   terminal.signal('SIGCONT');
 }
 
 /** Closes what is open, and quits; confirms if something would be lost. */
 async function quitByKeys(terminal: Terminal): Promise<void> {
-  for (let turn = 0; turn < 20 && !terminal.hasEnded(); turn += 1) {
+  for (let turn = 0; turn < 20 && !terminal.hasEnded; turn += 1) {
     for (const key of ['\u001b', '\u001b', 'q', 'y']) {
-      terminal.write(key);
+      terminal.type(key);
       await Promise.race([terminal.ended, wait(60)]);
     }
     await Promise.race([terminal.ended, wait(200)]);

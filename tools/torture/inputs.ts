@@ -2,7 +2,7 @@
 
 import { generalLayers } from '../../src/ui/keys/general.ts';
 import { registry } from '../../src/ui/views/registry.ts';
-import { bytesOf } from '../../test/screen.ts';
+import { bytesOf } from '../rig/keys.ts';
 import type { Random } from './random.ts';
 import { hostileText, names } from './texts.ts';
 

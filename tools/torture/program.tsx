@@ -13,8 +13,8 @@ import { createMouseDecoder, type MouseEvent } from '../../src/ui/keys/mouse.ts'
 import { registry } from '../../src/ui/views/registry.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 import { openScreen, type Screen } from '../../test/screen.ts';
+import { SequenceReader } from '../rig/sequences.ts';
 import { type Input, mouseBytes } from './inputs.ts';
-import { SequenceReader } from './sequences.ts';
 
 export interface ProgramOptions {
   readonly baseUrl: string;

@@ -7,10 +7,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { memoryOf } from '../bench/timed.ts';
+import { program, type Terminal } from '../rig/terminal.ts';
 import { type Failure, frameFailures } from './judge.ts';
 import { calm, type Exchange, startProxy } from './proxy.ts';
 import { Random } from './random.ts';
-import { memoryOf, openTerminal, program, type Terminal } from './terminal.ts';
+import { openChecked } from './terminal.ts';
 import { apiKey, secretValue, type World } from './world.ts';
 
 export interface SoakOptions {
@@ -51,7 +53,7 @@ export interface Sample {
 }
 
 function sample(pid: number): Sample {
-  return { memory: memoryOf(pid) ?? 0, handles: readdirSync(`/proc/${pid}/fd`).length };
+  return { memory: memoryOf(pid), handles: readdirSync(`/proc/${pid}/fd`).length };
 }
 
 const middleOf = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
@@ -143,13 +145,12 @@ class Soak {
       stallMs: 1_000,
       keeps: 500_000,
     });
-    const terminal = openTerminal({
+    const terminal = openChecked({
       args: ['--notices', 'desktop'],
       env: { ...this.#env(), BENCHTOP_BASE_URL: proxy.baseUrl, BENCHTOP_API_KEY: apiKey },
       cwd: this.#folder,
       columns: 140,
       rows: 40,
-      answers: true,
       onUnmeant: what => this.#fail(`written: ${what}`),
       secrets: [apiKey, secretValue],
     });
@@ -162,11 +163,11 @@ class Soak {
         screens.push(sample(terminal.pid));
         services.push(sample(service.pid ?? 0));
       });
-      const { columns, rows } = terminal.size();
-      for (const failure of frameFailures(terminal.text(), columns, rows)) this.#fail(failure);
+      const { cols, rows } = terminal.emulator;
+      for (const failure of frameFailures(terminal.text(), cols, rows)) this.#fail(failure);
       terminal.signal('SIGTERM');
-      const { code } = await terminal.ended;
-      if (code !== 143) this.#fail(`it ended with code ${code}`);
+      const { exitCode } = await terminal.ended;
+      if (exitCode !== 143) this.#fail(`it ended with code ${exitCode}`);
     } finally {
       terminal.close();
       await proxy.close();
@@ -197,8 +198,8 @@ class Soak {
       items: { bench_id: string; label: string }[];
     };
     const benchId = benchmarks.items.find(({ label }) => label === 't-words')?.bench_id ?? '';
-    while (!terminal.text().includes('t-words')) await terminal.quiet(20);
-    terminal.write(':watch\r');
+    await terminal.waitFor('t-words');
+    terminal.type(':watch\r');
     const looks = Math.round((this.#options.minutes * 60_000) / rate / lookMs);
     const start = async (path: string, body: object): Promise<void> => {
       const answer = await fetch(`${target}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -207,21 +208,21 @@ class Soak {
     };
     const model = 'benchtop/reader-large';
     const options = { num_steps: 40, train_batch_size: 8, samples_per_instance: 4, held_out_every: 10 };
-    for (let turn = 0; turn < looks && !terminal.hasEnded(); turn += 1) {
+    for (let turn = 0; turn < looks && !terminal.hasEnded; turn += 1) {
       if (turn % 2 === 0) await start(`eval/${benchId}/start`, { display_name: `run ${turn}`, model_slug: model });
       if (turn % 20 === 0) {
         await start('train', { bench_id: benchId, base_model_slug: model, display_name: `training ${turn}`, options });
       }
       // Now and then a finished run is opened, and Watch again.
-      if (turn % 15 === 7) terminal.write(':runs\r');
-      if (turn % 15 === 9) terminal.write('\r');
-      if (turn % 15 === 11) terminal.write(':watch\r');
+      if (turn % 15 === 7) terminal.type(':runs\r');
+      if (turn % 15 === 9) terminal.type('\r');
+      if (turn % 15 === 11) terminal.type(':watch\r');
       await wait(lookMs);
       look();
       if (turn % 15 === 0)
         this.#options.onProgress(`${Math.round((turn * lookMs * rate) / 60_000)} minutes of ${this.#options.minutes}`);
     }
-    if (terminal.hasEnded()) this.#fail('the screen ended by itself');
+    if (terminal.hasEnded) this.#fail('the screen ended by itself');
   }
 }
 

@@ -2,7 +2,7 @@
  * Types secrets that must not be found anywhere afterwards: a secret's value in its form, and a key in the connect
  * window. Each is typed only once its field is on the screen.
  */
-import { bytesOf } from '../../test/screen.ts';
+import { bytesOf } from '../rig/keys.ts';
 import type { Random } from './random.ts';
 
 /** The value of a secret, as typed. */

@@ -52,30 +52,38 @@ const token = /\u001b\[([0-?]*[ -/]*[@-~])|\u001b([\]PX^_])([^\u0007\u001b]*)(?:
 /** The beginning of an incomplete sequence. */
 const unfinished = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b]*\u001b?)?$/;
 
-/** Tracks the modes that are switched on. */
-export class Modes {
-  readonly #on = new Set<string>();
+/** Modes by what a user sees of them. */
+const modeNames: Readonly<Record<string, string>> = {
+  1049: 'alternate screen',
+  25: 'hidden cursor',
+  7: 'no wrap',
+  2004: 'bracketed paste',
+};
+/** The cursor and wrapping start switched on: staying off is the error. */
+const startOn = new Set(['25', '7']);
+/** Synchronized output is part of a frame. */
+const ofFrame = '2026';
 
-  take(sequence: string): void {
-    const [, names = '', final] = /^\?([\d;]+)([hl])$/.exec(sequence) ?? [];
-    for (const name of names.split(';').filter(Boolean)) {
-      // The cursor and wrapping start switched on: staying off is the error.
-      const leaves = name === '25' || name === '7' ? 'l' : 'h';
-      if (final === leaves) this.#on.add(name);
-      else this.#on.delete(name);
+/** What output has changed in a terminal and not changed back: modes, and the title. */
+export function leftOn(output: string): string[] {
+  const changed = new Set<string>();
+  let titles = 0;
+  for (const [sequence, modes = '', final] of output.matchAll(/\u001b\[(?:\?([\d;]+)([hl])|2[23];2t)/g)) {
+    if (sequence === '\u001b[22;2t') titles += 1;
+    if (sequence === '\u001b[23;2t') titles -= 1;
+    for (const mode of modes.split(';').filter(Boolean)) {
+      if (final === (startOn.has(mode) ? 'l' : 'h')) changed.add(mode);
+      else changed.delete(mode);
     }
   }
-
-  /** Modes that differ from the start. */
-  changed(): readonly string[] {
-    return [...this.#on].filter(name => name !== '2026');
-  }
+  changed.delete(ofFrame);
+  const modes = [...changed].map(
+    mode => modeNames[mode] ?? `${mode.startsWith('100') ? 'mouse mode' : 'mode'} ${mode}`,
+  );
+  return titles === 0 ? modes : [...modes, 'title'];
 }
 
 export class SequenceReader {
-  readonly modes = new Modes();
-  /** Saved titles that were not restored. */
-  titles = 0;
   readonly #report: (what: string) => void;
   readonly #meant: Meant;
   #rest = '';
@@ -109,9 +117,6 @@ export class SequenceReader {
   }
 
   #control(sequence: string): void {
-    this.modes.take(sequence);
-    if (sequence === '22;2t') this.titles += 1;
-    if (sequence === '23;2t') this.titles -= 1;
     if (!this.#meant.controls.some(pattern => pattern.test(sequence))) this.#report(`CSI ${JSON.stringify(sequence)}`);
   }
 

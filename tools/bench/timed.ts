@@ -1,0 +1,149 @@
+/** A program in a pseudo-terminal, timed: when bytes arrive, and how many. */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type TerminalOptions as RigOptions, Terminal } from '../rig/terminal.ts';
+
+/** An answer is complete after this long without output. */
+const quietMs = 60;
+/** A key without output for this long has no answer. */
+const silentMs = 2_000;
+
+export interface Answer {
+  /** Milliseconds from the key to the last byte. */
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+export interface TerminalOptions extends Omit<RigOptions, 'command'> {
+  /** Arguments of Node. */
+  readonly args: readonly string[];
+}
+
+/** CPU time of a process with all its threads (Linux), in milliseconds. */
+export function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Resident memory of a process in bytes (Linux); 0 if it has ended. */
+export function memoryOf(pid: number): number {
+  const path = `/proc/${pid}/status`;
+  const status = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+}
+
+const tickMs = 10;
+
+export class TimedTerminal extends Terminal {
+  /** Bytes received so far. */
+  received = 0;
+  /** Of a slow line: what it has accepted and not delivered. */
+  #waiting = '';
+  #slow: NodeJS.Timeout | undefined;
+
+  constructor({ args, ...options }: TerminalOptions) {
+    super({ ...options, command: [process.execPath, ...args] });
+  }
+
+  protected override receive(data: string): void {
+    if (this.#slow) this.#waiting += data;
+    else this.#deliver(data);
+  }
+
+  #deliver(data: string): void {
+    this.received += Buffer.byteLength(data);
+    super.receive(data);
+  }
+
+  /** Limits the line to the terminal to this many characters per second: it accepts everything and delivers it slowly. */
+  slowDown(charactersPerSecond: number): void {
+    const due = charactersPerSecond / (1_000 / tickMs);
+    this.#slow = setInterval(() => {
+      if (this.#waiting === '') return;
+      this.#deliver(this.#waiting.slice(0, due));
+      this.#waiting = this.#waiting.slice(due);
+    }, tickMs);
+  }
+
+  async #settled(ms: number): Promise<void> {
+    do await this.quiet(ms);
+    while (this.#waiting !== '');
+  }
+
+  /** Milliseconds from the start until the screen first satisfied this. */
+  async reach(wanted: string | RegExp): Promise<number> {
+    await this.waitFor(wanted);
+    return this.lastOutputAt - this.startedAt;
+  }
+
+  /** Sends a key and waits until its answer is complete: no output for this many milliseconds. */
+  async key(bytes: string, ms = quietMs): Promise<Answer> {
+    const before = this.received;
+    const at = performance.now();
+    this.type(bytes);
+    await this.output(silentMs);
+    await this.#settled(ms);
+    const answered = this.received > before;
+    return { ms: answered ? this.lastOutputAt - at : 0, bytes: this.received - before };
+  }
+
+  /** Sends a key; the answer is a screen that shows this. */
+  async keyUntil(bytes: string, wanted: string | RegExp): Promise<Answer> {
+    const before = this.received;
+    const at = performance.now();
+    this.type(bytes);
+    await this.waitFor(wanted);
+    return { ms: performance.now() - at, bytes: this.received - before };
+  }
+
+  /** Sends a key this many times within `ms`; returns the milliseconds from the last of them to the last byte of output. */
+  async keys(bytes: string, count: number, ms: number): Promise<number> {
+    const began = performance.now();
+    for (let index = 0; index < count; index += 1) {
+      while (performance.now() - began < (ms * index) / count) await wait(1);
+      this.type(bytes);
+    }
+    const last = performance.now();
+    await this.#settled(quietMs);
+    return Math.max(0, this.lastOutputAt - last);
+  }
+
+  /** Output during a period without keys. */
+  async watch(ms: number): Promise<{ readonly bytes: number; readonly cpuMs: number }> {
+    const before = this.received;
+    const cpu = cpuOf(this.pid);
+    await wait(ms);
+    return { bytes: this.received - before, cpuMs: cpuOf(this.pid) - cpu };
+  }
+
+  /** Ends the program with SIGTERM. Returns the milliseconds until it has ended. */
+  async end(): Promise<number> {
+    clearInterval(this.#slow);
+    const at = performance.now();
+    this.signal('SIGTERM');
+    const ended = await this.ended;
+    this.emulator.dispose();
+    return ended.at - at;
+  }
+}
+
+/** Duration of a run of Node without a terminal, in milliseconds. */
+export function runTime(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<number> {
+  const started = performance.now();
+  return new Promise(resolve => {
+    spawn(process.execPath, args, { stdio: 'ignore', env: { ...(env ?? process.env) } }).on('exit', () =>
+      resolve(performance.now() - started),
+    );
+  });
+}
+
+/** Duration of the smallest Node program, in milliseconds. */
+export const smallestProgram = (): Promise<number> => runTime(['-e', '0']);
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
