@@ -9,7 +9,8 @@ import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import { optionNames, usualOptions } from '../queries/run-options.ts';
+import { optionNames } from '../queries/run-options.ts';
+import { benchmarkActions } from '../resources/benchmarks.ts';
 import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { isRecord, own } from '../text/own.ts';
@@ -181,7 +182,7 @@ function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<C
 /** The options of runs as the service describes them, else those that other services are known to have. */
 async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
-  const known = line.name === 'train' ? usualOptions : usualEvalOptions;
+  const known = line.name === 'train' ? benchmarkActions.train.sends.usualOptions : usualEvalOptions;
   const described = await onService(line, io, async ({ service, signal }, mayAsk) => {
     const answer: Readonly<Record<string, unknown>> = mayAsk ? await service.call(operation, {}, { signal }) : {};
     return optionNames(answer).map((name): Candidate => [name, '']);

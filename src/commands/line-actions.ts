@@ -3,7 +3,7 @@
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import type { TrainingRun } from '../contract/training.ts';
-import type { RowAction, Start } from '../resources/action.ts';
+import type { RowAction, RunStart, Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { actionOf, resources } from '../resources/catalogue.ts';
 import { changeTitle, doneWords, outageWords } from '../resources/change-words.ts';
@@ -14,7 +14,7 @@ import { isTyped, typeable } from '../text/typed.ts';
 import { start } from './act.ts';
 import { resourceOrThrow } from './find.ts';
 import { replacedBy } from './production.ts';
-import { defaultSlug, deployableCheckpoint, evaluationInput, type InputOf, trainingInput } from './starts.ts';
+import { defaultSlug, deployableCheckpoint, runInput } from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
@@ -39,9 +39,9 @@ async function started<Input>({ send, kind }: Start<Input>, input: Input, contex
 
 /** Asks for what a run needs, and starts it. */
 const starting =
-  <Input extends { readonly display_name: string }>(run: Start<Input>, inputOf: InputOf<Input>): Act<Benchmark> =>
+  (run: RunStart): Act<Benchmark> =>
   async (row, { ask }, context) => {
-    const input = inputOf(row, { model: await ask('Model') }, context);
+    const input = runInput(run, row, { model: await ask('Model') }, context);
     return started(run, { ...input, display_name: await ask('Name of the run', input.display_name) }, context);
   };
 
@@ -77,8 +77,8 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
 
 /** The actions that ask for values, by command. */
 const asking: ReadonlyMap<string, Act<never>> = new Map<string, Act<never>>([
-  ['evaluate', starting(benchmarkActions.evaluate.sends, evaluationInput)],
-  ['train', starting(benchmarkActions.train.sends, trainingInput)],
+  ['evaluate', starting(benchmarkActions.evaluate.sends)],
+  ['train', starting(benchmarkActions.train.sends)],
   ['deploy', deploy],
 ]);
 

@@ -4,9 +4,15 @@ import { deploymentRoles, modelSlug } from '../contract/deployments.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
-import { type OptionsChoice, type OptionsOperation, optionNames, readRunOptions } from '../queries/run-options.ts';
+import {
+  type OptionsChoice,
+  type OptionsOperation,
+  optionNames,
+  type RunInput,
+  readRunOptions,
+} from '../queries/run-options.ts';
 import { checkpointsByStep } from '../queries/training.ts';
-import type { Start } from '../resources/action.ts';
+import type { RunStart, Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { idOf, labelOf } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
@@ -131,26 +137,22 @@ interface Chosen {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export type InputOf<Input> = (benchmark: Benchmark, chosen: Chosen, context: CommandContext) => Input;
-
-/** The input of `startEvaluation`. A run without a chosen name gets an unused one. */
-export function evaluationInput({ bench_id, label }: Benchmark, chosen: Chosen, { memory }: CommandContext) {
-  const { model, checkpoint, name, options } = chosen;
-  const model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
+/** What a start sends. A run without a chosen name gets an unused one. */
+export function runInput(
+  { kind, checkpointIsModel }: RunStart,
+  { bench_id, label }: Benchmark,
+  chosen: Chosen,
+  { memory }: CommandContext,
+): RunInput {
+  const { checkpoint, name, options } = chosen;
+  const model = chosen.model ?? checkpoint?.run?.base_model_slug ?? undefined;
   const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
-  const of = checkpoint ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}` : shortModel(model_slug ?? '');
-  const display_name = name ?? memory.freeName('run', `${label ?? bench_id} ${of}`);
-  return { bench_id, model_slug, display_name, checkpoint_id: checkpoint?.id, ...(options && { options }) };
-}
-
-/** The input of `startTraining`. A run without a chosen name gets an unused one. */
-export function trainingInput({ bench_id, label }: Benchmark, chosen: Chosen, { memory }: CommandContext) {
-  const { model, checkpoint, name, options } = chosen;
-  const base_model_slug = model ?? checkpoint?.run?.base_model_slug ?? undefined;
-  const display_name =
-    name ?? memory.freeName('training', `${label ?? bench_id} ${shortModel(base_model_slug ?? 'training')}`);
-  const parent_checkpoint_id = checkpoint?.id;
-  return { bench_id, base_model_slug, parent_checkpoint_id, display_name, ...(options && { options }) };
+  const of =
+    checkpoint && !checkpointIsModel
+      ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}`
+      : shortModel(model ?? kind);
+  const display_name = name ?? memory.freeName(kind, `${label ?? bench_id} ${of}`);
+  return { bench_id, model, display_name, checkpoint: checkpoint?.id, ...(options && { options }) };
 }
 
 /** The default slug for a checkpoint; empty if there is no name to derive it from. */
@@ -202,15 +204,10 @@ async function checkOptions(
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
 
-type RunInput = CommandInput<'evaluate'> | CommandInput<'train'>;
+type RunCommand = CommandInput<'evaluate'> | CommandInput<'train'>;
 
 /** The shared part of `evaluate` and `train`. @throws CommandError if neither a model nor a checkpoint is given */
-async function startRun<Input extends object>(
-  { args: [word], flags }: RunInput,
-  run: Start<Input> & { readonly options: OptionsOperation },
-  inputOf: InputOf<Input>,
-  io: CommandIo,
-): Promise<number> {
+async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: CommandIo): Promise<number> {
   const { model, checkpoint: from, name, option } = flags;
   if (model === undefined && from === undefined) {
     throw new CommandError(`Specify what to ${run.command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
@@ -225,15 +222,15 @@ async function startRun<Input extends object>(
       const of = { benchId: benchmark.bench_id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
       await checkOptions(run.options, options, of, context, io);
     }
-    return begin(run, inputOf(benchmark, { model, checkpoint, name, options }, context), flags, context, io);
+    return begin(run, runInput(run, benchmark, { model, checkpoint, name, options }, context), flags, context, io);
   });
 }
 
 export const evaluate = (given: CommandInput<'evaluate'>, io: CommandIo): Promise<number> =>
-  startRun(given, benchmarkActions.evaluate.sends, evaluationInput, io);
+  startRun(given, benchmarkActions.evaluate.sends, io);
 
 export const train = (given: CommandInput<'train'>, io: CommandIo): Promise<number> =>
-  startRun(given, benchmarkActions.train.sends, trainingInput, io);
+  startRun(given, benchmarkActions.train.sends, io);
 
 /** A checkpoint given by id alone, with its record if the service lists it. @throws CommandError */
 async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promise<FoundCheckpoint> {

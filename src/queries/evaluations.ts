@@ -1,13 +1,7 @@
 /** Queries and actions for evaluation runs. */
 
 import { type ListQuery, unreadableIn } from '../contract/common.ts';
-import type {
-  EvalProgress,
-  EvalRun,
-  RolloutSnapshot,
-  StartEvalBody,
-  TrajectoryReward,
-} from '../contract/evaluations.ts';
+import type { EvalProgress, EvalRun, RolloutSnapshot, TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import { errorMessage } from '../text/errors.ts';
 import { readAcross } from './across.ts';
@@ -18,6 +12,7 @@ import { type ListSource, readRows } from './lists/list.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
+import type { RunInput } from './run-options.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import type { LiveQuery } from './use-live.ts';
@@ -54,8 +49,10 @@ function observeRun(run: EvalRun): Observation {
 
 /** Evaluates a model or a checkpoint on a benchmark. */
 export const startEvaluation = action(
-  (service, { bench_id, ...body }: StartEvalBody & { readonly bench_id: string }, options) =>
-    service.call('startEval', { params: { bench_id }, body }, options),
+  (service, { bench_id, model, checkpoint, display_name = '', ...rest }: RunInput, options) => {
+    const body = { display_name, model_slug: model, checkpoint_id: checkpoint, ...rest };
+    return service.call('startEval', { params: { bench_id }, body }, options);
+  },
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
     keyed: true,

@@ -13,8 +13,14 @@ export interface OptionsChoice {
   readonly model?: string | undefined;
 }
 
-/** Options of training runs at services that do not list theirs. */
-export const usualOptions = ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'];
+/** An evaluation or a training run to start: of a model, a checkpoint, or both. */
+export interface RunInput {
+  readonly bench_id: string;
+  readonly model?: string | undefined;
+  readonly checkpoint?: string | undefined;
+  readonly display_name?: string | undefined;
+  readonly options?: Readonly<Record<string, unknown>>;
+}
 
 type Described = Readonly<Record<string, unknown>>;
 

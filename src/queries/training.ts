@@ -3,14 +3,7 @@
 import { type ListQuery, unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import type {
-  Checkpoint,
-  HeldOutReward,
-  StartTrainingBody,
-  TrainerReward,
-  TrainingProgress,
-  TrainingRun,
-} from '../contract/training.ts';
+import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
@@ -24,6 +17,7 @@ import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
 import type { RememberedStore } from './remembered/store.ts';
+import type { RunInput } from './run-options.ts';
 import type { Observation } from './statuses/store.ts';
 import { type LiveQuery, shareWhole } from './use-live.ts';
 
@@ -58,7 +52,10 @@ export function observeTraining(run: ProgressedRun): Observation {
 }
 
 export const startTraining = action(
-  (service, body: StartTrainingBody, options) => service.call('startTraining', { body }, options),
+  (service, { model, checkpoint, ...rest }: RunInput, options) => {
+    const body = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...rest };
+    return service.call('startTraining', { body }, options);
+  },
   {
     touches: [trainingKeys.all],
     keyed: true,

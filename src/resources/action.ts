@@ -6,7 +6,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import type { Action } from '../queries/action.ts';
-import type { OptionsOperation } from '../queries/run-options.ts';
+import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { Service } from '../service/index.ts';
 import type { Place } from './place.ts';
@@ -43,6 +43,19 @@ export interface Start<Input = never> extends Sending<Input> {
   readonly command: string;
   readonly prints: readonly [started: Operation, ended: Operation];
   readonly kind: string;
+}
+
+/** The start of a run on a benchmark, and what its form asks for. */
+export interface RunStart extends Start<RunInput> {
+  readonly options: OptionsOperation;
+  /** Whole-number options to ask for where the service lists none. */
+  readonly usualOptions?: readonly string[];
+  /** A checkpoint stands for a model here; otherwise it needs one. */
+  readonly checkpointIsModel?: true;
+  /** The service names the run if the user does not. */
+  readonly mayBeUnnamed?: true;
+  /** What the name of the run adds to that of the benchmark or of the checkpoint's run. */
+  readonly usualEnding: (hasCheckpoint: boolean) => string;
 }
 
 /** A request for each row, confirmed first. Its command is available in line mode too. */
@@ -98,7 +111,7 @@ type Opens<Row> = (rows: readonly Row[]) => Place | ActionWindow;
 export type RowAction<Row> = Target<Row> &
   (
     | { readonly change: Change<Row>; readonly opens?: never; readonly sends?: never }
-    | { readonly opens: Opens<Row>; readonly sends?: Sending; readonly change?: never }
+    | { readonly opens: Opens<Row>; readonly sends?: Sending | RunStart; readonly change?: never }
   );
 
 export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;

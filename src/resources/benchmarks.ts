@@ -108,6 +108,7 @@ export const benchmarkActions = {
       kind: 'run',
       prints: ['startEval', 'getEvalRun'],
       options: 'getEvalOptions',
+      usualEnding: hasCheckpoint => (hasCheckpoint ? ' checkpoint' : ' baseline'),
     },
   },
   train: {
@@ -125,6 +126,10 @@ export const benchmarkActions = {
       kind: 'training',
       prints: ['startTraining', 'getTrainingRun'],
       options: 'getTrainingOptions',
+      usualOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
+      checkpointIsModel: true,
+      mayBeUnnamed: true,
+      usualEnding: hasCheckpoint => (hasCheckpoint ? ', continued' : ' training'),
     },
   },
   build: {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { namedAgent } from '../../src/queries/agents.ts';
 import { CapabilityMissingError, PermissionError, RateLimitError } from '../../src/service/errors.ts';
-import { agentField } from '../../src/ui/views/shared/fields.ts';
+import { agentField } from '../../src/ui/views/uploads/agent-field.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const agents = [

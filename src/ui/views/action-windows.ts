@@ -9,7 +9,7 @@ export const actionWindows: Readonly<Record<ActionWindow, FunctionComponent<Acti
   complete: lazyWindow(async () => (await import('./trajectories/reward-windows.tsx')).CompleteWindow),
   continue: lazyWindow(async () => (await import('./training/checkpoint-windows.tsx')).ContinueWindow),
   deploy: lazyWindow(async () => (await import('./training/checkpoint-windows.tsx')).DeployCheckpointWindow),
-  evaluate: lazyWindow(async () => (await import('./benchmarks/evaluate.tsx')).EvaluateWindow),
+  evaluate: lazyWindow(async () => (await import('./benchmarks/start-run.tsx')).EvaluateWindow),
   'evaluate checkpoint': lazyWindow(
     async () => (await import('./training/checkpoint-windows.tsx')).EvaluateCheckpointWindow,
   ),
@@ -17,5 +17,5 @@ export const actionWindows: Readonly<Record<ActionWindow, FunctionComponent<Acti
   'replace secret': lazyWindow(async () => (await import('./secret-windows.tsx')).ReplaceSecretWindow),
   reward: lazyWindow(async () => (await import('./trajectories/reward-windows.tsx')).LogRewardWindow),
   secret: lazyWindow(async () => (await import('./secret-windows.tsx')).MissingSecretWindow),
-  train: lazyWindow(async () => (await import('./training/train.tsx')).TrainWindow),
+  train: lazyWindow(async () => (await import('./benchmarks/start-run.tsx')).TrainWindow),
 };

@@ -15,10 +15,10 @@ import { clean } from '../../text/sanitise.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useAdvise } from './shared/advice.ts';
-import { agentField, useAgents } from './shared/fields.ts';
 import { FormWindow } from './shared/form-window.tsx';
 import { PathPicker } from './shared/path-picker.tsx';
 import { ResourceListView } from './shared/resource-views.tsx';
+import { agentField, useAgents } from './uploads/agent-field.ts';
 
 export function DatasetsView({ place }: ViewProps<'list'>) {
   const shell = useShell();

@@ -3,12 +3,11 @@ import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import type { Service } from '../../../queries/workbench.tsx';
+import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
-import { EvaluateWindow } from '../benchmarks/evaluate.tsx';
+import { StartRunWindow } from '../benchmarks/start-run.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
-import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
-import { TrainWindow } from './train.tsx';
+import type { ActionWindowProps } from '../shared/windows.tsx';
 
 type WindowProps = ActionWindowProps<CheckpointSource>;
 
@@ -22,16 +21,14 @@ const idOf =
 /** On its own benchmark. */
 export function EvaluateCheckpointWindow({ row: run, onClose }: WindowProps) {
   const benchId = run.bench_id ?? '';
-  const found = useCheckpoint(idOf(run));
   const benchmark = useLive(benchmarkQuery(benchId), 'visible');
-  if (found.kind !== 'known') {
-    const error = found.kind === 'failed' ? found.error : undefined;
-    return <NoticeWindow title="Evaluate a checkpoint" error={error} onClose={onClose} />;
-  }
   return (
-    <EvaluateWindow
+    <StartRunWindow
+      start={benchmarkActions.evaluate.sends}
       row={benchmark.data ?? { bench_id: benchId }}
-      checkpoint={{ id: found.id, model: run.base_model_slug ?? undefined, name: run.display_name ?? undefined }}
+      checkpoint={idOf(run)}
+      model={run.base_model_slug ?? undefined}
+      name={run.display_name ?? undefined}
       onClose={onClose}
     />
   );
@@ -50,6 +47,11 @@ export function DeployCheckpointWindow({ row: run, onClose }: WindowProps) {
 
 export function ContinueWindow({ row: run, onClose }: WindowProps) {
   return (
-    <TrainWindow row={{ bench_id: run.bench_id ?? '', label: labelOf(run) }} parent={idOf(run)} onClose={onClose} />
+    <StartRunWindow
+      start={benchmarkActions.train.sends}
+      row={{ bench_id: run.bench_id ?? '', label: labelOf(run) }}
+      checkpoint={idOf(run)}
+      onClose={onClose}
+    />
   );
 }

@@ -22,8 +22,8 @@ import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
 import { errorLines } from '../shared/error-note.tsx';
-import { agentField, useAgents } from '../shared/fields.ts';
 import { PlainFormWindow } from '../shared/form-window.tsx';
+import { agentField, useAgents } from './agent-field.ts';
 import { UploadPreview } from './preview.tsx';
 import { UploadView } from './upload-view.tsx';
 

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/training.ts';
-import { modelsOf, optionSpecs, optionsOf, wrongFor } from '../../../../src/ui/views/shared/options.ts';
+import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
 import {
   completedSteps,
   curveSeries,
@@ -226,16 +226,20 @@ describe('options', () => {
   });
 
   it('are refused where the chosen model does not take them', () => {
-    expect(wrongFor('acme/small', byModel, { num_steps: 11 })).toBe('num steps for acme/small: From 1 to 10');
-    expect(wrongFor('acme/large', byModel, { num_steps: 11 })).toBeUndefined();
-    expect(wrongFor('acme/small', byModel, { learning_rate: 1 })).toBe('learning rate for acme/small: not taken');
-    expect(wrongFor('acme/small', byModel, { algorithm: 'reinforce_plus_plus' })).toContain('One of gspo, grpo');
-    expect(wrongFor('other', byModel, { num_steps: 99 })).toBeUndefined();
+    const specs = optionSpecs(byModel, ({ model }) => model);
+    const problem = (model: string, name: string, text: string) =>
+      specs.find(spec => spec.name === name)?.field.check?.(text, { model });
+    expect(problem('acme/small', 'num_steps', '11')).toBe('From 1 to 10 for acme/small');
+    expect(problem('acme/large', 'num_steps', '11')).toBeUndefined();
+    expect(problem('acme/small', 'learning_rate', '1')).toBe('Not taken for acme/small');
+    expect(problem('acme/small', 'learning_rate', '')).toBeUndefined();
+    expect(problem('acme/small', 'algorithm', 'reinforce_plus_plus')).toBe('One of gspo, grpo for acme/small');
+    expect(problem('other', 'num_steps', '40')).toBeUndefined();
   });
 
   it('are those seen elsewhere if it does not say', () => {
     for (const nothing of [undefined, {}, { options: [] }, { hints: 'none' }]) {
-      expect(optionSpecs(nothing, ['num_steps']).map(({ name }) => name)).toEqual(['num_steps']);
+      expect(optionSpecs(nothing, undefined, ['num_steps']).map(({ name }) => name)).toEqual(['num_steps']);
       expect(optionSpecs(nothing)).toEqual([]);
     }
   });

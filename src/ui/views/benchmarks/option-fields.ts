@@ -2,10 +2,9 @@
  * The options of an evaluation or a training run as form fields. A service that lists its options gets exactly those.
  * Services list them once for all models, or per model.
  */
-import { type Action, action } from '../../../queries/action.ts';
 import { isRecord, own } from '../../../text/own.ts';
 import { clean } from '../../../text/sanitise.ts';
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 
 type OptionValue = string | number | boolean;
 
@@ -71,8 +70,10 @@ function optionsIn(value: unknown): Options {
   return new Map(entries.flatMap(([name, option]) => (isRecord(option) ? [[name, described(option)]] : [])));
 }
 
+type OptionsByModel = ReadonlyMap<string | undefined, Options>;
+
 /** The options by model, if the service lists them per model; under an empty name otherwise. */
-function optionsByModel(offered: Fields | undefined): ReadonlyMap<string | undefined, Options> {
+function optionsByModel(offered: Fields | undefined): OptionsByModel {
   const models = offered?.['models'];
   if (!Array.isArray(models)) return new Map([[undefined, optionsIn(offered?.['options'] ?? offered)]]);
   return new Map(
@@ -115,11 +116,14 @@ function defaultWords({ defaultValue, isComputed }: Described): string {
   return defaultValue === undefined ? leftToService : String(defaultValue);
 }
 
-function specOf(name: string, option: Described): OptionSpec {
+type Check = NonNullable<FieldSpec['check']>;
+
+function specOf(name: string, option: Described, check: Check): OptionSpec {
   const shared = {
     name: `options.${name}`,
     label: name.replaceAll('_', ' '),
     help: `${option.words} ${boundsWords(option)}`.trim(),
+    check,
   };
   const choices = option.type === 'boolean' && option.choices.length === 0 ? [true, false] : option.choices;
   return {
@@ -127,7 +131,7 @@ function specOf(name: string, option: Described): OptionSpec {
     parse: text => valueIn(option.type, text) ?? text,
     field:
       choices.length === 0
-        ? { ...shared, kind: 'text', placeholder: defaultWords(option), check: value => problem(value, option) }
+        ? { ...shared, kind: 'text', placeholder: defaultWords(option) }
         : {
             ...shared,
             kind: 'choice',
@@ -143,7 +147,7 @@ function specOf(name: string, option: Described): OptionSpec {
   };
 }
 
-/** The options of all models combined: the widest bounds and all choices. `wrongFor` checks a single model. */
+/** The options of all models combined: the widest bounds and all choices. */
 function joined(all: readonly Options[]): Options {
   const options = new Map<string, Described>();
   for (const [name, option] of all.flatMap(each => [...each])) {
@@ -165,12 +169,37 @@ function widest(one: Described, other: Described): Described {
   };
 }
 
-/** The options that a service accepts. @param others whole-number options to offer if it lists none */
-export function optionSpecs(offered: Fields | undefined, others: readonly string[] = []): OptionSpec[] {
-  const options = joined([...optionsByModel(offered).values()]);
+/**
+ * The options that a service accepts. A value is checked against those of the chosen model, too.
+ *
+ * @param modelOf the model among the values of the form
+ * @param others whole-number options to offer if it lists none
+ */
+export function optionSpecs(
+  offered: Fields | undefined,
+  modelOf: (values: FormValues) => string | undefined = () => undefined,
+  others: readonly string[] = [],
+): OptionSpec[] {
+  const byModel = optionsByModel(offered);
+  const options = joined([...byModel.values()]);
   const entries =
     options.size > 0 ? [...options] : others.map(name => [name, described({ type: 'integer', min: 1 })] as const);
-  return entries.map(([name, option]) => specOf(name, option));
+  return entries.map(([name, option]) => {
+    const check: Check = (text, values = {}) => {
+      const model = modelOf(values);
+      return problem(text, option) ?? (model && problemFor(model, text, name, byModel));
+    };
+    return specOf(name, option, check);
+  });
+}
+
+/** What is wrong with a value for one model, if it has options of its own. */
+function problemFor(model: string, text: string, name: string, byModel: OptionsByModel): string | undefined {
+  const options = byModel.get(model);
+  if (!options || text.trim() === '') return undefined;
+  const option = options.get(name);
+  const words = option ? problem(text, option) : 'Not taken';
+  return words && clean`${words} for ${model}`;
 }
 
 /** The models with options of their own. */
@@ -178,39 +207,12 @@ export function modelsOf(offered: Fields | undefined): string[] {
   return [...optionsByModel(offered).keys()].filter(model => model !== undefined);
 }
 
-/** Why the service would reject the options for this model, in words; undefined if it would not. */
-export function wrongFor(model: string | undefined, offered: Fields | undefined, options: Fields): string | undefined {
-  const known = model === undefined ? undefined : optionsByModel(offered).get(model);
-  for (const [name, value] of known ? Object.entries(options) : []) {
-    const option = known?.get(name);
-    const words = option ? problem(String(value), option) : 'not taken';
-    if (words !== undefined) return clean`${name.replaceAll('_', ' ')} for ${model}: ${words}`;
-  }
-  return undefined;
-}
-
 /** The chosen options; empty ones are left to the service. */
-export function optionsOf(
-  specs: readonly OptionSpec[],
-  values: Readonly<Record<string, string>>,
-): Record<string, OptionValue> {
+export function optionsOf(specs: readonly OptionSpec[], values: FormValues): Record<string, OptionValue> {
   return Object.fromEntries(
     specs.flatMap(({ name, field, parse }) => {
       const text = own(values, field.name)?.trim() ?? '';
       return text === '' ? [] : [[name, parse(text)]];
     }),
   );
-}
-
-/** Starts a run, or fails without sending if the service would reject its options for the model. */
-export function checkingOptions<Input extends { readonly options?: Fields | undefined }, Result>(
-  start: Action<Input, Result>,
-  modelOf: (input: Input) => string | undefined,
-  offered: Fields | undefined,
-): Action<Input, Result> {
-  return action<Input, Result>((service, input, options) => {
-    const wrong = wrongFor(modelOf(input), offered, input.options ?? {});
-    if (wrong !== undefined) throw new Error(`Nothing was sent. ${wrong}.`);
-    return start(service, input, options);
-  }, start);
 }

@@ -1,0 +1,171 @@
+/** The form that starts a run on a benchmark, an evaluation or a training run, as its action declares it. */
+
+import { useState } from 'react';
+import type { Benchmark } from '../../../contract/benchmarks.ts';
+import { displayNameLength } from '../../../contract/evaluations.ts';
+import { modelList } from '../../../queries/models.ts';
+import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
+import { useList } from '../../../queries/use-list.ts';
+import { useLive } from '../../../queries/use-live.ts';
+import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import type { RunStart } from '../../../resources/action.ts';
+import { benchmarkActions } from '../../../resources/benchmarks.ts';
+import { resourceOfKind } from '../../../resources/catalogue.ts';
+import { asTitle, idOf, labelOf, recordPlace } from '../../../resources/define.ts';
+import { own } from '../../../text/own.ts';
+import { clean } from '../../../text/sanitise.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
+import { FormWindow } from '../shared/form-window.tsx';
+import { useCheckpoint } from '../shared/use-checkpoint.tsx';
+import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
+import { modelsOf, optionSpecs, optionsOf } from './option-fields.ts';
+
+interface StartRunProps extends ActionWindowProps<Benchmark> {
+  readonly start: RunStart;
+  /** The base model of the checkpoint, if the run needs it. */
+  readonly model?: string | undefined;
+  /** What the new run is named after, if not the benchmark. */
+  readonly name?: string | undefined;
+}
+
+export interface StartRunWindowProps extends StartRunProps {
+  /** Finds the checkpoint to start from; without it, the run starts from a model. */
+  readonly checkpoint?: (service: Service) => Promise<string>;
+}
+
+const noCheckpoint = async (): Promise<string> => '';
+
+export const EvaluateWindow = (props: ActionWindowProps<Benchmark>) => (
+  <StartRunWindow {...props} start={benchmarkActions.evaluate.sends} />
+);
+
+export const TrainWindow = (props: ActionWindowProps<Benchmark>) => (
+  <StartRunWindow {...props} start={benchmarkActions.train.sends} />
+);
+
+export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRunWindowProps) {
+  const { start, row: benchmark, model, onClose } = props;
+  const offer = useRunOffer(start, benchmark, model);
+  const found = useCheckpoint(checkpoint);
+  if (offer && found.kind === 'known') return <StartRunForm {...props} {...offer} checkpoint={found.id} />;
+  const error = found.kind === 'failed' ? found.error : undefined;
+  return <NoticeWindow title={titleOf(start, benchmark)} error={error} onClose={onClose} />;
+}
+
+const titleOf = ({ command }: RunStart, { label, bench_id }: Benchmark): string =>
+  `${asTitle(command)} on ${label ?? bench_id}`;
+
+/** What there is to choose from. */
+interface RunOffer {
+  readonly models: readonly { readonly slug: string; readonly name?: string | undefined }[];
+  /** The options as the service describes them. */
+  readonly offered: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Returns undefined until it is known. With a chosen model, the others are not waited for. */
+function useRunOffer({ options }: RunStart, { bench_id }: Benchmark, model: string | undefined): RunOffer | undefined {
+  const models = useList(modelList, 'visible');
+  const { data: offered, error } = useLive(runOptionsQuery(options, { benchId: bench_id, model }), 'visible');
+  const isWaiting = !models.loaded && !models.error && !model;
+  if (isWaiting || (!offered && !error)) return undefined;
+  const listed = models.rows.map(({ model_slug, model_name }) => ({ slug: model_slug, name: model_name ?? undefined }));
+  return { models: listed.length > 0 ? listed : modelsOf(offered).map(slug => ({ slug })), offered };
+}
+
+const filled = (values: FormValues, name: string): string | undefined => own(values, name)?.trim() || undefined;
+
+function StartRunForm(props: StartRunProps & RunOffer & { readonly checkpoint: string }) {
+  const { row: benchmark, start, model, offered, onClose } = props;
+  const shell = useShell();
+  const { remembered } = useWorkbench();
+  const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
+  // Created once: an answer that arrives later must not replace what was typed.
+  const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    ...fieldsOf(props, base => remembered.freeName(start.kind, base)),
+    ...specs.map(spec => spec.field),
+  ]);
+  const inputOf = (values: FormValues): RunInput => {
+    const options = optionsOf(specs, values);
+    return {
+      bench_id: benchmark.bench_id,
+      model: modelOf(values),
+      checkpoint: filled(values, 'checkpoint'),
+      display_name: filled(values, 'display_name'),
+      ...(Object.keys(options).length > 0 && { options }),
+    };
+  };
+  return (
+    <FormWindow
+      title={titleOf(start, benchmark)}
+      fields={fields}
+      action={start.send}
+      inputOf={inputOf}
+      onClose={onClose}
+      onDone={run => {
+        const resource = resourceOfKind(start.kind);
+        if (!resource) return;
+        shell.toast({ kind: 'success', text: `Started ${labelOf(resource, run)}` });
+        const place = recordPlace(resource, idOf(resource, run), resource.label?.(run));
+        shell.open({ ...place, parent: benchmark.bench_id });
+      }}
+    />
+  );
+}
+
+/** The fields that come before the options. @param freeName makes a name unused */
+function fieldsOf(
+  { row, start, model, models, name, checkpoint }: StartRunProps & RunOffer & { readonly checkpoint: string },
+  freeName: (base: string) => string,
+): FieldSpec[] {
+  const { checkpointIsModel = false } = start;
+  const isFresh = checkpoint === '';
+  return [
+    ...((checkpointIsModel ? isFresh : !model) ? [modelField(models)] : []),
+    {
+      kind: 'text',
+      name: 'display_name',
+      label: 'Name of the run',
+      initial: freeName(clean`${name ?? row.label ?? row.bench_id}${start.usualEnding(!isFresh)}`),
+      check: value => nameError(value.trim().length, start),
+    },
+    ...(checkpointIsModel && isFresh ? [] : [checkpointField(checkpoint, checkpointIsModel)]),
+  ];
+}
+
+function modelField(models: RunOffer['models']): FieldSpec {
+  const shared = { name: 'model', label: 'Model' };
+  if (models.length > 0) {
+    const options = models.map(({ slug, name }) => ({ value: slug, label: slug, ...(name ? { note: name } : {}) }));
+    return { ...shared, kind: 'choice', options };
+  }
+  return {
+    ...shared,
+    kind: 'text',
+    placeholder: 'vendor/model',
+    help: 'The list of models could not be read; type the slug.',
+    check: value => (value.trim() === '' ? 'Name a model' : undefined),
+  };
+}
+
+function nameError(length: number, { mayBeUnnamed }: RunStart): string | undefined {
+  if (length < displayNameLength.minimum && !mayBeUnnamed) return 'Give the run a name';
+  if (length > displayNameLength.maximum) return `${length} characters; at most ${displayNameLength.maximum}`;
+  return undefined;
+}
+
+function checkpointField(initial: string, isRequired: boolean): FieldSpec {
+  const check = (value: string): string | undefined => {
+    if (/\s/.test(value.trim())) return 'An id has no spaces';
+    return isRequired && value.trim() === '' ? 'Name a checkpoint' : undefined;
+  };
+  const shared = { kind: 'text', name: 'checkpoint', initial, check } as const;
+  if (isRequired) return { ...shared, label: 'From checkpoint' };
+  return {
+    ...shared,
+    label: 'Checkpoint (optional)',
+    placeholder: 'the base model itself',
+    help: 'The id of a committed checkpoint, to evaluate it instead of the base model.',
+  };
+}

@@ -1,0 +1,37 @@
+/** The field for the agent of an upload. */
+import type { Agent } from '../../../contract/models.ts';
+import { agentsQuery } from '../../../queries/agents.ts';
+import { useLive } from '../../../queries/use-live.ts';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+
+/** The agents to choose from: none if the service does not list them, and until it has. */
+export function useAgents(): readonly Agent[] {
+  return useLive(agentsQuery, 'visible').data ?? noAgents;
+}
+
+const noAgents: readonly Agent[] = [];
+
+/** More are typed: by the arrow keys one of so many would not be found. */
+const mostChoices = 30;
+
+/** @param initial the agent named before */
+export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
+  const ofProfile = 'the agent of the profile, if set';
+  const shared = { name: 'agent', label: 'Agent (optional)' };
+  if (agents.length === 0 || agents.length > mostChoices) {
+    const help =
+      agents.length === 0
+        ? 'Newer services ask for it: an id, or name: and a name.'
+        : `An id or a name; the service lists ${agents.length}.`;
+    return { ...shared, kind: 'text', initial, placeholder: ofProfile, help };
+  }
+  const isNamed = ({ agent_id, name }: Agent): boolean => [agent_id, name, `name:${name}`].includes(initial);
+  const options = agents.map(agent => {
+    const { agent_id, name } = agent;
+    // An upload that was started with the name continues under it.
+    const value = isNamed(agent) ? initial : agent_id;
+    return { value, label: name ?? agent_id, ...(name == null ? {} : { note: agent_id }) };
+  });
+  const typed = initial === '' || agents.some(isNamed) ? [] : [{ value: initial, label: initial }];
+  return { ...shared, kind: 'choice', initial, options: [{ value: '', label: ofProfile }, ...options, ...typed] };
+}
