@@ -12,10 +12,11 @@ import {
   type Usage,
 } from '../contract/inference.ts';
 import { parseWhole } from '../contract/proto-field.ts';
-import { errorOfAnswer, tooLarge, unusableAnswer } from './answer-error.ts';
-import type { OpenAnswer, Sender } from './call-plan.ts';
+import { errorOfAnswer, unusableAnswer } from './answer-error.ts';
+import type { Client } from './client.ts';
 import { ApiError, NetworkError, ResponseError } from './errors.ts';
-import { BodyTooLarge, parseJson, readBody, WireFailure } from './http.ts';
+import { parseJson, WireFailure } from './http.ts';
+import { callOperation, type OpenAnswer, openOperation, readText } from './operation.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 import type { CallFacts } from './wire-error.ts';
 
@@ -54,18 +55,23 @@ const patience = { silenceMs: 120_000, deadlineMs: undefined } as const;
 const wholeAnswerPatience = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
 
 export class Chat {
-  readonly #sender: Sender;
+  readonly #client: Client;
   #usageRefused = false;
   /** Models, with their addresses, that have answered only without streaming. */
   readonly #unstreamed = new Set<string>();
 
-  constructor(sender: Sender) {
-    this.#sender = sender;
+  constructor(client: Client) {
+    this.#client = client;
   }
 
   /** A complete answer. @throws ServiceError */
   complete(request: ChatRequest, options: CallOptions = {}): Promise<ChatCompletion> {
-    return this.#sender.call(endpoint, { body: { ...request, stream: false } }, { ...wholeAnswerPatience, ...options });
+    return callOperation(
+      this.#client,
+      endpoint,
+      { body: { ...request, stream: false } },
+      { ...wholeAnswerPatience, ...options },
+    );
   }
 
   /**
@@ -83,7 +89,7 @@ export class Chat {
       return { ...open.facts, details: { ...open.facts.details, partial } };
     };
     try {
-      for await (const event of readAnswer(open, facts, this.#sender.clock.now)) {
+      for await (const event of readAnswer(open, facts, this.#client.clock.now)) {
         if (event.kind === 'delta' && event.index === 0) {
           content += event.content ?? '';
           reasoning += event.reasoning ?? '';
@@ -102,7 +108,7 @@ export class Chat {
   /** Requests a stream unless the service has refused to stream this model. */
   async #open(request: ChatRequest, { whole = false, ...options }: ChatOptions): Promise<OpenAnswer> {
     const route = JSON.stringify([request.model, options.at]);
-    if (whole || !this.#sender.assumptions.is('streamChat') || this.#unstreamed.has(route))
+    if (whole || !this.#client.assumptions.is('streamChat') || this.#unstreamed.has(route))
       return this.#openWhole(request, options);
     try {
       return await this.#openStream(request, { ...patience, ...options });
@@ -115,20 +121,25 @@ export class Chat {
   }
 
   #openWhole(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
-    return this.#sender.open(endpoint, { body: { ...body, stream: false } }, { ...wholeAnswerPatience, ...options });
+    return openOperation(
+      this.#client,
+      endpoint,
+      { body: { ...body, stream: false } },
+      { ...wholeAnswerPatience, ...options },
+    );
   }
 
   /** Requests token counts unless the service has refused to send them. */
   async #openStream(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
-    const sender = this.#sender;
-    const asksUsage = sender.assumptions.is('streamUsage') && !this.#usageRefused;
+    const client = this.#client;
+    const asksUsage = client.assumptions.is('streamUsage') && !this.#usageRefused;
     const usage = asksUsage ? { stream_options: { include_usage: true } } : {};
     try {
-      return await sender.open(endpoint, { body: { ...body, stream: true, ...usage } }, options);
+      return await openOperation(client, endpoint, { body: { ...body, stream: true, ...usage } }, options);
     } catch (error) {
       if (!asksUsage || !(error instanceof ApiError && refusesUsage(error))) throw error;
       this.#usageRefused = true;
-      return sender.open(endpoint, { body: { ...body, stream: true } }, options);
+      return openOperation(client, endpoint, { body: { ...body, stream: true } }, options);
     }
   }
 }
@@ -217,9 +228,7 @@ function* deltaEvents(index: number, delta: Delta): Generator<ChatEvent, void> {
 /** A service that does not stream sends the whole answer, or an error with status 200. */
 async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number): AsyncGenerator<ChatEvent, void> {
   const { answer } = open;
-  const text = await readBody(answer, defaultMaxBytes).catch((error: unknown) => {
-    throw error instanceof BodyTooLarge ? tooLarge(answer, facts(), defaultMaxBytes) : error;
-  });
+  const text = await readText(answer, facts(), defaultMaxBytes);
   const body = parseJson(text);
   if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
   const read = parseWhole(chatCompletion, body);

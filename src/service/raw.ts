@@ -1,9 +1,9 @@
 /** Requests outside the contract: any path of the service, with the usual credentials, retries and redaction. */
 import * as z from 'zod/mini';
 import { endpoint, type Method } from '../contract/common.ts';
-import { tooLarge } from './answer-error.ts';
-import type { Sender } from './call-plan.ts';
-import { BodyTooLarge, readBody, WireFailure } from './http.ts';
+import type { Client } from './client.ts';
+import { WireFailure } from './http.ts';
+import { openOperation, readText } from './operation.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 
 export interface RawRequest {
@@ -17,18 +17,16 @@ export interface RawRequest {
 /** Sends the request and returns the text of the answer. @throws ServiceError */
 export type SendRaw = (request: RawRequest, options?: CallOptions) => Promise<string>;
 
-export function rawSender(sender: Sender): SendRaw {
+export function rawSender(client: Client): SendRaw {
   return async ({ method, path, body }, options = {}) => {
     const pathname = path.replace(/\?.*/s, '');
     // Braces would be placeholders.
     const pattern = pathname.replaceAll('{', '%7B').replaceAll('}', '%7D');
     const raw = endpoint({ operation: 'raw', method, path: pattern, auth: 'apiKey', response: z.unknown() });
-    const open = await sender.open(raw, {}, { ...options, at: path, payload: body });
-    const maxBytes = options.maxBytes ?? defaultMaxBytes;
+    const open = await openOperation(client, raw, {}, { ...options, at: path, payload: body });
     try {
-      return await readBody(open.answer, maxBytes);
+      return await readText(open.answer, open.facts, options.maxBytes ?? defaultMaxBytes);
     } catch (error) {
-      if (error instanceof BodyTooLarge) throw tooLarge(open.answer, open.facts, maxBytes);
       throw error instanceof WireFailure ? open.failed(error, open.facts) : error;
     } finally {
       open.end();

@@ -11,31 +11,79 @@ export type Outcome =
   /** An answer arrived that violates the contract. */
   | { readonly kind: 'not_understood' };
 
-export interface RetrySituation {
-  /** The attempt that has just ended; the first is 1. */
-  readonly attempt: number;
+/** What has been tried for a call so far. */
+export interface Tries {
+  /** Requests made. */
+  readonly attempts: number;
+  /** Of these, repeats after a wait. */
+  readonly retries: number;
+  /** Repeats after the service was lost and found again; they do not count as retries. */
+  readonly recoveries: number;
+  /** The credential was refused, and has been read again. */
+  readonly renewed: boolean;
+  /** An attempt of this write may have reached the service. */
+  readonly mayHaveHappened: boolean;
+}
+
+export const untried: Tries = { attempts: 0, retries: 0, recoveries: 0, renewed: false, mayHaveHappened: false };
+
+/** What makes a call safe to repeat. */
+export interface Repeatability {
   readonly method: Method;
+  /** Whether the call changes something on the service. */
+  readonly isWrite: boolean;
   /** A repeat is harmless: by a key that the service honours, or by the body. */
   readonly repeatable: boolean;
   /** The request has an idempotency key, which the service may not honour. */
   readonly keyed?: boolean;
-  readonly outcome: Outcome;
+}
+
+/** A failed attempt, and all that decides about the next one. */
+export interface Situation {
+  readonly call: Repeatability & {
+    /** A poll: the next poll is the retry. */
+    readonly background: boolean;
+  };
+  readonly tries: Tries;
+  /** Undefined if the caller stopped it, or no attempt can succeed. */
+  readonly outcome: Outcome | undefined;
   /** Headers of the answer, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The remedy that `remedyFor` named has worked. */
+  readonly remedied: boolean;
+  /** Until the host takes requests again. */
+  readonly gateMs: number;
+  /** Until the deadline of the call. */
+  readonly leftMs: number;
   /** A number in [0, 1). */
   readonly random: number;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-export type NoRetryReason = 'attempts' | 'service_says_no' | 'final' | 'not_repeatable' | 'wait_too_long';
-export type RetryDecision =
-  | { readonly retry: true; readonly delayMs: number }
-  | { readonly retry: false; readonly reason: NoRetryReason };
+export type StopReason =
+  | 'stopped'
+  | 'poll'
+  | 'attempts'
+  | 'service_says_no'
+  | 'final'
+  | 'not_repeatable'
+  | 'wait_too_long'
+  | 'deadline';
 
+export type Decision =
+  | { readonly again: false; readonly reason: StopReason }
+  /** The wait is the call's own; the gate of the host adds its own. `tries` counts the repeat. */
+  | {
+      readonly again: true;
+      readonly by: 'renewal' | 'recovery' | 'retry';
+      readonly waitMs: number;
+      readonly tries: Tries;
+    };
+
+/** How often a call is retried after a wait. */
 export const maximumRetries = 2;
-/** How often a call is repeated after its service was lost and found again, without counting as a retry. */
-export const maximumRecoveries = 2;
+const maximumRecoveries = 2;
 /** A longer wait is left to the user. */
 const longestWait = 60_000;
 const firstBackoff = 500;
@@ -44,36 +92,50 @@ const jitterShare = 0.25;
 
 const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
-export function decideRetry(situation: RetrySituation): RetryDecision {
-  const { attempt, outcome, headers, random, now } = situation;
-  if (attempt > maximumRetries) return { retry: false, reason: 'attempts' };
-  const word = serviceWord(headers);
-  if (word === false) return { retry: false, reason: 'service_says_no' };
-  if (word === undefined) {
-    if (!isTransient(outcome)) return { retry: false, reason: 'final' };
-    if (!mayRepeat(situation)) return { retry: false, reason: 'not_repeatable' };
+/** What may make a failed call worth repeating at once: reading its credential again, or finding the lost service. */
+export function remedyFor(tries: Tries, outcome: Outcome | undefined): 'renew' | 'recover' | undefined {
+  if (outcome?.kind === 'answer' && outcome.status === 401) return tries.renewed ? undefined : 'renew';
+  return isLost(outcome) && tries.recoveries < maximumRecoveries ? 'recover' : undefined;
+}
+
+/** Whether a failed call is sent again, and after which wait. */
+export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs, random, now }: Situation): Decision {
+  const stop = (reason: StopReason): Decision => ({ again: false, reason });
+  if (!outcome) return stop('stopped');
+  const remedy = remedied ? remedyFor(tries, outcome) : undefined;
+  // A request with a refused credential was not carried out, so even a write may be repeated.
+  if (remedy === 'renew') return { again: true, by: 'renewal', waitMs: 0, tries: { ...tries, renewed: true } };
+  if (remedy === 'recover' && (!call.isWrite || mayRepeat(call, outcome))) {
+    return { again: true, by: 'recovery', waitMs: 0, tries: { ...tries, recoveries: tries.recoveries + 1 } };
   }
+  if (call.background) return stop('poll');
+  if (tries.retries >= maximumRetries) return stop('attempts');
+  const word = serviceWord(headers);
+  if (word === false) return stop('service_says_no');
+  if (word === undefined && !isTransient(outcome)) return stop('final');
+  if (word === undefined && !mayRepeat(call, outcome)) return stop('not_repeatable');
   const asked = retryAfter(headers, now);
-  if (asked !== undefined && asked > longestWait) return { retry: false, reason: 'wait_too_long' };
-  // No wait at all would send every retry at the same moment.
-  return { retry: true, delayMs: asked || backoff(attempt, random) };
+  if (asked !== undefined && asked > longestWait) return stop('wait_too_long');
+  const retries = tries.retries + 1;
+  // A closed gate knows how long; the call's own wait is for failures unknown to it. No wait at all would send every
+  // retry at the same moment.
+  const waitMs = gateMs > 0 ? 0 : asked || backoff(retries, random);
+  if (waitMs + gateMs >= leftMs) return stop('deadline');
+  // A credential that was not renewed is not read again.
+  const renewed = tries.renewed || remedyFor(tries, outcome) === 'renew';
+  return { again: true, by: 'retry', waitMs, tries: { ...tries, retries, renewed } };
 }
 
 /** Whether repeating the request cannot make it happen twice. */
-export function mayRepeat({
-  method,
-  repeatable,
-  keyed = false,
-  outcome,
-}: Pick<RetrySituation, 'method' | 'repeatable' | 'keyed'> & { readonly outcome: Outcome | undefined }): boolean {
+function mayRepeat({ method, repeatable, keyed = false }: Repeatability, outcome: Outcome): boolean {
   if (repeatable || repeatableMethods.has(method)) return true;
   // A limited rate refuses a start before it is carried out.
-  if (keyed && outcome?.kind === 'answer' && outcome.status === 429) return true;
-  return outcome !== undefined && (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
+  if (keyed && outcome.kind === 'answer' && outcome.status === 429) return true;
+  return (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
 
 /** Whether the service was unreachable or went away before answering, rather than answering badly or slowly. */
-export function isLost(outcome: Outcome | undefined): boolean {
+function isLost(outcome: Outcome | undefined): boolean {
   return (
     outcome !== undefined && (outcome.kind === 'network' ? !outcome.final : outcome.kind === 'timeout' && !outcome.sent)
   );

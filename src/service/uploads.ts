@@ -6,19 +6,17 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
-import type { Agent } from './agents.ts';
 import { errorOfAnswer, redirected } from './answer-error.ts';
-import { type AttemptResult, Attempts, type Destination, limitTime } from './attempts.ts';
-import type { Sender } from './call-plan.ts';
+import type { Client } from './client.ts';
 import type { Place } from './connection.ts';
-import { type ErrorDetails, RequestError, type ServiceError, UploadUrlError } from './errors.ts';
-import { exchange, readErrorBody, type WireAnswer, WireFailure } from './http.ts';
-import { type AnswerHead, type CallOptions, type ServiceOptions, timeoutsOf } from './options.ts';
+import { type ErrorDetails, RequestError, UploadUrlError } from './errors.ts';
+import { readErrorBody, type WireAnswer, type WireRequest } from './http.ts';
+import { type AnswerHead, type CallOptions, type Timeouts, timeoutsOf } from './options.ts';
 import { ReachGuard } from './reach.ts';
 import { requireTls } from './request.ts';
-import type { Outcome } from './retry.ts';
-import { traceAnswer, traceRequest } from './trace.ts';
-import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, sentence, serviceNotFound } from './wire-error.ts';
+import type { Tries } from './retry.ts';
+import { type AttemptRequest, type Call, limitTime, send, type TimeLimit } from './send.ts';
+import { type CallFacts, sentence } from './wire-error.ts';
 
 /** The source of an upload: bytes, or an open file of which the first `size` bytes are sent. The file stays open. */
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
@@ -53,131 +51,154 @@ export type PutUpload = (target: UploadUrl, source: UploadSource, options?: Uplo
 
 const operation = 'putUpload';
 const chunkSize = 64 * 1024;
-/** A large file over a slow line takes long: only silence ends it. */
-const patience = { deadlineMs: undefined } as const;
 /** Error codes of object storage for an expired signature. */
 const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|SignatureDoesNotMatch|AccessDenied)$/;
 
 /** The file was changed while it was read. */
 class FileChanged extends Error {}
 
-export function uploader(sender: Sender, service: ServiceOptions): PutUpload {
+export function uploader(client: Client): PutUpload {
   return async (target, source, options = {}) => {
-    sender.requireWrites(operation);
-    const { clock, gates, connection } = sender;
-    const { logger, tracer, userAgent } = service;
-    const url = checkedAddress(target, service.allowInsecureHttp ?? false);
-    const agent = await sender.agents.get(url, 'upload');
-    const guard = await guardOf(target.path, url, sender, agent);
-    const size = source instanceof Uint8Array ? source.byteLength : source.size;
-    const timeouts = timeoutsOf(service.timeouts, { ...patience, ...options });
-    const headers = uploadHeaders(target.headers ?? {}, size, userAgent);
-    const time = limitTime(options.signal, timeouts.deadlineMs, clock.monotonic());
-    const onSent = (sent: number) => options.onProgress?.(Math.min(sent, size), size);
-    const { lookup } = guard ?? {};
-    const wire = { method: 'PUT', url, headers, agent, lookup, ...timeouts, signal: time.signal, onSent } as const;
-
-    let made = 0;
-    /** An address from before the service moved leads nowhere now. */
-    const locate = async (): Promise<Storage> => {
-      const storage = { path: url.pathname, host: url.host, place: undefined };
-      if (!connection.isOwn(url)) return storage;
-      const { details } = factsOf(url, made);
-      let place: Place;
-      try {
-        place = await connection.locate('apiKey', time.signal);
-      } catch (error) {
-        throw serviceNotFound(error, factsOf(url, made), time.signal, timeouts);
-      }
-      if (place.base.origin === url.origin) return { ...storage, place };
-      throw urlError(
-        'upload_url_expired',
-        `The service has moved since it gave the address of ${target.path}.`,
-        details,
-      );
-    };
-    const run = async (attempt: number): Promise<AttemptResult<void>> => {
-      made = attempt;
-      const facts = factsOf(url, attempt);
-      if (clock.monotonic() >= (options.untilMs ?? Number.POSITIVE_INFINITY)) {
-        return failed(
-          urlError('upload_url_expired', `The upload address of ${target.path} has expired.`, facts.details),
-        );
-      }
-      let shorter = false;
-      const body = bodyOf(source, () => {
-        shorter = true;
-      });
-      try {
-        const traced = { tracer, endpoint: { operation }, body: () => undefined, redact: facts.redact };
-        const request = { ...wire, body };
-        traceRequest(request, traced);
-        const answer = traceAnswer(await exchange(request), traced);
-        return await judge(answer, target.path, facts, url, clock.now());
-      } catch (error) {
-        if (!(error instanceof WireFailure)) throw error;
-        if (guard?.refused) return failed(tooFarInside(target.path, url, guard.refused));
-        if (!shorter) return failed(errorOfFailure(error, facts, timeouts), outcomeOfFailure(error));
-        const message = `${target.path} became shorter while it was sent. Nothing was stored. Send it again.`;
-        return failed(new RequestError(message, { ...facts.details, code: 'file_changed' }));
-      }
-    };
-    const attempts = new Attempts({
-      operation,
-      method: 'PUT',
-      isWrite: true,
-      repeatable: true,
-      background: false,
-      time,
-      gates,
-      clock,
-      logger,
-    });
+    client.requireWrites(operation);
+    const upload = new Upload(client, target, source, options);
     try {
-      for (;;) {
-        const storage = await locate();
-        const { place } = storage;
-        const isRepeated = await attempts.begin<void>(storage, gate =>
-          heldBack(factsOf(url, made), gate, time.signal, timeouts),
-        );
-        const result = await run(attempts.number);
-        const recover = async () => place !== undefined && (await connection.recover(place, time.signal));
-        if (await isRepeated(result, { recover })) continue;
-        if (result.ok) return;
-        throw result.error;
-      }
+      await upload.check();
+      await send(upload, client);
     } finally {
-      time.end();
+      upload.time.end();
     }
   };
 }
 
-/** The address of an attempt: relative to the service's location, if the service itself stores the file. */
-interface Storage extends Destination {
-  readonly place: Place | undefined;
-}
+class Upload implements Call<void> {
+  readonly operation = operation;
+  readonly method = 'PUT';
+  /** Sending the same file twice is harmless. */
+  readonly isWrite = false;
+  readonly repeatable = true;
+  readonly background = false;
+  readonly timeouts: Timeouts;
+  readonly time: TimeLimit;
+  readonly traced = { endpoint: { operation }, body: () => undefined };
+  readonly #client: Client;
+  readonly #target: UploadUrl;
+  readonly #source: UploadSource;
+  readonly #options: UploadOptions;
+  readonly #url: URL;
+  #guard: ReachGuard | undefined;
+  /** Where the service is, if it stores the file itself. */
+  #place: Place | undefined;
+  #isShorter = false;
 
-function failed(error: ServiceError, outcome?: Outcome, headers: WireAnswer['headers'] = {}): AttemptResult<void> {
-  return { ok: false, error, outcome, headers, status: error.status };
-}
-
-/** What the storage's answer means. */
-async function judge(
-  answer: WireAnswer,
-  path: string,
-  facts: CallFacts,
-  url: URL,
-  now: number,
-): Promise<AttemptResult<void>> {
-  const { status, headers } = answer;
-  if (status >= 300 && status < 400) {
-    answer.close();
-    return failed(redirected(answer, facts, url, 'Upload it again: that asks for a new address.'));
+  /** @throws RequestError if the address is unusable */
+  constructor(client: Client, target: UploadUrl, source: UploadSource, options: UploadOptions) {
+    const { timeouts, allowInsecureHttp = false } = client.options;
+    this.#client = client;
+    this.#target = target;
+    this.#source = source;
+    this.#options = options;
+    this.#url = checkedAddress(target, allowInsecureHttp);
+    // A large file over a slow line takes long: only silence ends it.
+    this.timeouts = timeoutsOf(timeouts, { deadlineMs: undefined, ...options });
+    this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
-  // A successful body is read to its end too, so that the connection can be reused.
-  const text = await readErrorBody(answer);
-  if (status >= 200 && status < 300) return { ok: true, status, value: undefined };
-  return failed(refusal(path, { status, headers, text }, facts, now), { kind: 'answer', status }, headers);
+
+  /** @throws RequestError if the address, as it is written, leads further into the user's network than the service is */
+  async check(): Promise<void> {
+    const { connection, agents } = this.#client;
+    if (connection.isOwn(this.#url)) return;
+    const { proxy } = await agents.get(this.#url, 'upload');
+    const guard = new ReachGuard(this.#url, connection.base, proxy ? async () => [] : undefined);
+    const reach = await guard.written();
+    if (reach) throw this.#tooFarInside(reach);
+    // A proxy looks up the name itself.
+    if (!proxy) this.#guard = guard;
+  }
+
+  async locate({ attempts }: Tries): Promise<URL> {
+    const { connection } = this.#client;
+    if (!connection.isOwn(this.#url)) return this.#url;
+    this.#place = await connection.locate('apiKey', this.time.signal);
+    if (this.#place.base.origin === this.#url.origin) return this.#url;
+    const what = `The service has moved since it gave the address of ${this.#target.path}.`;
+    throw urlError('upload_url_expired', what, { attempts });
+  }
+
+  async request({ attempts }: Tries): Promise<AttemptRequest> {
+    const { agents, clock, options } = this.#client;
+    const { untilMs = Number.POSITIVE_INFINITY, onProgress } = this.#options;
+    const { path, headers } = this.#target;
+    if (clock.monotonic() >= untilMs) {
+      throw urlError('upload_url_expired', `The upload address of ${path} has expired.`, { attempts });
+    }
+    const source = this.#source;
+    const size = source instanceof Uint8Array ? source.byteLength : source.size;
+    return {
+      headers: uploadHeaders(headers ?? {}, size, options.userAgent),
+      body: this.#body(),
+      agent: await agents.get(this.#url, 'upload'),
+      lookup: this.#guard?.lookup,
+      onSent: sent => onProgress?.(Math.min(sent, size), size),
+    };
+  }
+
+  #body(): WireRequest['body'] {
+    const source = this.#source;
+    if (source instanceof Uint8Array) return source;
+    const { handle, size } = source;
+    if (size === 0) return new Uint8Array();
+    const onChanged = () => {
+      this.#isShorter = true;
+    };
+    return () => Readable.from(readFile(handle, size, onChanged), { objectMode: false });
+  }
+
+  facts({ attempts }: Tries): CallFacts {
+    const { pathname: path, host, search } = this.#url;
+    return {
+      method: this.method,
+      isWrite: this.isWrite,
+      lostAdvice: 'Sending it again is harmless.',
+      unreachedAdvice: 'The service named it for uploads: check the network and the proxy settings.',
+      mayHaveHappened: false,
+      path,
+      host,
+      auth: 'shownWithout',
+      redact: redactor([search.slice(1)]),
+      details: { operation, attempts },
+    };
+  }
+
+  answered(): void {
+    if (this.#place) this.#client.connection.answered(this.#place);
+  }
+
+  async read(answer: WireAnswer, facts: CallFacts): Promise<void> {
+    const { status } = answer;
+    if (status >= 300 && status < 400) {
+      answer.close();
+      throw redirected(answer, facts, this.#url, 'Upload it again: that asks for a new address.');
+    }
+    // A successful body is read to its end too, so that the connection can be reused.
+    const text = await readErrorBody(answer);
+    if (status >= 300) throw refusal(this.#target.path, { ...answer, text }, facts, this.#client.clock.now());
+  }
+
+  failed({ details }: CallFacts): RequestError | undefined {
+    const refused = this.#guard?.refused;
+    if (refused) return this.#tooFarInside(refused);
+    if (!this.#isShorter) return undefined;
+    const message = `${this.#target.path} became shorter while it was sent. Nothing was stored. Send it again.`;
+    return new RequestError(message, { ...details, code: 'file_changed' });
+  }
+
+  async recover(): Promise<boolean> {
+    return this.#place !== undefined && this.#client.connection.recover(this.#place, this.time.signal);
+  }
+
+  #tooFarInside(reach: string): RequestError {
+    return unusableAddress(this.#target.path, `leads to ${this.#url.host} (${reach}), where the service itself is not`);
+  }
 }
 
 function unusableAddress(path: string, what: string): RequestError {
@@ -194,27 +215,6 @@ function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boole
   return url;
 }
 
-const tooFarInside = (path: string, { host }: URL, reach: string): RequestError =>
-  unusableAddress(path, `leads to ${host} (${reach}), where the service itself is not`);
-
-/**
- * Judges the connections to a storage; undefined if the service itself stores the file, or a proxy looks up the name.
- *
- * @throws RequestError if the address, as it is written, leads further into the user's network than the service is
- */
-async function guardOf(
-  path: string,
-  url: URL,
-  { connection }: Sender,
-  { proxy }: Agent,
-): Promise<ReachGuard | undefined> {
-  if (connection.isOwn(url)) return undefined;
-  const guard = new ReachGuard(url, connection.base, proxy ? async () => [] : undefined);
-  const reach = await guard.written();
-  if (reach) throw tooFarInside(path, url, reach);
-  return proxy ? undefined : guard;
-}
-
 /** The headers that storages sign: of S3, Google Cloud Storage and Azure. A service chooses no others, such as cookies. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
@@ -224,22 +224,6 @@ function uploadHeaders(given: Readonly<Record<string, string>>, size: number, us
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => storageHeader.test(name) && name !== 'content-length');
   return { 'user-agent': userAgent, ...Object.fromEntries(signed), 'content-length': String(size) };
-}
-
-function factsOf(url: URL, attempt: number): CallFacts {
-  return {
-    method: 'PUT',
-    // Sending the same file twice is harmless.
-    isWrite: false,
-    lostAdvice: 'Sending it again is harmless.',
-    unreachedAdvice: 'The service named it for uploads: check the network and the proxy settings.',
-    mayHaveHappened: false,
-    path: url.pathname,
-    host: url.host,
-    auth: 'shownWithout',
-    redact: redactor([url.search.slice(1)]),
-    details: { operation, attempts: attempt },
-  };
 }
 
 /** Takes only the code from a storage's answer: the rest repeats the signature. */
@@ -264,16 +248,10 @@ function refusal(
 
 function urlError(code: string, what: string, details: ErrorDetails): UploadUrlError {
   return new UploadUrlError(`${what} Nothing was stored. Upload it again: that asks for a new address.`, {
+    operation,
     ...details,
     code,
   });
-}
-
-function bodyOf(source: UploadSource, onChanged: () => void): Uint8Array | (() => Readable) {
-  if (source instanceof Uint8Array) return source;
-  const { handle, size } = source;
-  if (size === 0) return new Uint8Array();
-  return () => Readable.from(readFile(handle, size, onChanged), { objectMode: false });
 }
 
 /** Reads by position, so that an attempt can be repeated and other readers of the file are not disturbed. */

@@ -1,8 +1,7 @@
 /** Credentials that change while the program runs: tokens that expire, keys that are rotated. */
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { Attempts, limitTime } from '../../src/service/attempts.ts';
-import { AuthenticationError, RateLimitError, type ServiceError } from '../../src/service/errors.ts';
+import { describe, expect, it } from 'vitest';
+import type { ServiceError } from '../../src/service/errors.ts';
 import { Gates } from '../../src/service/gate.ts';
 import type { Service } from '../../src/service/index.ts';
 import {
@@ -16,7 +15,6 @@ import {
   serviceAt,
   stream,
 } from './hostile-server.ts';
-import { manualClock } from './manual-clock.ts';
 
 const page = json({ items: [], has_more: false });
 const denied = refusal(401, 'authentication_error', 'invalid_api_key');
@@ -133,38 +131,18 @@ describe('a credential', () => {
 });
 
 it('a refused credential is no longer the reason once it is renewed: what holds the call back then is', async () => {
-  const clock = manualClock();
-  const gates = new Gates(clock);
-  const time = limitTime(undefined, 20_000, clock.monotonic());
-  onTestFinished(time.end);
-  const attempts = new Attempts({
-    operation: 'listBenchmarks',
-    method: 'GET',
-    isWrite: false,
-    repeatable: true,
-    background: false,
-    time,
-    gates,
-    clock,
-    logger: undefined,
-  });
-  const heldBack = new RateLimitError('The service limits the rate.', {});
-  const begin = () => attempts.begin({ path: '/', host: 'one.example' }, () => heldBack);
-  const isRepeated = await begin();
-  const refused = {
-    ok: false,
-    status: 401,
-    error: new AuthenticationError('It is refused.', { status: 401 }),
-    outcome: { kind: 'answer', status: 401 },
-    headers: {},
-  } as const;
-  const renew = async () => {
+  const server = await hostileServer(denied);
+  const gates = new Gates();
+  let read = 0;
+  const apiKey = async () => {
+    read += 1;
     // Meanwhile another call meets a rate limit.
-    gates.of('one.example').limit(60_000);
-    return true;
+    if (read === 2) gates.of(new URL(server.url).host).limit(60_000);
+    return `key-${read}`;
   };
-  expect(await isRepeated(refused, { recover: async () => false, renew })).toBe(true);
-  await expect(begin()).rejects.toBe(heldBack);
+  const { service } = serviceAt(server.url, { apiKey, gates });
+  const error = await errorOf(service.call('listBenchmarks', {}, { deadlineMs: 20_000 }));
+  expect(error).toMatchObject({ kind: 'rate_limit', code: 'rate_limited', attempts: 1 });
 });
 
 describe('a credential that is refused for good', () => {

@@ -1,26 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import {
-  decideRetry,
+  decide as decideOn,
   mayHaveTakenEffect,
   RetryBudget,
-  type RetrySituation,
+  remedyFor,
   retryAfter,
+  type Situation,
+  type Tries,
+  untried,
 } from '../../src/service/retry.ts';
 
 const now = Date.parse('2026-03-04T05:06:07Z');
 
-function decide(situation: Partial<RetrySituation>) {
-  return decideRetry({
-    attempt: 1,
-    method: 'GET',
-    repeatable: false,
+type Given = Partial<Omit<Situation, 'call' | 'tries'> & Situation['call'] & Tries>;
+
+function decide({
+  method = 'GET',
+  isWrite = method !== 'GET',
+  repeatable = false,
+  keyed = false,
+  background = false,
+  ...given
+}: Given) {
+  const { attempts = 1, retries = 0, recoveries = 0, renewed = false, mayHaveHappened = false, ...situation } = given;
+  return decideOn({
+    call: { method, isWrite, repeatable, keyed, background },
+    tries: { attempts, retries, recoveries, renewed, mayHaveHappened },
     outcome: { kind: 'answer', status: 503 },
     headers: {},
+    remedied: false,
+    gateMs: 0,
+    leftMs: Number.POSITIVE_INFINITY,
     random: 1,
     now,
     ...situation,
   });
 }
+
+const waits = (waitMs: number) => expect.objectContaining({ again: true, by: 'retry', waitMs });
 
 const answered = (status: number) => ({ kind: 'answer', status }) as const;
 const unsent = { kind: 'network', sent: false } as const;
@@ -44,7 +61,7 @@ describe('which outcomes are tried again', () => {
     [422, false],
     [302, false],
   ])('status %i: %s', (status, retry) => {
-    expect(decide({ outcome: answered(status) }).retry).toBe(retry);
+    expect(decide({ outcome: answered(status) }).again).toBe(retry);
   });
 
   it.each([
@@ -54,7 +71,7 @@ describe('which outcomes are tried again', () => {
     ['a certificate that stays wrong', { kind: 'network', sent: false, final: true } as const, false],
     ['an answer that was not understood', { kind: 'not_understood' } as const, false],
   ])('%s', (_, outcome, retry) => {
-    expect(decide({ outcome }).retry).toBe(retry);
+    expect(decide({ outcome }).again).toBe(retry);
   });
 });
 
@@ -73,24 +90,24 @@ describe('which requests are tried again', () => {
     ['POST', true, answered(503), true],
     ['POST', true, answered(400), false],
   ] as const)('%s, repeatable %s, %o: %s', (method, repeatable, outcome, retry) => {
-    expect(decide({ method, repeatable, outcome }).retry).toBe(retry);
+    expect(decide({ method, repeatable, outcome }).again).toBe(retry);
   });
 });
 
 describe('the word of the service', () => {
   it.each(['service-should-retry', 'x-should-retry', 'acme-should-retry'])('%s decides above everything', name => {
-    expect(decide({ headers: { [name]: 'false' } })).toEqual({ retry: false, reason: 'service_says_no' });
-    expect(decide({ headers: { [name]: ' True ' }, method: 'POST', outcome: answered(400) }).retry).toBe(true);
+    expect(decide({ headers: { [name]: 'false' } })).toEqual({ again: false, reason: 'service_says_no' });
+    expect(decide({ headers: { [name]: ' True ' }, method: 'POST', outcome: answered(400) }).again).toBe(true);
   });
 
   it('is careful if it contradicts itself, and deaf to what is no word', () => {
-    expect(decide({ headers: { 'a-should-retry': 'true', 'b-should-retry': 'false' } }).retry).toBe(false);
-    expect(decide({ headers: { 'a-should-retry': 'perhaps' } }).retry).toBe(true);
-    expect(decide({ headers: { 'should-retry-never': 'false' } }).retry).toBe(true);
+    expect(decide({ headers: { 'a-should-retry': 'true', 'b-should-retry': 'false' } }).again).toBe(false);
+    expect(decide({ headers: { 'a-should-retry': 'perhaps' } }).again).toBe(true);
+    expect(decide({ headers: { 'should-retry-never': 'false' } }).again).toBe(true);
   });
 
   it('does not lift the number of attempts', () => {
-    expect(decide({ attempt: 3, headers: { 'x-should-retry': 'true' } })).toEqual({ retry: false, reason: 'attempts' });
+    expect(decide({ retries: 2, headers: { 'x-should-retry': 'true' } })).toEqual({ again: false, reason: 'attempts' });
   });
 });
 
@@ -119,16 +136,108 @@ describe('how long it waits', () => {
   });
 
   it('waits as long as it is asked to, up to a minute, and gives up beyond', () => {
-    expect(decide({ headers: { 'retry-after': '60' } })).toEqual({ retry: true, delayMs: 60_000 });
-    expect(decide({ headers: { 'retry-after': '61' } })).toEqual({ retry: false, reason: 'wait_too_long' });
-    expect(decide({ headers: { 'retry-after': '3600', 'x-should-retry': 'true' } }).retry).toBe(false);
+    expect(decide({ headers: { 'retry-after': '60' } })).toEqual(waits(60_000));
+    expect(decide({ headers: { 'retry-after': '61' } })).toEqual({ again: false, reason: 'wait_too_long' });
+    expect(decide({ headers: { 'retry-after': '3600', 'x-should-retry': 'true' } }).again).toBe(false);
   });
 
   it('doubles from half a second, less a random share', () => {
-    expect(decide({ attempt: 1, random: 1 })).toEqual({ retry: true, delayMs: 500 });
-    expect(decide({ attempt: 1, random: 0 })).toEqual({ retry: true, delayMs: 375 });
-    expect(decide({ attempt: 2, random: 1 })).toEqual({ retry: true, delayMs: 1_000 });
-    expect(decide({ attempt: 3 })).toEqual({ retry: false, reason: 'attempts' });
+    expect(decide({ retries: 0, random: 1 })).toEqual(waits(500));
+    expect(decide({ retries: 0, random: 0 })).toEqual(waits(375));
+    expect(decide({ retries: 1, random: 1 })).toEqual(waits(1_000));
+    expect(decide({ retries: 2 })).toEqual({ again: false, reason: 'attempts' });
+  });
+});
+
+describe('the state of the attempts', () => {
+  const refused = answered(401);
+  const timeout = (sent: boolean) => ({ kind: 'timeout', sent }) as const;
+  const final = { kind: 'network', sent: false, final: true } as const;
+
+  it.each<[string, Partial<Tries>, Situation['outcome'], ReturnType<typeof remedyFor>]>([
+    ['a refused credential', {}, refused, 'renew'],
+    ['one that is refused again', { renewed: true }, refused, undefined],
+    ['a refusal for another reason', {}, answered(403), undefined],
+    ['a connection that was lost', {}, lost, 'recover'],
+    ['one that was not made', {}, unsent, 'recover'],
+    ['one that was not made in time', {}, timeout(false), 'recover'],
+    ['a service that is slow', {}, timeout(true), undefined],
+    ['a certificate that stays wrong', {}, final, undefined],
+    ['a service that was found once', { recoveries: 1 }, lost, 'recover'],
+    ['a service that was found twice', { recoveries: 2 }, lost, undefined],
+    ['a caller who stopped the call', {}, undefined, undefined],
+  ])('%s has the remedy that can help', (_, tries, outcome, remedy) => {
+    expect(remedyFor({ ...untried, ...tries }, outcome)).toBe(remedy);
+  });
+
+  it.each<[string, Given, object]>([
+    [
+      'a renewed credential is used at once, by a write too',
+      { method: 'POST', outcome: refused, remedied: true },
+      { again: true, by: 'renewal', waitMs: 0, tries: { ...untried, attempts: 1, renewed: true } },
+    ],
+    ['one that was not renewed ends the call', { outcome: refused }, { again: false, reason: 'final' }],
+    [
+      'but the service may want it again, and is not asked for a third',
+      { outcome: refused, headers: { 'x-should-retry': 'true' } },
+      { again: true, by: 'retry', waitMs: 500, tries: { ...untried, attempts: 1, retries: 1, renewed: true } },
+    ],
+    [
+      'a found service is asked at once, and that is no retry',
+      { outcome: lost, remedied: true, retries: 2 },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, retries: 2, recoveries: 1 } },
+    ],
+    [
+      'by a poll too',
+      { outcome: lost, remedied: true, background: true },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, recoveries: 1 } },
+    ],
+    [
+      'by a write that did not leave',
+      { method: 'POST', outcome: unsent, remedied: true },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, recoveries: 1 } },
+    ],
+    [
+      'by a POST that writes nothing',
+      { method: 'POST', isWrite: false, outcome: lost, remedied: true },
+      { again: true, by: 'recovery', waitMs: 0, tries: { ...untried, attempts: 1, recoveries: 1 } },
+    ],
+    [
+      'not by a write that may have happened',
+      { method: 'POST', outcome: lost, remedied: true },
+      { again: false, reason: 'not_repeatable' },
+    ],
+    ['a poll is not retried', { background: true }, { again: false, reason: 'poll' }],
+    [
+      'nor is what was stopped',
+      { outcome: undefined, headers: { 'x-should-retry': 'true' } },
+      { again: false, reason: 'stopped' },
+    ],
+    [
+      'a keyed write is, where it was refused for the rate',
+      { method: 'POST', keyed: true, outcome: answered(429) },
+      { again: true, by: 'retry', waitMs: 500, tries: { ...untried, attempts: 1, retries: 1 } },
+    ],
+    [
+      'not where it was not',
+      { method: 'POST', keyed: true, outcome: answered(503) },
+      { again: false, reason: 'not_repeatable' },
+    ],
+    [
+      'a closed gate waits in place of the call',
+      { gateMs: 70_000, headers: { 'retry-after': '9' } },
+      { again: true, by: 'retry', waitMs: 0, tries: { ...untried, attempts: 1, retries: 1 } },
+    ],
+    ['the deadline leaves no time', { leftMs: 500 }, { again: false, reason: 'deadline' }],
+    ['or just enough', { leftMs: 501 }, waits(500)],
+    ['not even for the gate', { gateMs: 700, leftMs: 700 }, { again: false, reason: 'deadline' }],
+    [
+      'what may have happened is kept',
+      { mayHaveHappened: true },
+      { again: true, by: 'retry', waitMs: 500, tries: { ...untried, attempts: 1, retries: 1, mayHaveHappened: true } },
+    ],
+  ])('%s', (_, given, decision) => {
+    expect(decide(given)).toEqual(decision);
   });
 });
 

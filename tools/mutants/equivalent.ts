@@ -89,15 +89,15 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The bytes of a certificate are as good as its text, for Node and for the pattern.',
   },
   {
-    file: 'src/service/call-plan.ts',
+    file: 'src/service/operation.ts',
     before: 'target?.apiKey',
     after: 'target.apiKey',
     reason: 'A place that came from a supervisor is asked of the same again.',
   },
   {
-    file: 'src/service/call-plan.ts',
-    before: 'credential?.value',
-    after: 'credential.value',
+    file: 'src/service/operation.ts',
+    before: 'this.#credential?.value',
+    after: 'this.#credential.value',
     reason: 'What was refused was sent, with a credential.',
   },
   {

@@ -1,0 +1,55 @@
+/** What all calls of a service share, and what they have learned about it. */
+import { Agents } from './agents.ts';
+import { Assumptions } from './assumptions.ts';
+import { Capabilities } from './capabilities.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { Connection, Credentials } from './connection.ts';
+import { ReadOnlyError } from './errors.ts';
+import { Gates } from './gate.ts';
+import { ServiceGeneration } from './generation.ts';
+import type { ServiceOptions } from './options.ts';
+
+export class Client {
+  readonly options: ServiceOptions;
+  readonly connection: Connection;
+  readonly credentials: Credentials;
+  readonly agents: Agents;
+  readonly clock: Clock;
+  readonly gates: Gates;
+  readonly assumptions: Assumptions;
+  readonly capabilities: Capabilities;
+  readonly generation: ServiceGeneration;
+  /** Whether an answer has said that it repeats that of an earlier request with the same key. */
+  hasReplayed = false;
+  /** How often the connections have been closed. */
+  closeCount = 0;
+
+  /** @throws RequestError if an address or an assumption of the profile is wrong */
+  constructor(options: ServiceOptions) {
+    this.options = options;
+    this.credentials = new Credentials(options);
+    this.agents = new Agents(options.caFile);
+    this.clock = options.clock ?? systemClock;
+    this.generation = new ServiceGeneration(options.generation, options.generationMemory, this.clock.now);
+    this.assumptions = new Assumptions(options.assumptions, () => this.generation.current);
+    this.capabilities = new Capabilities(this.clock);
+    this.connection = new Connection(options, () => this.capabilities.forget());
+    this.gates = options.gates ?? new Gates(this.clock);
+  }
+
+  /** @throws ReadOnlyError if the service is read-only */
+  requireWrites(operation?: string): void {
+    if (this.options.readOnly) throw new ReadOnlyError(operation);
+  }
+
+  /** Whether the service is known to carry out a request once, however often it gets the same key. */
+  get honoursKeys(): boolean {
+    return this.connection.isSupervised || this.assumptions.is('honoursIdempotencyKey') || this.hasReplayed;
+  }
+
+  /** Closes every connection without making one. */
+  async close(): Promise<void> {
+    this.closeCount += 1;
+    await this.agents.close();
+  }
+}

@@ -1,0 +1,211 @@
+/** Sends a call: one attempt after another, until one succeeds or no other may follow. */
+import { requestIdOf } from './answer-error.ts';
+import type { Clock } from './clock.ts';
+import { ServiceError } from './errors.ts';
+import type { Gates, RateLimitGate } from './gate.ts';
+import { deadlineReached, exchange, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
+import type { ServiceOptions, Timeouts } from './options.ts';
+import {
+  decide,
+  isTransient,
+  type Outcome,
+  type Repeatability,
+  remedyFor,
+  retryAfter,
+  type Tries,
+  untried,
+} from './retry.ts';
+import { type Traced, traceAnswer, traceRequest } from './trace.ts';
+import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
+
+/** What an attempt adds to what its call already says. */
+export type AttemptRequest = Omit<WireRequest, 'url' | 'method' | 'signal' | keyof Timeouts>;
+
+/** Where a call goes, what it sends, how its answer is read, and what helps after a failure. */
+export interface Call<Value> extends Repeatability {
+  readonly operation: string;
+  /** Not retried, and last in line at the gate. */
+  readonly background: boolean;
+  readonly timeouts: Timeouts;
+  readonly time: TimeLimit;
+  /** What the tracer may show. */
+  readonly traced: Pick<Traced, 'endpoint' | 'body'>;
+  /** Facts for errors. */
+  readonly facts: (tries: Tries) => CallFacts;
+  /** The address of the next attempt. @throws ServiceError */
+  readonly locate: (tries: Tries) => Promise<URL>;
+  /** What the next attempt sends. @throws ServiceError, WireFailure once the call is stopped */
+  readonly request: (tries: Tries) => Promise<AttemptRequest>;
+  /** Called with each answer before its body is read. */
+  readonly answered: (answer: WireAnswer, facts: CallFacts) => void;
+  /** Reads an answer, whatever its status. @throws ServiceError for a refusal, WireFailure */
+  readonly read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>;
+  /** The error of a failed connection, if the call itself was the reason: no other attempt helps. */
+  readonly failed?: (facts: CallFacts) => ServiceError | undefined;
+  /** After a lost connection. Whether the service was found again. */
+  readonly recover: () => Promise<boolean>;
+  /** After a refused credential. True if another one has been read since, otherwise the error to end with. */
+  readonly renew?: (refusal: ServiceError) => Promise<true | ServiceError>;
+}
+
+/** How an attempt ended. Without an `outcome` no other follows. */
+type Attempt<Value> = {
+  readonly tries: Tries;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+} & (
+  | { readonly ok: true; readonly value: Value }
+  | {
+      readonly ok: false;
+      readonly error: ServiceError;
+      readonly outcome: Outcome | undefined;
+      readonly headers: Readonly<Record<string, string>>;
+    }
+);
+
+/** What all calls of a service share. */
+export interface Sending {
+  readonly options: Pick<ServiceOptions, 'logger' | 'tracer'>;
+  readonly gates: Gates;
+  readonly clock: Clock;
+}
+
+/** Sends the call, again if that may be done, and gives what its answer is read as. @throws ServiceError */
+export async function send<Value>(call: Call<Value>, { options, gates, clock }: Sending): Promise<Value> {
+  const { operation, method, background, time } = call;
+  let tries = untried;
+  /** The error of the last attempt, unless it was of a credential that has been renewed since. */
+  let last: ServiceError | undefined;
+  for (;;) {
+    const url = await located(call, tries);
+    const gate = gates.of(url.host);
+    const inTime = await gate.pass({ signal: time.signal, endsAt: time.endsAt, background });
+    const { aborted } = time.signal;
+    if (aborted || !inTime) throw (!aborted && last) || heldBack(call.facts(tries), gate, time.signal, call.timeouts);
+
+    const startedAt = clock.monotonic();
+    const attempt = await run(call, url, tries, options);
+    report(attempt, gate, clock.now());
+    const { status, requestId } = attempt;
+    const ms = Math.round(clock.monotonic() - startedAt);
+    const line = { operation, method, path: url.pathname, attempt: tries.attempts + 1, ms, status, requestId };
+    if (attempt.ok) {
+      options.logger?.(line);
+      return attempt.value;
+    }
+
+    const { error, outcome, headers } = attempt;
+    tries = attempt.tries;
+    const remedy = remedyFor(tries, outcome);
+    const renewal = remedy === 'renew' ? await call.renew?.(error) : undefined;
+    const remedied = renewal === true || (remedy === 'recover' && (await call.recover()));
+    const gateMs = gate.remaining();
+    const [leftMs, random, now] = [time.endsAt - clock.monotonic(), clock.random(), clock.now()];
+    const next = decide({ call, tries, outcome, headers, remedied, gateMs, leftMs, random, now });
+    const isRetry = next.again && next.by === 'retry';
+    if (!next.again || (isRetry && !gate.takeRetry())) {
+      options.logger?.({ ...line, error: error.kind });
+      throw renewal instanceof ServiceError ? renewal : error;
+    }
+    tries = next.tries;
+    const retryInMs = isRetry ? Math.round(next.waitMs + gateMs) : 0;
+    options.logger?.({ ...line, error: error.kind, retryInMs, ...(isRetry && { retry: tries.retries }) });
+    if (next.by === 'recovery') gate.restarted();
+    if (next.by !== 'renewal') last = error;
+    if (next.waitMs > 0) await clock.sleep(next.waitMs, time.signal);
+  }
+}
+
+async function located(call: Call<unknown>, tries: Tries): Promise<URL> {
+  try {
+    return await call.locate(tries);
+  } catch (error) {
+    throw serviceNotFound(error, call.facts(tries), call.time.signal, call.timeouts);
+  }
+}
+
+async function run<Value>(
+  call: Call<Value>,
+  url: URL,
+  before: Tries,
+  { tracer }: Sending['options'],
+): Promise<Attempt<Value>> {
+  const { method, timeouts, time } = call;
+  let tries = before;
+  let answer: WireAnswer | undefined;
+  let head: { readonly status: number; readonly requestId: string | undefined } | undefined;
+  try {
+    const request = { ...(await call.request(tries)), method, url, ...timeouts, signal: time.signal };
+    tries = { ...before, attempts: before.attempts + 1 };
+    const facts = call.facts(tries);
+    const traced = { ...call.traced, tracer, redact: facts.redact };
+    traceRequest(request, traced);
+    answer = traceAnswer(await exchange(request), traced);
+    head = { status: answer.status, requestId: requestIdOf(answer.headers, facts.redact) };
+    call.answered(answer, facts);
+    return { ...head, ok: true, value: await call.read(answer, facts), tries };
+  } catch (error) {
+    const facts = call.facts(tries);
+    const failed = (reason: ServiceError, outcome?: Outcome, headers: WireAnswer['headers'] = {}): Attempt<Value> => {
+      const mayHaveHappened = tries.mayHaveHappened || reason.outcomeUnknown;
+      return { ...head, ok: false, error: reason, outcome, headers, tries: { ...tries, mayHaveHappened } };
+    };
+    if (error instanceof WireFailure) {
+      const own = call.failed?.(facts);
+      return own ? failed(own) : failed(errorOfFailure(error, facts, timeouts, head), outcomeOfFailure(error));
+    }
+    if (!(error instanceof ServiceError) || !answer) throw error;
+    const { status, headers } = answer;
+    if (status < 300) return failed(error, { kind: 'not_understood' });
+    return failed(error, { kind: 'answer', status }, status < 400 ? {} : headers);
+  }
+}
+
+/** Reports how an attempt ended to the gate of its host. */
+function report(attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
+  if (attempt.ok) gate.succeeded();
+  // Cancelled by the caller: that says nothing about the host.
+  if (attempt.ok || !attempt.outcome) return;
+  const { outcome, error, headers } = attempt;
+  const asked = retryAfter(headers, now);
+  const isLimited = outcome.kind === 'answer' && (outcome.status === 429 || error.kind === 'rate_limit');
+  if (isLimited) gate.limit(asked);
+  else if (isTransient(outcome) && asked !== undefined) gate.failed(asked);
+  else if (!isTransient(outcome)) gate.answered();
+  else if (!('sent' in outcome) || outcome.sent) gate.failed();
+  else gate.unreachable();
+}
+
+/** The signal of a call: it aborts with the caller's, or with `deadlineReached` when time is up. */
+export interface TimeLimit {
+  readonly signal: AbortSignal;
+  /** On the monotonic clock. */
+  readonly endsAt: number;
+  /** Removes the deadline; only the caller's signal counts from then on. */
+  readonly lift: () => void;
+  /** Releases the caller's signal and the timer. */
+  readonly end: () => void;
+}
+
+/** @param now on the monotonic clock */
+export function limitTime(caller: AbortSignal | undefined, ms: number | undefined, now: number): TimeLimit {
+  const controller = new AbortController();
+  const cancel = () => controller.abort(isTimeout(caller?.reason) ? deadlineReached : undefined);
+  if (caller?.aborted) cancel();
+  caller?.addEventListener('abort', cancel, { once: true });
+  const timer = ms === undefined ? undefined : setTimeout(() => controller.abort(deadlineReached), ms);
+  return {
+    signal: controller.signal,
+    endsAt: ms === undefined ? Number.POSITIVE_INFINITY : now + ms,
+    lift: () => clearTimeout(timer),
+    end: () => {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', cancel);
+    },
+  };
+}
+
+/** Whether the signal was aborted by `AbortSignal.timeout`, not by the user. */
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
+}
