@@ -62,12 +62,12 @@ export const mayBeChosenBySameTasks = ({ parent_checkpoint_id, split, held_out_s
   Boolean(parent_checkpoint_id) && (split == null || held_out_split === undefined || split === held_out_split);
 
 /**
- * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, so that it
- * is of fewer than it seems.
+ * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, or may have none,
+ * so that it is of fewer than it seems; `0.877 n=?` where nobody said of how many it is.
  */
 export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: string | null | undefined): string {
-  const isShort = graded !== undefined && total !== undefined && graded < total;
-  return mean !== undefined && isShort && hasEnded(status) ? `${reward(mean)} n=${graded}` : reward(mean);
+  const isWhole = graded !== undefined && total !== undefined && graded >= total;
+  return mean !== undefined && !isWhole && hasEnded(status) ? `${reward(mean)} n=${graded ?? '?'}` : reward(mean);
 }
 
 /** The same for a run's record. Until the run has ended, a mean missing from the record is unknown, not none. */

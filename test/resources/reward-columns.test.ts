@@ -89,7 +89,7 @@ describe('the table of runs', () => {
       ['b', { mean: 0.1, graded: undefined, total: undefined }],
     ]);
     const column = runColumns.find(({ id }) => id === 'mean');
-    expect(withMeans(rows, means).map(row => column?.text?.(row))).toEqual(['0.410 so far', '0.500']);
+    expect(withMeans(rows, means).map(row => column?.text?.(row))).toEqual(['0.410 so far', '0.500 n=?']);
     expect(withMeans(rows, new Map())).toBe(rows);
   });
 
@@ -110,15 +110,17 @@ describe('the table of runs', () => {
     // Nobody says that it has ended.
     expect(said({ status: null, reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
     expect(said({ status: 'failed' })).toEqual(['none', 'mean: none']);
-    expect(said({ status: 'completed', reward_mean: 0.5 })).toEqual(['0.500', 'mean: 0.500']);
+    expect(said({ status: 'completed', reward_mean: 0.5 })).toEqual(['0.500 n=?', 'mean: 0.500']);
   });
 
-  it('says of how many rewards the mean is, where a run has ended and some are missing', () => {
+  it('says of how many rewards the mean is, where a run has ended and some are missing or may be', () => {
     const column = runColumns.find(({ id }) => id === 'mean');
     const cell = (row: Partial<EvalRun>) => column?.text?.({ eval_run_id: 'a', status: 'completed', ...row });
     expect(cell({ reward_mean: 0.877, reward_count: 163, total_rollouts: 200 })).toBe('0.877 n=163');
     expect(cell({ reward_mean: 0.877, reward_count: 200, total_rollouts: 200 })).toBe('0.877');
-    expect(cell({ reward_mean: 0.877, reward_count: 163 })).toBe('0.877');
+    expect(cell({ reward_mean: 0.877, reward_count: 163 })).toBe('0.877 n=163');
+    expect(cell({ reward_mean: 0.877 })).toBe('0.877 n=?');
+    expect(cell({ reward_mean: 0.877, total_rollouts: 200 })).toBe('0.877 n=?');
     expect(cell({ reward_count: 0, total_rollouts: 200 })).toBe('none');
     expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 so far');
     const seen = new Map([['a', { mean: 0.9, graded: 163, total: 200 }]]);

@@ -116,7 +116,7 @@ describe('Watch', () => {
     const screen = openWorld(run, { view: 'watch' });
     await screen.waitFor(text => /▸ baseline +● running +2 +4/.test(text));
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 +4 +4/.test(text));
+    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 n=\? +4 +4/.test(text));
     await morePolls(run, 6);
     expect(screen.text()).toMatch(/▸ baseline +✓ completed/);
     await screen.press('d');
@@ -130,7 +130,7 @@ describe('Watch', () => {
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 +4 +4/.test(text));
+    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 n=\? +4 +4/.test(text));
     await morePolls(run, 4);
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 12);
