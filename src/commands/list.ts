@@ -75,14 +75,21 @@ async function checkFields(
   }
 }
 
-function columnsOf(resource: Resource, { columns: wanted, wide }: Flags): Column<object>[] {
+function columnsOf(
+  resource: Resource,
+  { columns: wanted, wide }: Flags,
+  format: ListFormat,
+  { columns: terminal }: CommandIo,
+): Column<object>[] {
   const shown = (column: Column<object>): Column<object> => ({ ...column, wide: false });
   if (wanted !== undefined) return wanted.split(',').map(name => shown(columnNamed(resource, name.trim())));
   if (wide) return resource.columns.map(shown);
-  const [first, ...others] = resource.columns.filter(column => !column.wide && column.id !== 'id');
+  const isForPrograms = format !== 'table' || terminal === undefined;
+  const isShown = (column: Column<object>): boolean => !column.wide || (isForPrograms && column.forPrograms === true);
+  const [first, ...others] = resource.columns.filter(column => isShown(column) && column.id !== 'id');
   const id = resource.columns.find(column => column.id === 'id');
   // The next command will need them.
-  return [first, id && shown(id), ...others].filter(column => column !== undefined);
+  return [first, id, ...others].filter(column => column !== undefined).map(shown);
 }
 
 /** A shortened id is useless. */
@@ -176,7 +183,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   checkScopes(resource, flags);
   const format: ListFormat = flags.json ? 'json' : (flags.format ?? 'table');
   const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
-  const columns = columnsOf(resource, flags);
+  const columns = columnsOf(resource, flags, format, io);
   const sort = flags.sort === undefined ? undefined : columnNamed(resource, flags.sort);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
 

@@ -20,6 +20,8 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** Shown only if all the others have room, or when chosen. */
   readonly wide?: boolean;
+  /** Listed for programs though it is wide: they read the value of another column, and not the text that says this too. */
+  readonly forPrograms?: boolean;
   /** The contract's field that it shows, by which a service may be asked to sort. */
   readonly field?: string | undefined;
   /** The value to sort by. */

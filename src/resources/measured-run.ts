@@ -16,6 +16,10 @@ export type MeasuredRun = EvalRun & {
 /** Its mean, as far as known. */
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
+/** Of how many rewards that mean is, as far as it is known. */
+export const listedCount = ({ reward_mean, reward_count, provisional_count }: MeasuredRun): number | undefined =>
+  reward_count ?? (reward_mean == null ? provisional_count : undefined);
+
 export const soFar = 'so far';
 
 /** Whether its mean, if it has one, may still change. */

@@ -24,7 +24,15 @@ import { mean } from '../text/statistics.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { defineResource, type WholeFacts } from './define.ts';
-import { isSoFar, listedMean, type MeasuredRun, mayBeChosenBySameTasks, meanOfRun, soFar } from './measured-run.ts';
+import {
+  isSoFar,
+  listedCount,
+  listedMean,
+  type MeasuredRun,
+  mayBeChosenBySameTasks,
+  meanOfRun,
+  soFar,
+} from './measured-run.ts';
 import { modelColumn } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
@@ -83,6 +91,16 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     value: row => row.bench_id ?? undefined,
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
+  { id: 'n', title: 'N', width: 5, align: 'right', wide: true, forPrograms: true, value: listedCount },
+  {
+    id: 'total',
+    title: 'TOTAL',
+    width: 5,
+    align: 'right',
+    wide: true,
+    forPrograms: true,
+    value: row => row.total_rollouts ?? undefined,
+  },
 ];
 
 /** The result of a run, so far or final. */

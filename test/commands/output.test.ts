@@ -26,6 +26,33 @@ it.each([undefined, 100])('lets none through on a terminal nor in a pipe: column
   }
 });
 
+it('lists for programs of how many rewards a mean is, after the columns for people', async () => {
+  const runs = [
+    { eval_run_id: 'evr_1', status: 'cancelled', reward_mean: 0.5, reward_count: 888, total_rollouts: 1792 },
+    { eval_run_id: 'evr_2', status: 'completed', reward_mean: 0.25 },
+    { eval_run_id: 'evr_3', status: 'running', reward_mean: null, reward_count: null, total_rollouts: 1792 },
+  ];
+  const benchmarks = { items: [{ bench_id: 'b' }], has_more: false };
+  const { url } = await hostileServer((response, request) =>
+    json(request.url.includes('/eval/') ? runs : benchmarks)(response, request),
+  );
+  const cli = cliOn({ baseUrl: url, apiKey: 'key' });
+  expect((await cli('list', ['runs'])).out.split('\n')).toEqual([
+    'RUN\tID\tSTATUS\tMEAN\tMODEL\tSTARTED\tN\tTOTAL',
+    'evr_1\tevr_1\tcancelled\t0.5\t\t\t888\t1792',
+    'evr_2\tevr_2\tcompleted\t0.25\t\t\t\t',
+    'evr_3\tevr_3\trunning\t\t\t\t\t1792',
+    '',
+  ]);
+  const csv = await cli('list', ['runs', '--format', 'csv']);
+  expect(csv.out.split('\r\n')[0]).toBe('run,id,status,mean,model,started,n,total');
+  const sorted = await cli('list', ['runs', '--sort', 'n', '--columns', 'name,mean,n']);
+  expect(sorted.out.split('\n')[1]).toBe('evr_1\t0.5\t888');
+  const terminal = (await cli('list', ['runs'], { columns: 80 })).out;
+  expect(terminal).toMatch(/0\.500 n=888.*\n.*0\.250 n=\?/);
+  expect(terminal).not.toContain('TOTAL');
+});
+
 it('cuts no number in a table on a terminal', () => {
   const run = { eval_run_id: 'evr_1', display_name: 'first', status: 'cancelled', bench_id: 'b1' };
   const rows = [{ ...run, reward_mean: 0.1726, reward_count: 888, total_rollouts: 1792 }];
