@@ -9,9 +9,10 @@ import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
-import { clean, sanitiseLine } from '../text/sanitise.ts';
+import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { didYouMean } from './suggest.ts';
+import { toldApart } from './told-apart.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
@@ -156,11 +157,12 @@ export async function findAmong(among: readonly Resource[], word: string, contex
     throw unlisted.length === 0 ? none : new CommandError([none.message, ...unlisted].join(' '), none.exitCode);
   }
   if (others.length > 0) {
-    const ids = found
-      .map(({ resource, id }) => (among.length > 1 ? clean`${wordFor(resource)} ${id}` : sanitiseLine(id)))
-      .join(', ');
+    const ids = among.flatMap(resource => {
+      const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
+      return toldApart(resource, ofIt).map(words => (among.length > 1 ? `${wordFor(resource)} ${words}` : words));
+    });
     const what = oneOf(among.map(wordsFor));
-    throw new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids}.`);
+    throw new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
   }
   return isListed ? { ...first, row: (await readOne(first.resource, first.id, context)) ?? first.row } : first;
 }

@@ -163,7 +163,9 @@ describe('get', () => {
     for (let time = 0; time < 2; time += 1) await cli('api', start);
     const { code, notes } = await cli('get', ['run', 'twice']);
     expect(code).toBe(exitCodes.usage);
-    expect(notes).toMatch(/2 runs are named twice\. Give the id of one: evr_\w+, evr_/);
+    expect(notes).toMatch(
+      /2 runs are named twice\. Give the id of one: evr_\w+ \(.*started .*\), evr_\w+ \(.*started .*\)\.$/,
+    );
   });
 });
 
