@@ -5,11 +5,10 @@ import { type Endpoint, isWrite, joinedRows, type Method, type Page } from '../c
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { ServiceError } from '../service/errors.ts';
-import { isTooDeep, parseJson } from '../service/http.ts';
 import { type Service, untypedCall } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
-import { deepestJson } from '../text/json-depth.ts';
+import { deepestJson, isTooDeep, parseJson } from '../text/json-depth.ts';
 import { isRecord, own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Preview, printPreviews } from './act.ts';

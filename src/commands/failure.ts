@@ -4,7 +4,8 @@
 
 import { ConfigError } from '../config/origin.ts';
 import { redactor } from '../config/redaction.ts';
-import { describeError, type ErrorKind, isCertificateError, ServiceError } from '../service/errors.ts';
+import { isCertificateError } from '../net/failure.ts';
+import { describeError, type ErrorKind, ServiceError } from '../service/errors.ts';
 import { asError } from '../text/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';

@@ -104,7 +104,7 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
 async function noteCertificates({ service }: Profile, { environment, note }: CommandIo): Promise<void> {
   const named = environment['SSL_CERT_FILE'] || environment['SSL_CERT_DIR'];
   if (!named || service.kind === 'local' || !service.baseUrl.value.startsWith('https:')) return;
-  const { certificateProblems } = await import('../service/agents.ts');
+  const { certificateProblems } = await import('../net/agents.ts');
   for (const problem of certificateProblems(environment)) note(problem);
 }
 

@@ -6,7 +6,7 @@ import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
-import { deepestJson } from '../text/json-depth.ts';
+import { deepestJson, isTooDeep } from '../text/json-depth.ts';
 import { isRecord, own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
 import {
@@ -21,7 +21,6 @@ import {
   ServerError,
   ValidationError,
 } from './errors.ts';
-import { isTooDeep } from './http.ts';
 import { retryAfter } from './retry.ts';
 import { type CallFacts, inSeconds, isOutcomeUnknown, outcomeAdvice, sentence } from './wire-error.ts';
 

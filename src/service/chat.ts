@@ -12,10 +12,11 @@ import {
   type Usage,
 } from '../contract/inference.ts';
 import { parseWhole } from '../contract/proto-field.ts';
+import { WireFailure } from '../net/failure.ts';
+import { parseJson } from '../text/json-depth.ts';
 import { errorOfAnswer, unusableAnswer } from './answer-error.ts';
 import type { Client } from './client.ts';
 import { ApiError, NetworkError, ResponseError } from './errors.ts';
-import { parseJson, WireFailure } from './http.ts';
 import { callOperation, type OpenAnswer, openOperation, readText } from './operation.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 import type { CallFacts } from './wire-error.ts';

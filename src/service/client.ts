@@ -1,5 +1,5 @@
 /** What all calls of a service share, and what they have learned about it. */
-import { Agents } from './agents.ts';
+import { Agents } from '../net/agents.ts';
 import { Assumptions } from './assumptions.ts';
 import { Capabilities } from './capabilities.ts';
 import { type Clock, systemClock } from './clock.ts';

@@ -1,10 +1,10 @@
 /** The address of each attempt, and the credential it carries. */
 
 import type { Auth } from '../contract/common.ts';
+import { stopped } from '../net/failure.ts';
 import { unlessAborted } from '../text/abort.ts';
 import { errorMessage } from '../text/errors.ts';
 import { NetworkError, RequestError, ServiceError } from './errors.ts';
-import { stopped } from './http.ts';
 import type { ServiceOptions, Supervisor, Target } from './options.ts';
 import { parseBase } from './request.ts';
 

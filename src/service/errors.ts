@@ -257,13 +257,6 @@ export function isLastingRefusal(error: unknown): boolean {
   return isGone(error) || (error instanceof ServiceError && ['permission', 'validation'].includes(error.kind));
 }
 
-const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
-
-/** Whether a Node error code means that a host could not prove its identity: retrying does not help. */
-export function isCertificateError(code: string | undefined): boolean {
-  return code !== undefined && certificateCode.test(code);
-}
-
 /** Nothing answered at the address. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');

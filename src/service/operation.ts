@@ -2,8 +2,12 @@
 import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite, type Method, readWith } from '../contract/common.ts';
+import type { AgentUse } from '../net/agents.ts';
+import { BodyTooLarge, readBody, readErrorBody } from '../net/body.ts';
+import type { WireFailure } from '../net/failure.ts';
+import type { WireAnswer } from '../net/wire.ts';
+import { parseDeepJson, parseJson } from '../text/json-depth.ts';
 import { isRecord, own } from '../text/own.ts';
-import type { AgentUse } from './agents.ts';
 import {
   type ErrorAnswer,
   errorOfAnswer,
@@ -19,15 +23,6 @@ import { isOfInput, type RefusedAnswer, saysNoSuchPath } from './capabilities.ts
 import type { Client } from './client.ts';
 import type { Credential, Place } from './connection.ts';
 import { AuthenticationError, RequestError, ServiceError } from './errors.ts';
-import {
-  BodyTooLarge,
-  parseDeepJson,
-  parseJson,
-  readBody,
-  readErrorBody,
-  type WireAnswer,
-  type WireFailure,
-} from './http.ts';
 import { type CallOptions, defaultMaxBytes, type Timeouts, timeoutsOf } from './options.ts';
 import { writtenTooFarInside } from './reach.ts';
 import {

@@ -1,8 +1,8 @@
 /** Requests outside the contract: any path of the service, with the usual credentials, retries and redaction. */
 import * as z from 'zod/mini';
 import { endpoint, type Method } from '../contract/common.ts';
+import { WireFailure } from '../net/failure.ts';
 import type { Client } from './client.ts';
-import { WireFailure } from './http.ts';
 import { openOperation, readText } from './operation.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
 

@@ -9,12 +9,12 @@ import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
 import { parseWhole } from '../contract/proto-field.ts';
+import { parseJson } from '../text/json-depth.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Assumptions } from './assumptions.ts';
 import { ApiError, CapabilityMissingError, RequestError, type ServiceError } from './errors.ts';
-import { parseJson } from './http.ts';
 
 export interface CallInput<Query, Body> {
   readonly params?: Readonly<Record<string, string | number>> | undefined;

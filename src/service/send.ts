@@ -1,9 +1,12 @@
 /** Sends a call: one attempt after another, until one succeeds or no other may follow. */
+
+import { RouteError } from '../net/agents.ts';
+import { deadlineReached, WireFailure } from '../net/failure.ts';
+import { exchange, type WireAnswer, type WireRequest } from '../net/wire.ts';
 import { requestIdOf } from './answer-error.ts';
 import type { Clock } from './clock.ts';
-import { ServiceError } from './errors.ts';
+import { RequestError, ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
-import { deadlineReached, exchange, type WireAnswer, WireFailure, type WireRequest } from './http.ts';
 import type { ServiceOptions, Timeouts } from './options.ts';
 import {
   decide,
@@ -34,7 +37,7 @@ export interface Call<Value> extends Repeatability {
   readonly facts: (tries: Tries) => CallFacts;
   /** The address of the next attempt. @throws ServiceError */
   readonly locate: (tries: Tries) => Promise<URL>;
-  /** What the next attempt sends. @throws ServiceError, WireFailure once the call is stopped */
+  /** What the next attempt sends. @throws ServiceError, RouteError, WireFailure once the call is stopped */
   readonly request: (tries: Tries) => Promise<AttemptRequest>;
   /** Called with each answer before its body is read. */
   readonly answered: (answer: WireAnswer, facts: CallFacts) => void;
@@ -154,6 +157,7 @@ async function run<Value>(
       const own = call.failed?.(facts);
       return own ? failed(own) : failed(errorOfFailure(error, facts, timeouts, head), outcomeOfFailure(error));
     }
+    if (error instanceof RouteError) throw new RequestError(error.message, error);
     if (!(error instanceof ServiceError) || !answer) throw error;
     const { status, headers } = answer;
     if (status < 300) return failed(error, { kind: 'not_understood' });

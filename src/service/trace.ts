@@ -2,7 +2,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import { hidden, type Redact } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';
-import { parseJson, type WireAnswer, type WireRequest } from './http.ts';
+import type { WireAnswer, WireRequest } from '../net/wire.ts';
+import { parseJson } from '../text/json-depth.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

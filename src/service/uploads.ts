@@ -6,11 +6,13 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
+import type { Agent } from '../net/agents.ts';
+import { readErrorBody } from '../net/body.ts';
+import type { WireAnswer, WireRequest } from '../net/wire.ts';
 import { errorOfAnswer, redirected } from './answer-error.ts';
 import type { Client } from './client.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, UploadUrlError } from './errors.ts';
-import { readErrorBody, type WireAnswer, type WireRequest } from './http.ts';
 import { type AnswerHead, type CallOptions, type Timeouts, timeoutsOf } from './options.ts';
 import { ReachGuard } from './reach.ts';
 import { requireTls } from './request.ts';
@@ -62,7 +64,6 @@ export function uploader(client: Client): PutUpload {
     client.requireWrites(operation);
     const upload = new Upload(client, target, source, options);
     try {
-      await upload.check();
       await send(upload, client);
     } finally {
       upload.time.end();
@@ -103,18 +104,6 @@ class Upload implements Call<void> {
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
 
-  /** @throws RequestError if the address, as it is written, leads further into the user's network than the service is */
-  async check(): Promise<void> {
-    const { connection, agents } = this.#client;
-    if (connection.isOwn(this.#url)) return;
-    const { proxy } = await agents.get(this.#url, 'upload');
-    const guard = new ReachGuard(this.#url, connection.base, proxy ? async () => [] : undefined);
-    const reach = await guard.written();
-    if (reach) throw this.#tooFarInside(reach);
-    // A proxy looks up the name itself.
-    if (!proxy) this.#guard = guard;
-  }
-
   async locate({ attempts }: Tries): Promise<URL> {
     const { connection } = this.#client;
     if (!connection.isOwn(this.#url)) return this.#url;
@@ -131,15 +120,31 @@ class Upload implements Call<void> {
     if (clock.monotonic() >= untilMs) {
       throw urlError('upload_url_expired', `The upload address of ${path} has expired.`, { attempts });
     }
+    const agent = await agents.get(this.#url, 'upload');
+    this.#guard = await this.#judge(agent);
     const source = this.#source;
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     return {
       headers: uploadHeaders(headers ?? {}, size, options.userAgent),
       body: this.#body(),
-      agent: await agents.get(this.#url, 'upload'),
+      agent,
       lookup: this.#guard?.lookup,
       onSent: sent => onProgress?.(Math.min(sent, size), size),
     };
+  }
+
+  /**
+   * Judges the connections to a storage; undefined if the service itself stores the file, or a proxy looks up the name.
+   *
+   * @throws RequestError if the address, as it is written, leads further into the user's network than the service is
+   */
+  async #judge({ proxy }: Agent): Promise<ReachGuard | undefined> {
+    const { connection } = this.#client;
+    if (connection.isOwn(this.#url)) return undefined;
+    const guard = new ReachGuard(this.#url, connection.base, proxy ? async () => [] : undefined);
+    const reach = await guard.written();
+    if (reach) throw this.#tooFarInside(reach);
+    return proxy ? undefined : guard;
   }
 
   #body(): WireRequest['body'] {

@@ -2,12 +2,12 @@
 
 import type { Redact } from '../config/redaction.ts';
 import type { Auth, Method } from '../contract/common.ts';
+import { isCertificateError, stopped, switchedProtocols, type WireFailure } from '../net/failure.ts';
 import { own } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import {
   CancelledError,
   type ErrorDetails,
-  isCertificateError,
   NetworkError,
   RateLimitError,
   RequestError,
@@ -16,7 +16,6 @@ import {
   TimeoutError,
 } from './errors.ts';
 import type { RateLimitGate } from './gate.ts';
-import { stopped, switchedProtocols, type WireFailure } from './http.ts';
 import type { Timeouts } from './options.ts';
 import { mayHaveTakenEffect, type Outcome } from './retry.ts';
 

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
-import { type Agent, isTrustedProxy } from '../../src/service/agents.ts';
-import { exchange } from '../../src/service/http.ts';
+import { type Agent, isTrustedProxy } from '../../src/net/agents.ts';
+import { exchange } from '../../src/net/wire.ts';
 import { selfSigned } from './certificate.ts';
 import { errorOf, hostileServer, json, serviceAt } from './hostile-server.ts';
 

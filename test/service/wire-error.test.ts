@@ -1,6 +1,6 @@
 /** Failed connections, in words. */
 import { expect, it } from 'vitest';
-import { WireFailure } from '../../src/service/http.ts';
+import { WireFailure } from '../../src/net/failure.ts';
 import { type CallFacts, errorOfFailure, outcomeOfFailure } from '../../src/service/wire-error.ts';
 
 const facts: CallFacts = {

@@ -77,13 +77,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'What is read beyond the end counts as 0, and what is written beyond the end of a typed array is dropped.',
   },
   {
-    file: 'src/service/agents.ts',
+    file: 'src/net/agents.ts',
     before: 'added.length > 0',
     after: 'added.length >= 0',
     reason: 'Node trusts its own certificates just so where none are named.',
   },
   {
-    file: 'src/service/agents.ts',
+    file: 'src/net/agents.ts',
     before: "'utf8'",
     after: "''",
     reason: 'The bytes of a certificate are as good as its text, for Node and for the pattern.',
@@ -101,13 +101,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'What was refused was sent, with a credential.',
   },
   {
-    file: 'src/service/http.ts',
+    file: 'src/net/body.ts',
     before: 'bytes.transfer(0);',
     after: '',
     reason: 'Gives memory back before the next collection.',
   },
   {
-    file: 'src/service/http.ts',
+    file: 'src/net/wire.ts',
     before: "outgoing.on('error', () => {});",
     after: '',
     reason: 'Only Node 22 reports a refused tunnel twice; the tests run on a later one.',

@@ -8,7 +8,20 @@ import { isIP } from 'node:net';
 import { type NamedProxy, proxyFor } from '../config/proxy.ts';
 import { errorCode } from '../text/errors.ts';
 import type { Environment } from '../text/terminal.ts';
-import { isCertificateError, RequestError } from './errors.ts';
+import { isCertificateError } from './failure.ts';
+
+/** No connection may be made as the settings say. */
+export class RouteError extends Error {
+  readonly code: 'proxy_unusable' | 'ca_file_unreadable';
+  /** The variable or the setting. */
+  readonly param: string;
+
+  constructor(message: string, { code, param }: Pick<RouteError, 'code' | 'param'>) {
+    super(message);
+    this.code = code;
+    this.param = param;
+  }
+}
 
 /** A route to an address. */
 export interface Agent {
@@ -42,7 +55,7 @@ export class Agents {
   /**
    * The agent for an address.
    *
-   * @throws RequestError if a variable names an unusable proxy, or the certificate file cannot be read
+   * @throws RouteError if a variable names an unusable proxy, or the certificate file cannot be read
    */
   get(url: URL, use: AgentUse): Promise<Agent> {
     const proxy = proxyFor(url, this.#environment);
@@ -103,11 +116,11 @@ export class Agents {
   }
 }
 
-/** The proxy in Node's format. @throws RequestError for an unusable one: no request bypasses a proxy */
+/** The proxy in Node's format. @throws RouteError for an unusable one: no request bypasses a proxy */
 function proxyVariables(proxy: NamedProxy | undefined, host: string): { http_proxy?: string; https_proxy?: string } {
   if (!proxy) return {};
   if ('url' in proxy) return { http_proxy: proxy.url, https_proxy: proxy.url };
-  throw new RequestError(
+  throw new RouteError(
     `${proxy.variable} ${proxy.refusal}. Nothing was sent. Set it to http://host:port, or add ${host} to NO_PROXY.`,
     { code: 'proxy_unusable', param: proxy.variable },
   );
@@ -154,14 +167,14 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
     text = await readFile(caFile, 'utf8');
   } catch (error) {
     const code = errorCode(error) ?? 'unreadable';
-    throw new RequestError(
+    throw new RouteError(
       `The certificate file ${caFile} could not be read (${code}). Nothing was sent. Check the file, or the setting that names it.`,
       { code: 'ca_file_unreadable', param: 'caFile' },
     );
   }
   // Node ignores anything else, such as a key.
   if (certificateMark.test(text)) return [text];
-  throw new RequestError(
+  throw new RouteError(
     `The file ${caFile} holds no certificate in PEM form. Nothing was sent. Check the file, or the setting that names it.`,
     { code: 'ca_file_unreadable', param: 'caFile' },
   );

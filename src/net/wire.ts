@@ -1,17 +1,22 @@
 /**
  * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waits. Failures are
- * `WireFailure`s with a few plain facts, because got's own errors hold the request with its credentials.
+ * `WireFailure`s.
  */
 import type { ClientRequest } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { NamedProxy } from '../config/proxy.ts';
 import type { Method } from '../contract/common.ts';
 import { errorCode } from '../text/errors.ts';
-import { isNestedDeeper } from '../text/json-depth.ts';
 import { type Agent, isTrustedProxy } from './agents.ts';
-import { isCertificateError } from './errors.ts';
+import {
+  isCertificateError,
+  stopped,
+  stopReason,
+  switchedProtocols,
+  WireFailure,
+  type WireFailureReason,
+} from './failure.ts';
 
 export interface WireRequest {
   readonly method: Method;
@@ -42,43 +47,6 @@ export interface WireAnswer {
   /** Closes the connection unless the body has been read. */
   readonly close: () => void;
 }
-
-export type WireFailureReason = 'network' | 'connect_timeout' | 'silence' | 'deadline' | 'aborted';
-
-/** The abort reason of a signal whose deadline has passed, as opposed to the caller's own reasons. */
-export const deadlineReached = Symbol('deadline');
-
-export class WireFailure extends Error {
-  readonly reason: WireFailureReason;
-  /** Code of the operating system, of TLS or of Node. */
-  readonly code: string | undefined;
-  /** False if the connection was never made, so that the service cannot have seen the request. */
-  readonly sent: boolean;
-  /** The proxy, and the status with which it refused; or that its own certificate is the one that is not trusted. */
-  readonly proxy:
-    | { readonly used: NamedProxy; readonly status: number | undefined; readonly isUntrusted?: boolean }
-    | undefined;
-
-  constructor(reason: WireFailureReason, code: string | undefined, sent: boolean, proxy?: WireFailure['proxy']) {
-    super(code ?? reason);
-    this.reason = reason;
-    this.code = code;
-    this.sent = sent;
-    this.proxy = proxy;
-  }
-}
-
-/** The failure of a request that is stopped before anything is sent. */
-export function stopped(signal: AbortSignal): WireFailure {
-  return new WireFailure(stopReason(signal), undefined, false);
-}
-
-function stopReason(signal: AbortSignal): WireFailureReason {
-  return signal.reason === deadlineReached ? 'deadline' : 'aborted';
-}
-
-/** The code of a failure: 101 in place of an answer. */
-export const switchedProtocols = 'SWITCHING_PROTOCOLS';
 
 /** got takes tens of milliseconds to load; the first frame must not wait for it. */
 const loadGot = () => import('got');
@@ -296,62 +264,3 @@ function joinHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, st
     ),
   );
 }
-
-/** A larger error body is not more useful. */
-const maxErrorBytes = 1024 * 1024;
-
-/** The answer is larger than the call allows. */
-export class BodyTooLarge extends Error {}
-
-/** @throws BodyTooLarge, WireFailure */
-export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes: number): Promise<string> {
-  if (Number(headers['content-length'] ?? 0) > maxBytes) {
-    close();
-    throw new BodyTooLarge();
-  }
-  // Grows in its place, and is given back at once. `Buffer.concat` would leave the pieces and the whole for the next
-  // collection: after an answer of 50 MB the process holds 185 MB this way, and 255 MB that way.
-  const bytes = new ArrayBuffer(0, { maxByteLength: maxBytes });
-  for await (const part of chunks()) {
-    const size = bytes.byteLength;
-    // Counted after decompression: a small body may unpack to a huge one.
-    if (size + part.byteLength > maxBytes) throw new BodyTooLarge();
-    bytes.resize(size + part.byteLength);
-    new Uint8Array(bytes, size).set(part);
-  }
-  const text = Buffer.from(bytes).toString();
-  bytes.transfer(0);
-  return text.replace(/^\uFEFF/, '');
-}
-
-/**
- * The body of an error, as far as it can be read; without it the status has to suffice.
- *
- * @throws WireFailure if the call was stopped
- */
-export async function readErrorBody(answer: WireAnswer): Promise<string> {
-  try {
-    return await readBody(answer, maxErrorBytes);
-  } catch (error) {
-    if (error instanceof WireFailure && (error.reason === 'aborted' || error.reason === 'deadline')) throw error;
-    return '';
-  }
-}
-
-/** Parses JSON however deep it is nested: nothing recursive may touch it. Undefined if it is none. */
-export function parseDeepJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Parses JSON. Undefined if it is none, or is nested deeper than `deepestJson`. */
-export function parseJson(text: string): unknown {
-  const value = parseDeepJson(text);
-  return isNestedDeeper(value) ? undefined : value;
-}
-
-/** Whether a text is JSON that is nested too deep. */
-export const isTooDeep = (text: string): boolean => isNestedDeeper(parseDeepJson(text));
