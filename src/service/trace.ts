@@ -97,12 +97,15 @@ class AnswerBody {
   readonly #traced: Traced;
   readonly #streams: boolean;
   readonly #decoder = new StringDecoder('utf8');
+  #isFull = false;
   #bytes = 0;
   /** Maximum number of lines. */
   #shownBytes = 0;
   /** Characters. */
   #shown = 0;
   #text = '';
+  /** A text of more characters is measured without its secrets, which may be most of it. */
+  #measuredFrom = longestBody + beyond;
 
   constructor(tracer: Tracer, traced: Traced, streams: boolean) {
     this.#tracer = tracer;
@@ -115,11 +118,15 @@ class AnswerBody {
     if (this.#streams ? this.#shown >= longestBody : this.#isFull) return;
     this.#text += this.#decoder.write(chunk);
     if (this.#streams) this.#showLines();
+    // A body with secrets in JSON fields is read whole.
+    else if (!this.#traced.endpoint.sensitiveAnswer) this.#isFull = this.#isEnough();
   }
 
-  /** A body with secrets in JSON fields is read whole. */
-  get #isFull(): boolean {
-    return !this.#traced.endpoint.sensitiveAnswer && this.#text.length > longestBody + beyond;
+  /** Whether the text is longer than what is shown of it, also without its secrets. */
+  #isEnough(): boolean {
+    if (this.#text.length <= this.#measuredFrom) return false;
+    this.#measuredFrom = 2 * this.#text.length;
+    return this.#traced.redact(this.#text).length > longestBody + beyond;
   }
 
   #showLines(): void {
@@ -129,7 +136,7 @@ class AnswerBody {
       if (this.#shown < longestBody) this.#shownBytes += 1;
     }
     this.#text = this.#text.slice(end);
-    if (this.#text.length <= longestBody + beyond) return;
+    if (!this.#isEnough()) return;
     this.#show(this.#text);
     this.#text = '';
   }

@@ -1,7 +1,8 @@
 /** What `--debug` is given of requests and answers: all that helps, nothing that is secret, and no more than fits. */
 import { describe, expect, it } from 'vitest';
+import { redactor } from '../../src/config/redaction.ts';
 import type { Service } from '../../src/service/index.ts';
-import { longestBody, type TraceEvent } from '../../src/service/trace.ts';
+import { longestBody, type TraceEvent, traceAnswer } from '../../src/service/trace.ts';
 import { apiKey, hostileServer, inferenceToken, json, open, refusal, serviceAt, stream } from './hostile-server.ts';
 
 /** The events of some work, and all their texts. */
@@ -114,6 +115,47 @@ describe('a body that is long', () => {
     ]);
     expect(sent[0]).toHaveLength(longestBody);
   });
+
+  it.each(['application/json', 'text/event-stream'])(
+    'is cut where it is long without its secrets, and never in one of them: %s',
+    async type => {
+      // Most of the body is the key, which is shown as fewer characters.
+      const eventsOf = async (keys: number) => {
+        const bytes = Buffer.from(apiKey.repeat(keys));
+        const events: TraceEvent[] = [];
+        const answer = traceAnswer(
+          {
+            status: 200,
+            headers: { 'content-type': type },
+            close() {},
+            async *chunks() {
+              for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
+            },
+          },
+          {
+            tracer: event => events.push(event),
+            endpoint: { operation: 'listBenchmarks' },
+            body: () => undefined,
+            redact: redactor([apiKey]),
+          },
+        );
+        for await (const chunk of answer.chunks()) void chunk;
+        return events.slice(1);
+      };
+      const shown = '[redacted]'.repeat(longestBody);
+      const whole = longestBody / 10;
+      expect(await eventsOf(Math.floor(whole))).toEqual([
+        { kind: 'body', of: 'answer', text: shown.slice(0, 10 * Math.floor(whole)) },
+      ]);
+      const [body, rest, ...others] = await eventsOf(10 * Math.ceil(whole));
+      expect([body, others]).toEqual([{ kind: 'body', of: 'answer', text: shown.slice(0, longestBody) }, []]);
+      expect(rest).toEqual({
+        kind: 'left out',
+        of: 'answer',
+        bytes: apiKey.length * 10 * Math.ceil(whole) - longestBody,
+      });
+    },
+  );
 
   it('streams line by line, until as much has been shown', async () => {
     const chunk = `data: ${JSON.stringify({ choices: [{ delta: { content: 'x'.repeat(3_000) } }] })}\n\n`;
