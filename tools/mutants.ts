@@ -246,15 +246,18 @@ const isEquivalent = ({ file, before, after }: Mutant): boolean =>
 /** How many mutants of a file each test has killed so far. */
 const kills = new Map<string, Map<string, number>>();
 
+const codeOf = new Map(wanted.map(path => [join(folder, path), readFileSync(join(folder, path), 'utf8')]));
+
 /**
- * The tests to run for a mutant: first those that killed others of its file, then those beside it, then the quick ones; as
- * many as the time allows.
+ * The tests to run for a mutant: first those that killed others of its file, then its own, those that import it and those
+ * beside it, then the quick ones; as many as the time allows.
  */
 function testsFor({ file }: Mutant, reached: readonly string[]): string[] {
   const own = relative('src', file).replace(/\.tsx?$/, '');
   const nearness = (test: string): number => {
     const path = relative(join(folder, 'test'), test);
-    return path.startsWith(`${own}.`) ? 2 : dirname(path) === dirname(own) ? 1 : 0;
+    if (path.startsWith(`${own}.`)) return 3;
+    return codeOf.get(test)?.includes(`/${file}'`) ? 2 : dirname(path) === dirname(own) ? 1 : 0;
   };
   const rank = (test: string): readonly number[] => [
     -(kills.get(file)?.get(test) ?? 0),
