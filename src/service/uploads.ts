@@ -227,7 +227,7 @@ const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 function uploadHeaders(given: Readonly<Record<string, string>>, size: number, userAgent: string) {
   const signed = Object.entries(given)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => storageHeader.test(name) && name !== 'content-length');
+    .filter(([name]) => storageHeader.test(name));
   return { 'user-agent': userAgent, ...Object.fromEntries(signed), 'content-length': String(size) };
 }
 
