@@ -78,7 +78,8 @@ export function isRunning(status: string | null | undefined): boolean {
  * will hardly change.
  */
 export function isOver(status: string | undefined, endTime: string | undefined, now = Date.now()): boolean {
-  return statusMeaning(status ?? '') === 'unknown' && Date.parse(endTime ?? '') <= now;
+  const isOpen = status === undefined || statusMeaning(status) === 'unknown';
+  return isOpen && endTime !== undefined && Date.parse(endTime) <= now;
 }
 
 /** A record that may lack a status, because it is older than the service's statuses. */
