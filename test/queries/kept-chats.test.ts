@@ -40,9 +40,33 @@ describe('a kept conversation', () => {
   });
 
   it('is left out if something else is in its place', () => {
-    for (const talk of [null, 3, {}, { settings }, { settings, turns: [{ role: 'system', content: '' }] }, { turns }]) {
+    const turn = { role: 'user', content: '', reasoning: '' };
+    const wrongTurns = [
+      null,
+      { ...turn, role: 'system' },
+      { ...turn, content: 3 },
+      { ...turn, content: undefined },
+      { ...turn, reasoning: undefined },
+      { role: 'tool', content: 3, reasoning: '' },
+    ];
+    const wrong = wrongTurns.flatMap(each => [
+      { settings, turns: [turn, each] },
+      { settings, turns: [turn], secondTurns: [each] },
+    ]);
+    const { model, system } = settings;
+    for (const talk of [
+      null,
+      3,
+      {},
+      { settings },
+      { turns },
+      { settings: { model }, turns },
+      { settings: { system }, turns },
+      ...wrong,
+    ]) {
       expect(chatOf('c1', talk)).toBeUndefined();
     }
+    expect(chatOf('c1', { settings, turns: [turn] })).toEqual({ id: 'c1', settings, turns: [turn] });
   });
 
   it('is called by its first question', () => {

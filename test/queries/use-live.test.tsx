@@ -7,7 +7,7 @@ import type { QueryContext } from '../../src/queries/query-context.ts';
 import { dueAt, type LiveQuery, queryOptions, useLive } from '../../src/queries/use-live.ts';
 import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { AuthenticationError, isNotOffered } from '../../src/service/errors.ts';
+import { AuthenticationError, CapabilityMissingError, isNotOffered, NotFoundError } from '../../src/service/errors.ts';
 import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { hostileServer, json, refusal, serviceAt } from '../service/hostile-server.ts';
@@ -47,6 +47,21 @@ describe('useLive', () => {
     const third = await polled();
     expect(JSON.stringify(third)).toBe(texts[2]);
     expect(third.status).toBeUndefined();
+  });
+
+  it('is never due again once what it asks for is gone, and where the service lacks it only when that says so', async () => {
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    onTestFinished(() => workbench.close());
+    const dueAfter = async (error: Error) => {
+      const of = query(error.message, () => Promise.reject(error));
+      await workbench.cache.prefetchQuery(queryOptions(workbench, of));
+      const at = dueAt(workbench, of, 'visible');
+      return at && at - (workbench.cache.getQueryState(of.key)?.errorUpdatedAt ?? 0);
+    };
+    expect(await dueAfter(new NotFoundError('gone', { type: 'invalid_request_error' }))).toBeUndefined();
+    expect(await dueAfter(new CapabilityMissingError('getEvalRun'))).toBeUndefined();
+    expect(await dueAfter(new CapabilityMissingError('listDatasets', { retryAfterMs: 5_000 }))).toBe(5_000);
+    expect(await dueAfter(new Error('lost'))).toBeGreaterThan(0);
   });
 
   it('asks once for what several show', async () => {

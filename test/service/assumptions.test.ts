@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
+import type { Generation } from '../../src/contract/generation.ts';
 import { Assumptions } from '../../src/service/assumptions.ts';
 import { RequestError } from '../../src/service/errors.ts';
 import { hostileServer, json, serviceAt } from './hostile-server.ts';
@@ -25,6 +26,30 @@ describe('overrides', () => {
       expect(make).toThrow(expect.objectContaining({ code: 'assumptions_invalid', param }));
       expect(make).toThrow(param);
     }
+  });
+});
+
+describe('an operation that newer services have under another path', () => {
+  const { deleteEvalRun, getEvalRun } = endpoints;
+  const formOf = (endpoint: Endpoint, path?: string, generation: Generation = 'document') => {
+    const set = path === undefined ? {} : { [`path.${endpoint.operation}`]: path };
+    const assumptions = new Assumptions(set, () => generation);
+    return [assumptions.generationOf(endpoint), assumptions.path(endpoint)];
+  };
+
+  it.each([
+    ['/x/{bench_id}/{eval_run_id}', 'document'],
+    ['/x/{eval_run_id}', 'newest'],
+  ])('set to %s is that of the form %s, whatever the service is taken for', (path, form) => {
+    expect(formOf(deleteEvalRun, path, 'newest')).toEqual([form, path]);
+    expect(formOf(deleteEvalRun, path, 'document')).toEqual([form, path]);
+  });
+
+  it('is otherwise that of the service, like all others', () => {
+    expect(formOf(deleteEvalRun)).toEqual(['document', deleteEvalRun.path]);
+    expect(formOf(deleteEvalRun, undefined, 'newest')).toEqual(['newest', '/api/v1/eval/{eval_run_id}']);
+    expect(formOf(getEvalRun, '/x/{eval_run_id}', 'newest')).toEqual(['newest', '/x/{eval_run_id}']);
+    expect(formOf(getEvalRun, undefined, 'newest')).toEqual(['newest', getEvalRun.path]);
   });
 });
 

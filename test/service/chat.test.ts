@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ChatEvent, refusesToStream } from '../../src/service/chat.ts';
@@ -323,6 +323,19 @@ describe('stopping', () => {
     expect(await errorOf(events.next())).toMatchObject({ kind: 'cancelled', partial: { content: 'a', reasoning: '' } });
     await server.requests[0]?.closed;
   });
+});
+
+it('leaves nothing on the signal of its caller, however the stream ends', async () => {
+  const delta = chunk({ content: 'a' });
+  const server = await hostileServer(stream([delta, stop, done]), open([delta]), stream(['data: {\n\n']));
+  const { service } = serviceAt(server.url);
+  const { signal } = new AbortController();
+  const asked = () => service.chat.stream(question, { signal });
+  expect((await collect(asked())).error).toBeUndefined();
+  for await (const event of asked()) if (event.kind === 'delta') break;
+  expect((await collect(asked())).error).toBeInstanceOf(ServiceError);
+  expect(server.requests).toHaveLength(3);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 describe('before the first word', () => {

@@ -191,14 +191,15 @@ describe('the address', () => {
   });
 
   it.each([
-    [`http://storage.example/a?${signature}`, 'address_insecure'],
-    [`https://me:pw@storage.example/a?${signature}`, 'upload_url_invalid'],
-    [`file:///etc/passwd?${signature}`, 'address_insecure'],
-    [`nowhere?${signature}`, 'upload_url_invalid'],
-  ])('%s is refused and not repeated', async (url, code) => {
+    [`http://storage.example/a?${signature}`, 'address_insecure', 'the upload address of a'],
+    [`https://me:pw@storage.example/a?${signature}`, 'upload_url_invalid', 'of a holds a user name. Nothing was sent.'],
+    [`https://:pw@storage.example/a?${signature}`, 'upload_url_invalid', 'of a holds a user name. Nothing was sent.'],
+    [`file:///etc/passwd?${signature}`, 'address_insecure', 'the upload address of a'],
+    [`nowhere?${signature}`, 'upload_url_invalid', 'of a is no address. Nothing was sent.'],
+  ])('%s is refused and not repeated', async (url, code, words) => {
     const { service } = serviceAt('https://service.example');
     const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));
-    expect(error).toMatchObject({ kind: 'request', code });
+    expect(error).toMatchObject({ kind: 'request', code, message: expect.stringContaining(words) });
     expect(inspect(error)).not.toContain('Signature');
   });
 

@@ -113,6 +113,7 @@ describe('sanitise, showing', () => {
     expect(sanitise('\x1b]0;all of this stays', { mode: 'show' })).toBe('␛]0;all of this stays');
     expect(sanitise('\x07\x7f\x9b\ud800\u{e0041}', { mode: 'show' })).toBe('␇␡<U+009B><U+D800><U+E0041>');
     expect(sanitiseLine('a\nb\tc', 'show')).toBe('a↵b→c');
+    expect(sanitiseLine('\u0600\u06dd b \u06001', 'show')).toBe('<U+0600><U+06DD> b \u06001');
     expect(sanitise('10%\r20%\r\nx', { mode: 'show', multiline: true })).toBe('10%␍20%\nx');
     expect(sanitise(`a${'\u0301'.repeat(5)}`, { mode: 'show' })).toBe(`a${'\u0301'.repeat(4)}<U+0301>`);
   });

@@ -30,6 +30,12 @@ describe('displayWidth and graphemes', () => {
 
   it('need neither of them for most characters', () => {
     expect(['né', '、ぁ', '゛ー', '㐀䶿', '一龥', '가힣', '！｀'].map(simpleTextWidth)).toEqual([2, 4, 4, 4, 4, 4, 4]);
+    // The ends of each stretch, and the marks that stand alone.
+    const narrow = ' ~ \u00a0¨ ª¬ ¯˿ Ͱͷ ͺͿ ΎΡ Σ҂ ҊԮ ‐‧ ‰※ ←↓ ─▩ ▲▵ ▸▿ ◆◺ ✓ ✗ ⠀⣿';
+    expect(simpleTextWidth(narrow)).toBe(narrow.length);
+    expect(
+      ['\u00a9', '\u00ad', '\u00ae', '▪', '☕', '\n', '\u0300', '👍'].map(text => simpleTextWidth(`a${text}`)),
+    ).toEqual(Array(8).fill(undefined));
   });
 
   it('agree with them on random mixtures', () => {

@@ -29,6 +29,19 @@ it('has an id of its kind', () => {
   expect([training.status(id), training.status('trn_gone')]).toEqual(['running', undefined]);
 });
 
+it('has ended at the time of its last change, and only once it has ended', () => {
+  const { training, organizationId, id } = opened();
+  const times = () => {
+    const { completed_at, updated_at } = training.get(organizationId, id) ?? {};
+    return { completed_at, isOfNow: completed_at === updated_at };
+  };
+  expect(times()).toEqual({ completed_at: null, isOfNow: false });
+  expect(training.move(id, ['pending'], 'succeeded')).toBe(false);
+  expect(times().completed_at).toBeNull();
+  expect(training.move(id, ['pending', 'running'], 'succeeded')).toBe(true);
+  expect(times()).toEqual({ completed_at: expect.stringMatching(/^\d{4}-.*Z$/), isOfNow: true });
+});
+
 it('keeps a point of each step, the newest if it is repeated', () => {
   const { training, id, record } = opened();
   expect([training.completedSteps(id), training.diagnostics(id), training.stepRewards(id, 1)]).toEqual([

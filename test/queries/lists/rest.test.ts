@@ -41,3 +41,23 @@ it('reports nothing any more once nobody waits, although a page is still on its 
   page.resolve(undefined);
   expect(await read).toBe('stopped');
 });
+
+const waiter = () => ({ signal: new AbortController().signal, onProgress: vi.fn<(rows: number) => void>() });
+
+it('ends once for the one who began it, and says what failed to all who wait', async () => {
+  const step = vi.fn<RestPorts['step']>().mockResolvedValueOnce(undefined).mockRejectedValue(new Error('refused'));
+  const { reader } = readerOf(step);
+  expect(await reader.read(0, waiter())).toBe('complete');
+  expect(step).toHaveBeenCalledTimes(1);
+  expect(await Promise.all([reader.read(0, waiter()), reader.read(0, waiter())])).toEqual(['failed', 'failed']);
+  expect(step).toHaveBeenCalledTimes(2);
+});
+
+it('reports only to those who still wait', async () => {
+  const { reader } = readerOf(async () => undefined);
+  const [first, second] = [waiter(), waiter()];
+  await reader.read(0, first);
+  first.onProgress.mockClear();
+  await reader.read(0, second);
+  expect([first.onProgress.mock.calls.length, second.onProgress.mock.calls]).toEqual([0, [[10]]]);
+});

@@ -1,5 +1,5 @@
 /** Runs that continue from an earlier step. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { SetBacks } from '../../../src/queries/statuses/set-backs.ts';
 import { knownResource } from '../../../src/queries/statuses/store.ts';
 
@@ -32,4 +32,41 @@ it('are not seen by what is read for the first time, nor by a query that lags be
 it('count from the furthest step, and are not over while a query still says how far the run was', () => {
   expect(follow(['progress', 39], ['progress', 30], ['progress', 34], ['progress', 30]).words).toBe('39 to 30');
   expect(follow(['list', 39], ['progress', 39], ['progress', 30], ['list', 39]).words).toBe('39 to 30');
+});
+
+it('count once for all queries that see one within half a minute, with the earliest step that any of them says', () => {
+  let at = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => at);
+  onTestFinished(() => now.mockRestore());
+  const setBacks = new SetBacks();
+  const announced: number[] = [];
+  setBacks.subscribe(({ step }) => announced.push(step));
+  const seen = (by: string, step: number) => {
+    setBacks.follow(run, step, by);
+    return setBacks.of('trn_1');
+  };
+  for (const by of ['list', 'one', 'progress']) seen(by, 39);
+  expect(seen('list', 30)).toEqual({ resource: run, from: 39, step: 30 });
+  const known = seen('one', 32);
+  expect(known).toEqual({ resource: run, from: 39, step: 30 });
+  at = 29_999;
+  expect(seen('progress', 30)).toBe(known);
+  expect(seen('progress', 28)).toEqual({ resource: run, from: 39, step: 28 });
+  expect(announced).toEqual([30]);
+  seen('progress', 33);
+  at = 30_000;
+  expect(seen('progress', 31)).toEqual({ resource: run, from: 39, step: 31 });
+  expect(announced).toEqual([30, 31]);
+});
+
+it('are not seen by a query that says the same again, that was dropped, or of a run that has ended', () => {
+  const setBacks = new SetBacks();
+  setBacks.follow(run, 39, 'list');
+  setBacks.follow(run, 39, 'list');
+  expect(setBacks.of('trn_1')).toBeUndefined();
+  setBacks.drop('list');
+  setBacks.follow(run, 30, 'list');
+  expect(setBacks.of('trn_1')).toBeUndefined();
+  setBacks.follow({ ...run, status: 'cancelled' }, 20, 'list');
+  expect(setBacks.of('trn_1')).toBeUndefined();
 });

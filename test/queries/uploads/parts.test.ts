@@ -32,6 +32,20 @@ describe('the table of files', () => {
 });
 
 describe('the record of an upload', () => {
+  it('knows nothing of an ingest once it is begun anew, also of a benchmark without files', () => {
+    const store = RememberedStore.inMemory('test');
+    onTestFinished(() => store.close());
+    const sent = new SentFiles(store.uploads, '/d');
+    const whole = { manifestFingerprint: 'm', files: [] };
+    sent.declare('bench_1', [], []);
+    sent.setPhase('ingested', 'm');
+    expect([sent.isAllOf(whole), sent.isIngested()]).toEqual([true, true]);
+    sent.startOver();
+    expect([sent.isAllOf(whole), sent.isIngested(), sent.benchId]).toEqual([false, false, undefined]);
+    sent.load();
+    expect(sent.isAllOf(whole)).toBe(false);
+  });
+
   it('is written once for each file that is sent, however many there are', () => {
     const store = RememberedStore.inMemory('test');
     let rows = 0;

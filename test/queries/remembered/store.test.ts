@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rememberedAt, type SeenFilter } from '../../src/queries/remembered/seen.ts';
-import { RememberedStore, type SeenResource } from '../../src/queries/remembered/store.ts';
-import { Workbench } from '../../src/queries/workbench.tsx';
-import { kinds } from '../../src/resources/catalogue.ts';
+import { rememberedAt, type SeenFilter } from '../../../src/queries/remembered/seen.ts';
+import { RememberedStore, type SeenResource } from '../../../src/queries/remembered/store.ts';
+import { Workbench } from '../../../src/queries/workbench.tsx';
+import { kinds } from '../../../src/resources/catalogue.ts';
 
 let folder: string;
 let path: string;

@@ -1,17 +1,17 @@
 /** Services without lists: resources seen here are shown instead, with a note. */
 import { describe, expect, it } from 'vitest';
-import { everyRun } from '../../src/queries/evaluations.ts';
-import type { ListSource } from '../../src/queries/lists/list.ts';
-import { readListed, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered/listing.ts';
-import { rememberedAt } from '../../src/queries/remembered/seen.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
-import type { Observation } from '../../src/queries/statuses/store.ts';
-import type { LiveQuery } from '../../src/queries/use-live.ts';
-import { readOf } from '../../src/resources/watching.ts';
-import { Capabilities } from '../../src/service/capabilities.ts';
-import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
-import { fakeService } from '../service/fake-service.ts';
-import { hostileServer, json, serviceAt } from '../service/hostile-server.ts';
+import { everyRun } from '../../../src/queries/evaluations.ts';
+import type { ListSource } from '../../../src/queries/lists/list.ts';
+import { readListed, remembering, rememberingOne, rememberRows } from '../../../src/queries/remembered/listing.ts';
+import { rememberedAt } from '../../../src/queries/remembered/seen.ts';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import type { Observation } from '../../../src/queries/statuses/store.ts';
+import type { LiveQuery } from '../../../src/queries/use-live.ts';
+import { readOf } from '../../../src/resources/watching.ts';
+import { Capabilities } from '../../../src/service/capabilities.ts';
+import { CapabilityMissingError, RequestError } from '../../../src/service/errors.ts';
+import { fakeService } from '../../service/fake-service.ts';
+import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
 
 interface Run {
   readonly id: string;
