@@ -17,7 +17,7 @@ import { recordCommands } from '../keys/general.ts';
 import { sparkline } from '../widgets/bars.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
-import { ResourceList } from './shared/resource-list.tsx';
+import { ResourceList } from './list/resource-list.tsx';
 
 /** How often the pace is recomputed: a silence grows even without new answers. */
 const paceMs = 5_000;

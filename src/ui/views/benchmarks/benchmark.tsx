@@ -9,10 +9,9 @@ import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { ResourceList } from '../list/resource-list.tsx';
 import { useMeansSoFar } from '../runs/use-means.ts';
 import { useAdvise } from '../shared/advice.ts';
-import { Lines } from '../shared/lines.tsx';
-import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
 import { useActions } from '../shared/use-actions.tsx';
 import { imageLines, readinessLines, taskLines } from './readiness.ts';
@@ -45,7 +44,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
       join={useMeansSoFar()}
       source={source}
       emptyAdvice={{ command: benchmarkActions.evaluate, words: 'evaluates a model on this benchmark' }}
-      header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
+      header={lines}
       bindings={benchmarkBindings([shown])}
       whole={{
         id: benchId,

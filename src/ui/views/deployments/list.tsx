@@ -10,9 +10,7 @@ import { asReceived } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { Lines } from '../shared/lines.tsx';
 import { ResourceListView } from '../shared/resource-views.tsx';
 import { DeployWindow } from './deploy.tsx';
 
@@ -39,7 +37,6 @@ export function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, 
 
 export function DeploymentsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
-  const pane = usePane('main');
   const theme = useTheme();
   const listed = useListed(deployments.list({}));
   const whole = isWhole(listed);
@@ -50,14 +47,7 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
     <ResourceListView
       resource={deployments}
       place={place}
-      {...(words === ''
-        ? {}
-        : {
-            header: {
-              height: 1,
-              node: <Lines lines={[theme.styles.muted(` ${words}`)]} width={pane.width} height={1} />,
-            },
-          })}
+      header={words === '' ? [] : [theme.styles.muted(` ${words}`)]}
       bindings={[
         {
           command: deploymentCommands.deploy,

@@ -24,8 +24,7 @@ import { usePane } from '../../app/view.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands } from '../commands.ts';
-import { Lines } from '../shared/lines.tsx';
-import { ResourceList } from '../shared/resource-list.tsx';
+import { ResourceList } from '../list/resource-list.tsx';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
 const worstFirst = { column: 'difference', descending: false } as const;
@@ -73,7 +72,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
           run: () => navigate({ kind: 'replace', place: { ...place, base: fresh, new: base } }),
         },
       ]}
-      header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
+      header={lines}
     />
   );
 }

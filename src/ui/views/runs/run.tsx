@@ -24,10 +24,10 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { ResourceList } from '../list/resource-list.tsx';
 import { useAskingWords } from '../shared/asking.ts';
 import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { ResourceList } from '../shared/resource-list.tsx';
 import { listProps } from '../shared/resource-views.tsx';
 import { useActions } from '../shared/use-actions.tsx';
 import { distributionLines, summaryLines } from './head.ts';
@@ -105,7 +105,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       join={join}
       joined={rewarded}
       headerError={error}
-      header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
+      header={lines}
       bindings={deleted ? [] : runActions([shown])}
       whole={{
         id: runId,

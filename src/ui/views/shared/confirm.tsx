@@ -18,10 +18,10 @@ import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../../
 import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
+import { listOf } from '../list/list-words.ts';
 import { useHeldBackWords } from './asking.ts';
 import { ErrorNote } from './error-note.tsx';
 import { Lines, requestLines } from './lines.tsx';
-import { listOf } from './list-words.ts';
 
 export interface ConfirmProps<Row> {
   readonly title: string;

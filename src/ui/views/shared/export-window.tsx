@@ -1,7 +1,7 @@
 /** The window that offers the formats of an export, and to stop the exports under way. */
 import { useExports } from '../../../queries/use-workbench.ts';
 import { clean } from '../../../text/sanitise.ts';
-import { rowCount } from './list-words.ts';
+import { rowCount } from '../list/list-words.ts';
 import { ChoiceWindow } from './windows.tsx';
 
 export interface ExportFormatChoice {

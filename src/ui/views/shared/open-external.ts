@@ -9,7 +9,7 @@ import { type ExportColumn, type ExportFormat, exportFileName, exportParts } fro
 import { NewFileError, safeFileName, writeNewFile } from '../../../text/new-file.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
-import { rowCount } from './list-words.ts';
+import { rowCount } from '../list/list-words.ts';
 
 /** The content as a file. */
 export interface Document {

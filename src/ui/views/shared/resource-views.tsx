@@ -14,9 +14,10 @@ import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import type { ResourceListProps } from '../list/list-props.ts';
+import { ResourceList } from '../list/resource-list.tsx';
 import { useAskingWords } from './asking.ts';
 import { noteLines, useDeleted, useErrorBindings, useSettingAdvice } from './error-note.tsx';
-import { ResourceList, type ResourceListProps } from './resource-list.tsx';
 import { useActions } from './use-actions.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
 

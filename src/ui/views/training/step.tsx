@@ -9,7 +9,7 @@ import { placeOf } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/registry.ts';
-import { ResourceList } from '../shared/resource-list.tsx';
+import { ResourceList } from '../list/resource-list.tsx';
 
 const columns: readonly Column<StepRollout>[] = [
   {

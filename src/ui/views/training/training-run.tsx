@@ -27,10 +27,10 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { ResourceList } from '../list/resource-list.tsx';
 import { useAskingWords } from '../shared/asking.ts';
 import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.tsx';
 import { Lines } from '../shared/lines.tsx';
-import { ResourceList } from '../shared/resource-list.tsx';
 import { useActions } from '../shared/use-actions.tsx';
 import { completedSteps, heldOutLines, heldOutNote } from './curves.ts';
 import { statusLine, usePace, useSetBack, useStepsDone } from './head.ts';
@@ -113,7 +113,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       facts={checkpointFacts}
       open={row => ({ view: 'step', trainingRunId: runId, step: row.step_index ?? 0 })}
       headerError={error}
-      header={{ height: lines.length, node: <Lines lines={lines} width={pane.width} height={lines.length} /> }}
+      header={lines}
       whole={{
         id: runId,
         json: shown,

@@ -10,7 +10,7 @@ import { Workbench } from '../../../../src/queries/workbench.tsx';
 import { kinds } from '../../../../src/resources/catalogue.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import { listCommands } from '../../../../src/ui/keys/general.ts';
-import { ResourceList } from '../../../../src/ui/views/shared/resource-list.tsx';
+import { ResourceList } from '../../../../src/ui/views/list/resource-list.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';

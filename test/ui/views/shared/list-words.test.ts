@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
 import { restKey } from '../../../../src/queries/lists/list.ts';
 import { Router } from '../../../../src/ui/keys/key-router.ts';
-import { heldBackWords } from '../../../../src/ui/views/shared/asking.ts';
 import {
   ageWords,
   emptyListWords,
   listFacts,
   listNotes,
   shownFreshness,
-} from '../../../../src/ui/views/shared/list-words.ts';
+} from '../../../../src/ui/views/list/list-words.ts';
+import { heldBackWords } from '../../../../src/ui/views/shared/asking.ts';
 
 describe('what is said of a list', () => {
   const { keyOf } = new Router({ overrides: {}, readOnly: false });

@@ -1,0 +1,115 @@
+/** The keys of a list: those of the row under the cursor or of the marked rows, other places of it, and the columns. */
+import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
+import type { Background } from '../../../queries/lists/rest.ts';
+import type { PagedList } from '../../../queries/use-list.ts';
+import { useSetting } from '../../../queries/use-workbench.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { listCommands } from '../../keys/general.ts';
+import type { Binding } from '../../keys/router.tsx';
+import { useErrorBindings } from '../shared/error-note.tsx';
+import type { ExportTitle } from '../shared/open-external.ts';
+import { type ExportableRows, useRecordBindings } from '../shared/use-record-bindings.tsx';
+import { ColumnsWindow } from './columns-window.tsx';
+import type { ResourceListProps } from './list-props.ts';
+import { columnSetting, type ListTable } from './list-table.ts';
+import { rowCount } from './list-words.ts';
+
+export function useListBindings<Row extends object>(
+  props: ResourceListProps<Row>,
+  shown: ListTable<Row>,
+): readonly Binding[] {
+  const { bindings = [], opens = [], headerError } = props;
+  const { table, openAs } = shown;
+  const { current } = table;
+  return [
+    ...bindings,
+    ...useErrorBindings(headerError),
+    ...useRowBindings(props, shown),
+    ...opens.map(({ command, place }) => ({
+      command,
+      enabled: current !== undefined && place(current) !== undefined,
+      run: () => current && openAs(current, place),
+    })),
+    useColumnsBinding(props, shown),
+  ];
+}
+
+/** The keys of the row under the cursor, of the marked rows, or of the parent where there is no row. */
+function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown: ListTable<Row>): readonly Binding[] {
+  const { source, actions, serviceId = source.id, pin, whole, parts = [] } = props;
+  const { table, list, live } = shown;
+  const { current, targets } = table;
+  const id = current && source.id(current);
+  // After an action on a row the cursor stays on it, even if newer rows arrive above.
+  const before = (): void => {
+    if (id !== undefined) table.dispatch({ kind: 'select', id });
+  };
+  const areMarked = targets.length > 1;
+  return useRecordBindings({
+    record: current ? { id: serviceId(current), json: current } : whole && { id: whole.id, json: whole.json },
+    marked: areMarked ? targets.map(serviceId) : [],
+    title: areMarked ? `${targets.length} marked` : ((current && props.label?.(current)) ?? id ?? whole?.id ?? ''),
+    refresh: () => {
+      for (const part of [live, ...parts]) part.refresh();
+    },
+    actions: (actions?.(targets, list) ?? []).map(binding => ({ ...binding, before })),
+    pin: whole?.pin ?? (current && pin?.(current)),
+    siblings: whole?.siblings,
+    siblingId: whole?.id,
+    exportable: exportableRows(props, shown),
+  });
+}
+
+/** The marked rows, or all that the filter leaves, in the order of the table. */
+function exportableRows<Row extends object>(
+  { source, columns, whole, rows, join }: ResourceListProps<Row>,
+  { table, list }: ListTable<Row>,
+): ExportableRows {
+  const title: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
+  const read = async (background: Background): Promise<readonly Row[]> => {
+    if (table.state.marks.size > 0) return markedRows(table.targets);
+    if (rows) return table.arrange(rows);
+    const all = await everyRow(list, background);
+    return table.arrange(join ? join(all) : all);
+  };
+  return {
+    ...title,
+    read: async background => ({
+      ...title,
+      rows: (await read(background)) as readonly never[],
+      columns: exportColumns(columns),
+    }),
+  };
+}
+
+/** @throws Error if none of them is left */
+function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
+  if (rows.length === 0) throw new Error('the marked rows are not in the list');
+  return rows;
+}
+
+/** All rows, read to the end. @throws Error with the reason if rows are missing */
+async function everyRow<Row>(list: PagedList<Row>, background: Background): Promise<readonly Row[]> {
+  const outcome = await list.readForFile(background);
+  const { rows } = list.latest();
+  if (outcome === 'complete') return rows;
+  throw new Error(
+    outcome === 'stopped'
+      ? `the export was stopped after ${rowCount(rows.length)}`
+      : `reading the list failed after ${rowCount(rows.length)}`,
+  );
+}
+
+function useColumnsBinding<Row>({ name, columns }: ResourceListProps<Row>, { table }: ListTable<Row>): Binding {
+  const shell = useShell();
+  const [, keepChosen] = useSetting<ColumnChoice>(columnSetting(name), {});
+  const choose = (choice: ColumnChoice): void => {
+    table.dispatch({ kind: 'choose-columns', choice });
+    keepChosen(choice);
+  };
+  const { choice } = table.state;
+  const render = (close: () => void) => (
+    <ColumnsWindow columns={columns} choice={choice} onChoose={choose} onClose={close} />
+  );
+  return { command: listCommands.columns, run: () => shell.showOverlay({ id: 'columns', render }) };
+}

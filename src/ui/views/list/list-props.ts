@@ -1,0 +1,73 @@
+/** What a list on the screen is made of. */
+import type { ReactNode } from 'react';
+import type { Column } from '../../../present/column.ts';
+import type { Command } from '../../../present/command.ts';
+import type { Fact } from '../../../present/fact.ts';
+import type { Sort } from '../../../present/sort.ts';
+import type { ListSource } from '../../../queries/lists/list.ts';
+import type { ResourceRef } from '../../../queries/remembered/store.ts';
+import type { PagedList } from '../../../queries/use-list.ts';
+import type { Live } from '../../../queries/use-live.ts';
+import type { Advice } from '../../../resources/define.ts';
+import type { Place } from '../../../resources/place.ts';
+import type { Pane } from '../../app/view.tsx';
+import type { Binding } from '../../keys/router.tsx';
+
+export type PlaceOf<Row> = (row: Row) => Place | undefined;
+
+export interface ResourceListProps<Row> {
+  /** Stable name under which the choice of columns is saved. */
+  readonly name: string;
+  readonly source: ListSource<Row>;
+  /** The other parts that the view shows besides the list, for its freshness; asking again asks for all of them. */
+  readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
+  /** What the list is part of is gone from the service, which the header says. */
+  readonly deleted?: boolean;
+  /** Rows known without a request, instead of those of the answer. */
+  readonly rows?: readonly Row[];
+  /** When the oldest of these was read, in epoch milliseconds: their age before the first answer. */
+  readonly rowsAt?: number | undefined;
+  readonly columns: readonly Column<Row>[];
+  /** Shown if there are no rows. */
+  readonly emptyWords: string;
+  /** Advice for that case. */
+  readonly emptyAdvice?: Advice;
+  /** Where a row opens; rows without a place do not. */
+  readonly open?: PlaceOf<Row>;
+  /** Other places that a row opens, each by a command. */
+  readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row> }[];
+  /** Facts in the inspector about the row under the cursor. */
+  readonly facts: (row: Row) => readonly Fact[];
+  /**
+   * More lines in the inspector, below the facts. The row is undefined if there is none, and while the cursor moves.
+   */
+  readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
+  /** Actions on the marked rows, or on the one under the cursor. */
+  readonly actions?: (rows: readonly Row[], list: PagedList<Row>) => readonly Binding[];
+  readonly sort?: Sort;
+  /** Adds rows known from elsewhere; the same function while nothing changes. */
+  readonly join?: (rows: readonly Row[]) => readonly Row[];
+  /** Ids of columns that the joined rows make complete, even if the list has unread rows. */
+  readonly joined?: readonly string[];
+  /** Notes below the rows, in addition to those about the list itself. */
+  readonly notes?: readonly string[];
+  /** Lines above the table, for a list that is part of a larger view. */
+  readonly header?: readonly string[];
+  /** The error shown by the header, so that its request id can be copied. */
+  readonly headerError?: Error | undefined;
+  readonly bindings?: readonly Binding[];
+  /** The name of a row; its id is shown if it is missing. */
+  readonly label?: (row: Row) => string;
+  /** The id of a row at the service, if `id` is something else. */
+  readonly serviceId?: (row: Row) => string;
+  /** The reference for pinning a row to Watch. */
+  readonly pin?: (row: Row) => ResourceRef | undefined;
+  /** The parent of the list, e.g. a run: copied and pinned if there is no row. */
+  readonly whole?: {
+    readonly id: string;
+    readonly json: unknown;
+    readonly pin?: ResourceRef;
+    /** The parent's resource, to step to neighbours in the list it was opened from. */
+    readonly siblings?: string;
+  };
+}

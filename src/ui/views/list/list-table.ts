@@ -1,0 +1,180 @@
+/** The rows of a list in a table: the order of the table decides what the service is asked for. */
+import { useEffect, useMemo, useState } from 'react';
+import type { Column, ColumnChoice } from '../../../present/column.ts';
+import type { ArrangedRows } from '../../../present/rows.ts';
+import type { Sort } from '../../../present/sort.ts';
+import type { ListData } from '../../../queries/lists/data.ts';
+import type { FieldOrder } from '../../../queries/lists/order.ts';
+import { type PagedList, useOrderedSource, usePagedList } from '../../../queries/use-list.ts';
+import { type Live, useLive } from '../../../queries/use-live.ts';
+import { useSetting } from '../../../queries/use-workbench.ts';
+import type { Place } from '../../../resources/place.ts';
+import { isGone, isNotOffered } from '../../../service/errors.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { wrap } from '../../../text/wrap.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { usePane } from '../../app/view.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
+import { type SiblingList, useMemory, useSiblings } from '../../navigation/memory.tsx';
+import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
+import { type Table, useTable } from '../../widgets/table/use-table.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import type { PlaceOf, ResourceListProps } from './list-props.ts';
+import { listNotes } from './list-words.ts';
+
+export interface ListTable<Row> {
+  readonly table: Table<Row>;
+  readonly list: PagedList<Row>;
+  readonly live: Live<ListData<Row>>;
+  readonly rows: readonly Row[];
+  /** How many of them were read, without those joined to them. */
+  readonly read: number;
+  readonly loaded: boolean;
+  readonly error: Error | undefined;
+  /** The order, unless it is by a column of joined rows. */
+  readonly sort: Sort | undefined;
+  readonly room: ListRoom;
+  /** Opens what belongs to a row, with the other rows as its neighbours. */
+  readonly openAs: (row: Row, placeOf: PlaceOf<Row>) => void;
+}
+
+/** How the lines of the main pane are shared out. */
+interface ListRoom {
+  readonly header: number;
+  readonly notes: readonly string[];
+  readonly table: number;
+}
+
+/** Lines for an error below rows that are still shown. */
+export const errorHeight = 3;
+/** The column titles, two rows, and the position. */
+const fewestTableLines = 4;
+
+const itself = <Rows>(rows: Rows): Rows => rows;
+const noColumns: readonly string[] = [];
+
+export function useListTable<Row extends object>(props: ResourceListProps<Row>): ListTable<Row> {
+  const { source, columns, open, join = itself, joined = noColumns } = props;
+  const { focus } = useShell();
+  const [initial, remember] = useRememberedTable(props.name, props.sort);
+  const [sort, setSort] = useState(initial.sort);
+  const unjoined = sort && !joined.includes(sort.column) ? sort : undefined;
+  const ordering = useOrderedSource(source, fieldOrder(unjoined, columns));
+  const live = useLive(ordering.query, focus === 'sections' ? 'visible' : 'focused');
+  const list = usePagedList(ordering, live.data);
+  // Joined rows have no place in the service's order.
+  const ordered = list.sortedAs === 'service';
+  const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
+  const rows = props.rows ?? joinedRows;
+  const loaded = list.loaded || rows.length > 0;
+  const failed = live.error ?? list.pageError;
+  // What belonged to it may have been refused while it was still there itself.
+  const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
+  const error = isExpected ? undefined : failed;
+  const room = useListRoom(props, list, error);
+  const opening = useOpening(props, list.hasMore);
+  const openAs = (row: Row, placeOf: PlaceOf<Row>): void => {
+    // The list unmounts before its own state changes.
+    if (opening(row, placeOf, table.arranged)) remember({ ...table.state, cursorId: source.id(row) });
+  };
+  const table = useTable({
+    rows,
+    columns,
+    id: source.id,
+    height: room.table,
+    initial,
+    sorted: ordered || list.sortedAs === 'asked',
+    readRest: list.hasMore ? list.readRest : undefined,
+    stop: list.stop,
+    onOpen: open && (row => openAs(row, open)),
+    canOpen: each => open?.(each) !== undefined,
+  });
+  // React draws again at once, with the list of that order.
+  if (table.state.sort !== sort) setSort(table.state.sort);
+  useEffect(() => remember(table.state), [remember, table.state]);
+  const { see } = list;
+  const nearEnd = table.nearEnd && !source.costly;
+  useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
+  const read = props.rows?.length ?? list.rows.length;
+  return { table, list, live, rows, read, loaded, error, sort: unjoined, room, openAs };
+}
+
+/** The table as it was left; at first with the chosen columns. */
+function useRememberedTable(name: string, sort: Sort | undefined) {
+  const [remembered, remember] = useMemory<TableState>('table');
+  // By column id: a new column appears as it does by default, and an unknown id is ignored.
+  const [choice] = useSetting<ColumnChoice>(columnSetting(name), {});
+  const [initial] = useState<TableState>(() => ({
+    ...(remembered ?? { ...initialTableState, sort, choice }),
+    following: false,
+  }));
+  return [initial, remember] as const;
+}
+
+/** The setting with the chosen columns of a list. */
+export const columnSetting = (name: string): `columns.${string}` => `columns.${name}`;
+
+/** The order as the service may be asked for it. */
+function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]): FieldOrder | undefined {
+  const field = sort && columns.find(({ id }) => id === sort.column)?.field;
+  return field === undefined ? undefined : { field, descending: sort?.descending ?? false };
+}
+
+/** The header gives way to the rows, the notes and an error. */
+function useListRoom<Row>(
+  { notes = [], header = [] }: ResourceListProps<Row>,
+  list: PagedList<Row>,
+  error: Error | undefined,
+): ListRoom {
+  const pane = usePane('main');
+  const keyOf = useKeyOf();
+  const { glyphs } = useTheme();
+  const noteLines = [...notes, ...listNotes(list, keyOf)].flatMap(note => {
+    const [first = '', ...rest] = wrap(sanitiseLine(note), pane.width - 4);
+    return [` ${glyphs.bullet} ${first}`, ...rest.map(line => `   ${line}`)];
+  });
+  const below = noteLines.length + (error ? errorHeight : 0);
+  const headerLines = Math.max(0, Math.min(header.length, pane.height - below - fewestTableLines));
+  return { header: headerLines, notes: noteLines, table: Math.max(0, pane.height - below - headerLines) };
+}
+
+/** Returns whether a row has such a place, and goes there. */
+function useOpening<Row extends object>({ source }: Pick<ResourceListProps<Row>, 'source'>, partial: boolean) {
+  const shell = useShell();
+  const siblings = useSiblings();
+  return (row: Row, placeOf: PlaceOf<Row>, arranged: ArrangedRows<Row>): boolean => {
+    const target = placeOf(row);
+    if (!target) return false;
+    if (target.view === 'record') {
+      const isRow = target.id === source.id(row);
+      const neighbours = isRow
+        ? siblingRows(target.resource, arranged, placeOf)
+        : siblingPlaces(arranged.rows, placeOf);
+      siblings.remember(target.resource, { ...neighbours, partial });
+    }
+    shell.open(target);
+    return true;
+  };
+}
+
+/** The rows as neighbours. Keeps none of them: there may be 100,000, which the cache drops once nothing shows them. */
+function siblingRows<Row extends object>(
+  resource: string,
+  { ids, rows }: Pick<ArrangedRows<Row>, 'ids' | 'rows'>,
+  placeOf: PlaceOf<Row>,
+): SiblingList {
+  const known = new WeakRef(rows);
+  const placeAt = (index: number): Place | undefined => {
+    const row = known.deref()?.[index];
+    const id = ids[index];
+    if (row) return placeOf(row);
+    return id === undefined ? undefined : { view: 'record', resource, id };
+  };
+  return { ids, placeAt };
+}
+
+/** The records that rows open, where these are not the rows themselves: some rows may have none. */
+function siblingPlaces<Row>(rows: readonly Row[], placeOf: PlaceOf<Row>): SiblingList {
+  const places = rows.map(placeOf).filter(place => place?.view === 'record');
+  return { ids: places.map(({ id }) => id), placeAt: index => places[index] };
+}

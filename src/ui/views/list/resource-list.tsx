@@ -1,0 +1,128 @@
+/** The list of a resource with its inspector. */
+import { Box } from 'ink';
+import { useEffect, useState } from 'react';
+import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
+import type { RowsAge } from '../../../queries/lists/reader.ts';
+import { useTime } from '../../app/clock.tsx';
+import { usePane, View } from '../../app/view.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
+import { factLines } from '../../widgets/facts.ts';
+import { TableView } from '../../widgets/table/table-view.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useAdvise } from '../shared/advice.ts';
+import { useAskingWords } from '../shared/asking.ts';
+import { ErrorNote } from '../shared/error-note.tsx';
+import { Lines } from '../shared/lines.tsx';
+import { useListBindings } from './list-bindings.tsx';
+import type { ResourceListProps } from './list-props.ts';
+import { errorHeight, type ListTable, useListTable } from './list-table.ts';
+import { ageWords, emptyListWords, listFacts, shownFreshness, withAge } from './list-words.ts';
+
+export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
+  const { parts = [], rowsAt } = props;
+  const shown = useListTable(props);
+  const old = shown.list.oldest(shown.table.shown);
+  const freshness = withAge(shown.live.freshness, rowsAt);
+  return (
+    <View
+      freshness={freshnessOfParts([shownFreshness(freshness, old), ...parts.flatMap(part => part.freshness ?? [])])}
+      bindings={useListBindings(props, shown)}
+      main={<ListPane {...props} {...shown} age={useAgeWords(shown, old, freshness)} />}
+      inspector={<RowInspector {...props} row={shown.table.current} />}
+    />
+  );
+}
+
+/** How old the rows in view are, if they are older than the list. */
+function useAgeWords<Row>({ table, list }: ListTable<Row>, old: RowsAge | undefined, freshness: Freshness): string {
+  const { filter, sort } = table.state;
+  const inOrder = filter === '' && (sort === undefined || list.sortedAs === 'service');
+  return useTime(now => ageWords(old, freshness, inOrder, now));
+}
+
+type ListPaneProps<Row> = Omit<ResourceListProps<Row>, keyof ListTable<Row>> &
+  ListTable<Row> & { readonly age: string };
+
+/** The header, the table, and what is to be said of the list. */
+function ListPane<Row extends object>(props: ListPaneProps<Row>) {
+  const { header = [], table, list, error, loaded, room } = props;
+  const pane = usePane('main');
+  const { styles } = useTheme();
+  const words = useTableWords(props);
+  return (
+    <Box flexDirection="column">
+      <Lines lines={header} width={pane.width} height={room.header} />
+      {/* Also without rows: a filter may be typed ahead of them. */}
+      {loaded || !error ? (
+        <TableView
+          table={table}
+          columns={props.columns}
+          id={props.source.id}
+          width={pane.width}
+          focused={pane.focused}
+          total={props.rows.length}
+          hasMore={list.hasMore}
+          reading={list.reading}
+          {...words}
+        />
+      ) : null}
+      <Lines lines={room.notes.map(note => styles.muted(note))} width={pane.width} height={room.notes.length} />
+      {error ? (
+        <ErrorNote
+          error={error}
+          width={pane.width}
+          height={loaded ? errorHeight : pane.height - room.header - room.notes.length}
+        />
+      ) : null}
+    </Box>
+  );
+}
+
+/** What the table says in place of rows and below them. */
+function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
+  const { table, list, loaded, read, sort, age } = props;
+  const advise = useAdvise();
+  const keyOf = useKeyOf();
+  const asking = useAskingWords();
+  const { filter } = table.state;
+  const empty = { loaded, asking, hasMore: list.hasMore, filter, notice: table.arranged.notice, read };
+  return {
+    emptyWords: emptyListWords(empty, `${props.emptyWords}${advise(props.emptyAdvice)}`, keyOf),
+    facts: [...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf), age],
+  };
+}
+
+interface RowInspectorProps<Row> extends Pick<ResourceListProps<Row>, 'source' | 'facts' | 'details'> {
+  readonly row: Row | undefined;
+}
+
+/** The facts about the row under the cursor, and more once the cursor rests: one request, not one for each row it passes. */
+function RowInspector<Row extends object>({ source, facts, details, row }: RowInspectorProps<Row>) {
+  const inspector = usePane('inspector');
+  const theme = useTheme();
+  const id = row && source.id(row);
+  const isResting = useSettled(id) === id;
+  const width = inspector.width - 2;
+  const lines = row ? factLines(facts(row), width, theme) : [];
+  const height = Math.max(0, inspector.height - lines.length);
+  return (
+    <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
+      <Lines lines={lines} width={width} height={Math.min(lines.length, inspector.height)} />
+      {details?.(isResting ? row : undefined, { ...inspector, width, height })}
+    </Box>
+  );
+}
+
+/** Longer than the interval of key repeat, shorter than a pause of the user. */
+const restMs = 120;
+
+/** A value once it has stopped changing. */
+function useSettled<Value>(value: Value): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    if (settled === value) return;
+    const timer = setTimeout(() => setSettled(value), restMs);
+    return () => clearTimeout(timer);
+  }, [value, settled]);
+  return settled;
+}
