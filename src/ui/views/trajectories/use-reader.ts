@@ -1,0 +1,138 @@
+/** The text of a trajectory as it is read: folded, wrapped, scrolled and searched. */
+import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import { type FoldKind, type Transcript, transcriptOf } from '../../../present/transcript.ts';
+import { layOut, type OpenFolds, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
+import type { Size } from '../../app/layout.ts';
+import { type Binding, useKeyOf } from '../../keys/router.tsx';
+import { useMemory } from '../../navigation/memory.tsx';
+import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
+import { type Scroll, useScroll } from '../../widgets/scroll-view/use-scroll.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { readerCommands } from '../commands.ts';
+
+/** Display settings, restored on the way back. */
+interface Shown {
+  readonly open: OpenFolds;
+  readonly hidden: boolean;
+}
+
+type ShownAction =
+  | { readonly kind: 'toggle'; readonly fold: FoldKind }
+  | { readonly kind: 'open'; readonly place: number }
+  | { readonly kind: 'hidden' };
+
+const initiallyShown: Shown = { open: { kinds: new Set(), places: new Set() }, hidden: false };
+
+function shownReducer(shown: Shown, action: ShownAction): Shown {
+  const { kinds, places } = shown.open;
+  switch (action.kind) {
+    case 'toggle': {
+      const toggled = kinds.has(action.fold)
+        ? [...kinds].filter(kind => kind !== action.fold)
+        : [...kinds, action.fold];
+      // Folds opened for a match are closed again with the others.
+      return { ...shown, open: { kinds: new Set(toggled), places: new Set() } };
+    }
+    case 'open':
+      return { ...shown, open: { kinds, places: new Set([...places, action.place]) } };
+    case 'hidden':
+      return { ...shown, hidden: !shown.hidden };
+  }
+}
+
+const empty: Transcript = { blocks: [], steps: [], errors: [] };
+/** Lines shown before an error: the title of its step, and what led to it. */
+const beforeError = 3;
+
+export interface Reader {
+  readonly lines: TranscriptLines;
+  readonly textAt: (line: number) => string;
+  readonly scroll: Scroll;
+  /** Index of the step at the top; -1 above the first. */
+  readonly step: number;
+  readonly bindings: readonly Binding[];
+}
+
+/** @param size the room for the text */
+export function useReader(trajectory: Trajectory | undefined, size: Size): Reader {
+  const [shownBefore, rememberShown] = useMemory<Shown>('shown');
+  const [shown, show] = useReducer(shownReducer, shownBefore ?? initiallyShown);
+  useEffect(() => rememberShown(shown), [rememberShown, shown]);
+  const transcript = useMemo(
+    () => (trajectory ? transcriptOf(trajectory, { showHidden: shown.hidden, details: true }) : empty),
+    [trajectory, shown.hidden],
+  );
+  const lines = useLines(transcript, size.width, shown.open);
+  const textAt = (line: number): string => lines.at(line)?.text ?? '';
+  const scroll = useTextScroll(transcript, lines, textAt, size.height);
+  const { match } = scroll.state;
+  const isTyping = scroll.typing !== undefined;
+  const { foldAt } = lines;
+  useLayoutEffect(() => {
+    // While the user types, the first match is not unfolded: each letter would open another fold.
+    const fold = match === undefined || isTyping ? undefined : foldAt(match);
+    if (fold !== undefined) show({ kind: 'open', place: fold });
+  }, [match, isTyping, foldAt]);
+  const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
+  return { lines, textAt, scroll, step, bindings: useReaderBindings(transcript, scroll, show) };
+}
+
+/** The transcript in lines of this width. */
+function useLines(transcript: Transcript, width: number, open: OpenFolds): TranscriptLines {
+  const { glyphs } = useTheme();
+  const keyOf = useKeyOf();
+  const layout = useMemo(() => {
+    const opens = (fold: FoldKind): string => `${keyOf(readerCommands[fold])} opens`;
+    return layOut(transcript, width - 1, { bar: glyphs.vertical, opens });
+  }, [transcript, width, glyphs, keyOf]);
+  return useMemo(() => layout(open), [layout, open]);
+}
+
+/** The position in the text, restored on the way back. */
+function useTextScroll(
+  transcript: Transcript,
+  lines: TranscriptLines,
+  textAt: (line: number) => string,
+  height: number,
+): Scroll {
+  const places = useMemo(
+    () => ({
+      placeAt: (line: number) => lines.at(line)?.place ?? 0,
+      isFolded: (place: number) => lines.foldAt(place) !== undefined,
+      searched: () => searchedLines(transcript),
+    }),
+    [lines, transcript],
+  );
+  const [initial, remember] = useMemory<ScrollState>('scroll');
+  const scroll = useScroll({ lineCount: lines.length, textAt, height, initial, places });
+  useEffect(() => remember(scroll.state), [remember, scroll.state]);
+  return scroll;
+}
+
+function useReaderBindings(
+  transcript: Transcript,
+  { dispatch }: Scroll,
+  show: (action: ShownAction) => void,
+): readonly Binding[] {
+  const { steps, errors, blocks } = transcript;
+  const folds = useMemo(() => new Set(blocks.map(({ fold }) => fold)), [blocks]);
+  const goToStep = (by: number) => () => dispatch({ kind: 'jump', places: steps, by, before: 0 });
+  const toggle = (command: Binding['command'], fold: FoldKind): Binding => ({
+    command,
+    enabled: folds.has(fold),
+    run: () => show({ kind: 'toggle', fold }),
+  });
+  return [
+    { command: readerCommands.nextStep, enabled: steps.length > 1, run: goToStep(1) },
+    { command: readerCommands.previousStep, enabled: steps.length > 1, run: goToStep(-1) },
+    {
+      command: readerCommands.nextError,
+      enabled: errors.length > 0,
+      run: () => dispatch({ kind: 'jump', places: errors, by: 1, before: beforeError, wraps: true }),
+    },
+    toggle(readerCommands.reasoning, 'reasoning'),
+    toggle(readerCommands.tools, 'tools'),
+    { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
+  ];
+}
