@@ -4,7 +4,7 @@
  * may be lent to another program or to the shell: the program then continues without drawing.
  */
 import { constants } from 'node:os';
-import { render } from 'ink';
+import { type Instance, render } from 'ink';
 import type { ReactNode } from 'react';
 import { Listeners } from '../../../text/listeners.ts';
 import { own } from '../../../text/own.ts';
@@ -54,197 +54,242 @@ const answerMs = 500;
 
 /** Runs the program until it ends. Returns the exit code. */
 export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: StartTerminalOptions): Promise<number> {
-  const { stdin, stdout } = process;
-  const modes = new Modes();
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const warnings: string[] = [];
-  let ended = false;
-  /** Whether the screen has the terminal, as opposed to another program, the shell, or neither yet. */
-  let shown = true;
-  let continuedAt = Number.NEGATIVE_INFINITY;
-  const external = new External();
+  return new Terminal(options).run(draw);
+}
 
-  const output = new Output(stdout, () => painter.resume());
-  const painter = new Painter(
-    { write: bytes => output.write(bytes), isBlocked: () => output.isBlocked },
-    { columns: stdout.columns, rows: stdout.rows },
-  );
-  const stream = new PaintStream(painter, {
-    columns: stdout.columns,
-    rows: stdout.rows,
-    alter: options.ascii ? toAscii : undefined,
-    // Ink hides the cursor and enables bracketed paste itself; the modes restore both.
-    control: sequence => {
-      if (sequence === '\u001b[?2004h' && shown) output.write(modes.enter('bracketedPaste'));
-    },
-  });
-  const mouse = new Listeners<MouseEvent>();
-  const input = new Input(stdin, () => painter.answered(), options.mouse ? mouse.notify : undefined);
+/**
+ * The terminal of this process. The screen draws on it, until it is lent to another program or to the shell, or the
+ * program ends.
+ */
+class Terminal {
+  readonly #options: StartTerminalOptions;
+  readonly #modes = new Modes();
+  readonly #external = new External();
+  readonly #mouse = new Listeners<MouseEvent>();
+  readonly #output: Output;
+  readonly #painter: Painter;
+  readonly #stream: PaintStream;
+  readonly #input: Input;
+  readonly #failures: Failures;
+  readonly #warnings: string[] = [];
+  readonly #exit = Promise.withResolvers<number>();
+  #state: 'drawing' | 'lent' | 'ended' = 'drawing';
+  #continuedAt = Number.NEGATIVE_INFINITY;
+  #instance: Instance | undefined;
 
-  const enter = (): string =>
-    modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...(options.mouse ? (['mouse'] as const) : []));
+  constructor(options: StartTerminalOptions) {
+    const { crashFolder, redact } = options;
+    const { columns, rows } = process.stdout;
+    const output = new Output(process.stdout, () => this.#painter.resume());
+    this.#options = options;
+    this.#output = output;
+    this.#painter = new Painter(
+      { write: bytes => output.write(bytes), isBlocked: () => output.isBlocked },
+      { columns, rows },
+    );
+    this.#stream = new PaintStream(this.#painter, {
+      columns,
+      rows,
+      alter: options.ascii ? toAscii : undefined,
+      // Ink hides the cursor and enables bracketed paste itself; the modes restore both.
+      control: sequence => {
+        if (sequence === '\u001b[?2004h' && this.#state === 'drawing')
+          output.write(this.#modes.enter('bracketedPaste'));
+      },
+    });
+    const onMouse = options.mouse ? this.#mouse.notify : undefined;
+    this.#input = new Input(process.stdin, () => this.#painter.answered(), onMouse);
+    this.#failures = new Failures({
+      write: (error, details) => writeCrashReport(crashFolder, error, redact, details),
+      redact,
+    });
+  }
+
+  /** Draws until the program ends. Returns the exit code. */
+  run(draw: (port: TerminalPort) => ReactNode): Promise<number> {
+    this.#heedSignals();
+    this.#heedFaults();
+    this.#heedTerminal();
+    // Before any request to the terminal: its answers must not be echoed.
+    this.#input.setRawMode(true);
+    // Synchronous: the first frame need not wait for these bytes to be accepted.
+    this.#output.writeNow(this.#enter());
+    const port = this.#port();
+    const screen = (
+      <ProgramBoundary failures={this.#failures} onQuit={port.quit}>
+        {draw(port)}
+      </ProgramBoundary>
+    );
+    this.#instance = render(screen, {
+      stdout: this.#stream as unknown as NodeJS.WriteStream,
+      stdin: this.#input as unknown as NodeJS.ReadStream,
+      // Ink then hands over each frame whole and at once; the painter finds what has changed.
+      debug: true,
+      interactive: true,
+      exitOnCtrlC: false,
+      patchConsole: true,
+    });
+    this.#instance.waitUntilExit().then(() => this.#end(0), this.#fail);
+    return this.#exit.promise;
+  }
+
+  #port(): TerminalPort {
+    return {
+      writeRaw: sequence => this.#output.write(sequence),
+      runExternal: (command, args) => this.#runExternal(command, args),
+      suspend: () => {
+        if (this.#input.heardAt - this.#continuedAt > typedBeforeMs) void this.#suspend(0);
+      },
+      quit: (code = 0) => void this.#painter.pauseAndDrain(answerMs).then(() => this.#end(code)),
+      repaint: measure,
+      failures: this.#failures,
+      ...(this.#options.mouse && { mouse: this.#mouse }),
+    };
+  }
+
+  #enter(): string {
+    const mouse = this.#options.mouse ? (['mouse'] as const) : [];
+    return this.#modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...mouse);
+  }
+
   /** Gives the terminal back. Synchronous: nothing may come after it, even if the process exits right away. */
-  const leave = (): void => output.writeNow(modes.leave());
+  readonly #leave = (): void => this.#output.writeNow(this.#modes.leave());
 
-  const failures = new Failures({
-    write: (error, details) => writeCrashReport(options.crashFolder, error, options.redact, details),
-    redact: options.redact,
-  });
-
-  const end = (code: number): void => {
-    if (ended) return;
-    ended = true;
-    painter.close();
-    external.kill();
-    leave();
-    for (const warning of warnings) writeNow(process.stderr.fd, options.redact(warning));
-    input.close();
+  #end(code: number): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#painter.close();
+    this.#external.kill();
+    this.#leave();
+    for (const warning of this.#warnings) writeNow(process.stderr.fd, this.#options.redact(warning));
+    this.#input.close();
     try {
-      instance.unmount();
+      this.#instance?.unmount();
     } catch {
       // It draws once more, which fails again if drawing is what failed. The terminal has already been restored.
     }
     // After the views: the caller waits for this before cleaning up.
-    resolve(code);
-  };
+    this.#exit.resolve(code);
+  }
 
-  const fail = (error: unknown): void => {
-    if (ended) return;
-    end(1);
-    const { words, report } = failures.record(error);
-    writeNow(
-      process.stderr.fd,
-      `benchtop failed: ${words}\nRuns on the service continue. ${report ? `The report is in ${report}` : 'No report could be written.'}\n`,
-    );
+  readonly #fail = (error: unknown): void => {
+    if (this.#state === 'ended') return;
+    this.#end(1);
+    const { words, report } = this.#failures.record(error);
+    const saved = report ? `The report is in ${report}` : 'No report could be written.';
+    writeNow(process.stderr.fd, `benchtop failed: ${words}\nRuns on the service continue. ${saved}\n`);
     process.exit(1);
   };
-
-  /** Reads the size of the terminal and redraws everything: a stopped process misses resizes. */
-  const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 
   /**
    * Takes the terminal from the screen. Returns a function that gives it back, or undefined if the screen does not have
    * the terminal: keys may arrive while its last answers are awaited.
    */
-  const release = async (): Promise<(() => void) | undefined> => {
-    if (!shown) return undefined;
-    shown = false;
-    await painter.pauseAndDrain(answerMs);
-    if (ended) return undefined;
-    const takeBack = input.lend();
-    leave();
+  async #lend(): Promise<(() => void) | undefined> {
+    if (this.#state !== 'drawing') return undefined;
+    this.#state = 'lent';
+    await this.#painter.pauseAndDrain(answerMs);
+    if (this.#hasEnded()) return undefined;
+    const takeBack = this.#input.lend();
+    this.#leave();
     return () => {
-      if (ended) return;
+      if (this.#hasEnded()) return;
       takeBack();
-      output.write(enter() + modes.enter('bracketedPaste'));
-      shown = true;
-      painter.open();
+      this.#output.write(this.#enter() + this.#modes.enter('bracketedPaste'));
+      this.#state = 'drawing';
+      this.#painter.open();
       measure();
     };
-  };
+  }
 
-  const runExternal: TerminalPort['runExternal'] = async (command, args) => {
-    const bringBack = await release();
+  /** It may end while something is awaited. */
+  #hasEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  async #runExternal(command: string, args: readonly string[]): Promise<number> {
+    const bringBack = await this.#lend();
     if (!bringBack) throw new Error('Another program is using the terminal.');
     try {
-      return await external.run(command, args);
+      return await this.#external.run(command, args);
     } finally {
       bringBack();
     }
-  };
+  }
 
   /**
    * Suspends the process, or with 0 its group, until the shell continues it. If a pager has the terminal, it keeps it.
    */
-  const suspend = async (pid: number): Promise<void> => {
-    const bringBack = await release();
-    if (ended || (!bringBack && !external.isRunning)) return;
-    options.onSuspend(true);
-    process.off('SIGTSTP', onStopSignal);
+  async #suspend(pid: number): Promise<void> {
+    const bringBack = await this.#lend();
+    if (this.#hasEnded() || (!bringBack && !this.#external.isRunning)) return;
+    this.#options.onSuspend(true);
+    process.off('SIGTSTP', this.#onStopSignal);
     await stopUntilContinued(pid);
-    process.on('SIGTSTP', onStopSignal);
-    continuedAt = performance.now();
+    process.on('SIGTSTP', this.#onStopSignal);
+    this.#continuedAt = performance.now();
     bringBack?.();
-    options.onSuspend(false);
-  };
-  const onStopSignal = (): void => void suspend(process.pid);
+    this.#options.onSuspend(false);
+  }
+
+  readonly #onStopSignal = (): void => void this.#suspend(process.pid);
 
   /** Ends another program that has the terminal, and then this one. */
-  const endBy = async (signal: EndingSignal): Promise<void> => {
-    if (external.isRunning && !(await external.end())) {
-      input.renew();
-      output.writeNow(switchAllOff());
+  async #endBy(signal: EndingSignal): Promise<void> {
+    if (this.#external.isRunning && !(await this.#external.end())) {
+      this.#input.renew();
+      this.#output.writeNow(switchAllOff());
     }
-    end(codeOf(signal));
+    this.#end(codeOf(signal));
     process.exit(codeOf(signal));
-  };
+  }
 
-  const port: TerminalPort = {
-    writeRaw: sequence => output.write(sequence),
-    runExternal,
-    suspend: () => {
-      if (input.heardAt - continuedAt > typedBeforeMs) void suspend(0);
-    },
-    quit: (code = 0) => void painter.pauseAndDrain(answerMs).then(() => end(code)),
-    repaint: measure,
-    failures,
-    ...(options.mouse && { mouse }),
-  };
-
-  for (const signal of endingSignals) {
-    process.on(signal, () => {
-      // Keys of a pager, which the terminal sends to all its programs.
-      if (external.takesKeys && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
-      void endBy(signal);
+  #heedSignals(): void {
+    for (const signal of endingSignals) {
+      process.on(signal, () => {
+        // Keys of a pager, which the terminal sends to all its programs.
+        if (this.#external.takesKeys && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
+        void this.#endBy(signal);
+      });
+    }
+    process.on('SIGTSTP', this.#onStopSignal);
+    process.on('SIGCONT', () => {
+      // After a stop that could not be handled: the shell had the terminal.
+      if (this.#state !== 'drawing') return;
+      this.#input.renew();
+      this.#output.write(this.#modes.renew());
+      measure();
     });
   }
-  process.on('SIGTSTP', onStopSignal);
-  process.on('SIGCONT', () => {
-    // After a stop that could not be handled: the shell had the terminal.
-    if (!shown) return;
-    input.renew();
-    output.write(modes.renew());
-    measure();
-  });
-  // Written immediately they would appear in the middle of the screen.
-  process.removeAllListeners('warning');
-  process.on('warning', warning => {
-    if (warning.name !== 'ExperimentalWarning') warnings.push(`${warning.name}: ${warning.message}\n`);
-  });
-  /** An error thrown by a timer, a listener or a promise of a view costs a line on the screen, not the program. */
-  const survive = (error: unknown): void => {
-    if (!failures.announce(error)) fail(error);
-  };
-  process.on('uncaughtException', survive);
-  process.on('unhandledRejection', survive);
-  process.on('exit', leave);
-  // Not stdout's own event: it misses a size that changed and changed back, after which the terminal has lost what it
-  // cut off.
-  process.on('SIGWINCH', () => stream.resize(stdout.columns, stdout.rows));
-  // The line was cut.
-  for (const source of [stdin, stdout]) source.on('error', () => void endBy('SIGHUP'));
-  stdin.on('end', () => void endBy('SIGHUP'));
 
-  // Before any request to the terminal: its answers must not be echoed.
-  input.setRawMode(true);
-  // Synchronous: the first frame need not wait for these bytes to be accepted.
-  output.writeNow(enter());
-  const screen = (
-    <ProgramBoundary failures={failures} onQuit={port.quit}>
-      {draw(port)}
-    </ProgramBoundary>
-  );
-  const instance = render(screen, {
-    stdout: stream as unknown as NodeJS.WriteStream,
-    stdin: input as unknown as NodeJS.ReadStream,
-    debug: true,
-    interactive: true,
-    exitOnCtrlC: false,
-    patchConsole: true,
-  });
-  instance.waitUntilExit().then(() => end(0), fail);
-  return promise;
+  #heedFaults(): void {
+    // Written immediately they would appear in the middle of the screen.
+    process.removeAllListeners('warning');
+    process.on('warning', ({ name, message }) => {
+      if (name !== 'ExperimentalWarning') this.#warnings.push(`${name}: ${message}\n`);
+    });
+    // An error thrown by a timer, a listener or a promise of a view costs a line on the screen, not the program.
+    const survive = (error: unknown): void => {
+      if (!this.#failures.announce(error)) this.#fail(error);
+    };
+    process.on('uncaughtException', survive);
+    process.on('unhandledRejection', survive);
+    process.on('exit', this.#leave);
+  }
+
+  #heedTerminal(): void {
+    const { stdin, stdout } = process;
+    // Not stdout's own event: it misses a size that changed and changed back, after which the terminal has lost what it
+    // cut off.
+    process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
+    // The line was cut.
+    for (const source of [stdin, stdout]) source.on('error', () => void this.#endBy('SIGHUP'));
+    stdin.on('end', () => void this.#endBy('SIGHUP'));
+  }
 }
+
+/** Reads the size of the terminal and redraws everything: a stopped process misses resizes. */
+const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 
 /** A process that still runs this long after it should have been stopped has no shell that could continue it. */
 const continueAnywayMs = 150;
