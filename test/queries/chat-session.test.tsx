@@ -1,7 +1,7 @@
 /** Chat sessions: streaming, interruptions, saving, and continuing off screen. */
 
 import { render } from 'ink-testing-library';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ChatSession, useChatSession } from '../../src/queries/chat-session.ts';
 import { forgetChat, type ListedChat, useChats, useKeptChat } from '../../src/queries/kept-chats.ts';
 import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
@@ -34,6 +34,7 @@ function talkingService() {
     requests,
     says: (content: string) => push({ kind: 'delta', index: 0, content } as ChatEvent),
     thinks: (reasoning: string) => push({ kind: 'delta', index: 0, reasoning } as ChatEvent),
+    tells: push,
     ends: () => push('end'),
     breaksOff: () => next().reject(new Error('The answer broke off before its end.')),
   };
@@ -84,6 +85,83 @@ describe('an answer', () => {
     await eventually(() => expect(requests).toHaveLength(2));
     expect(requests.map(request => 'max_tokens' in request && request.max_tokens)).toEqual([7, false]);
     talk.cancel();
+  });
+
+  it('has the tokens and the times of its stream, of the first choice alone', async () => {
+    let at = 10_000;
+    const now = vi.spyOn(Date, 'now').mockImplementation(() => at);
+    onTestFinished(() => now.mockRestore());
+    const { talk, says, tells, ends, answer, requests } = opened();
+    talk.send('what is tea?', { ...settings, system: 'be brief', temperature: 0.5, top_p: 0.9 });
+    expect(answer()?.stats).toEqual({ model: 'model-a' });
+    await eventually(() => expect(requests).toHaveLength(1));
+    tells({ kind: 'delta', index: 1, content: 'another choice' });
+    at = 10_300;
+    says('a ');
+    await eventually(() => expect(answer()?.content).toBe('a '));
+    at = 11_000;
+    says('leaf');
+    tells({ kind: 'finish', index: 0, reason: 'length' });
+    tells({ kind: 'usage', usage: { prompt_tokens: 3, completion_tokens: 2 } });
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(answer()?.content).toBe('a leaf');
+    expect(answer()?.stats).toEqual({
+      model: 'model-a',
+      finishReason: 'length',
+      promptTokens: 3,
+      completionTokens: 2,
+      firstMs: 300,
+      totalMs: 1_000,
+    });
+    expect(requests).toEqual([
+      {
+        model: 'model-a',
+        messages: [
+          { role: 'system', content: 'be brief' },
+          { role: 'user', content: 'what is tea?' },
+        ],
+        temperature: 0.5,
+        top_p: 0.9,
+      },
+    ]);
+  });
+
+  it('is asked for once at a time, and again only where there was a question', async () => {
+    const { talk, says, ends, answer, requests } = opened();
+    talk.regenerate(settings);
+    expect(talk.conversation.turns).toEqual([]);
+    talk.send('what is tea?', settings);
+    talk.send('and milk?', settings);
+    talk.regenerate(settings);
+    expect(talk.conversation.turns).toHaveLength(2);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    talk.regenerate({ ...settings, model: 'model-b' });
+    await eventually(() => expect(requests).toHaveLength(2));
+    expect(requests[1]).toEqual({ ...requests[0], model: 'model-b' });
+    await eventually(() => expect(answer()).toMatchObject({ content: 'a leaf', stats: { model: 'model-b' } }));
+    expect(talk.conversation.turns).toHaveLength(2);
+  });
+
+  it.each(['clear', 'open', 'cancel'] as const)('that is on its way when the user says %s comes no more', async way => {
+    const { talk, says, workbench } = opened();
+    const stream = vi.spyOn((await workbench.service()).chat, 'stream');
+    talk.send('what is tea?', settings);
+    await eventually(() => expect(stream).toHaveBeenCalledTimes(1));
+    const settled = vi.fn();
+    talk.onSettled = settled;
+    const drawn = vi.fn();
+    talk.subscribe(drawn);
+    if (way === 'open') talk.open([]);
+    else talk[way]();
+    expect(stream.mock.lastCall?.[1]?.signal?.aborted).toBe(true);
+    expect([drawn.mock.calls.length, settled.mock.calls.length]).toEqual([1, way === 'cancel' ? 1 : 0]);
+    const before = talk.conversation;
+    says('late');
+    for (const _ of [1, 2, 3]) await new Promise(setImmediate);
+    expect(talk.conversation).toBe(before);
   });
 
   it('of which nothing has come is redrawn only when it is stopped', () => {

@@ -277,3 +277,145 @@ describe('what is known', () => {
     expect(runningOf(statuses, lostAfterMs).map(({ id }) => id)).toEqual(['evr_1', 't']);
   });
 });
+
+describe('what is known', () => {
+  const ref = { kind: 'run', id: 'evr_1' };
+  const measured = { last: { step: 2, reward: 0.5, samples: 4 }, best: { step: 1, reward: 0.75, samples: 4 } };
+  const whole = {
+    done: 3,
+    total: 9,
+    mean: 0.5,
+    graded: 2,
+    measured,
+    curve: [0.25, undefined],
+    startedAt: '2026-03-04',
+    endTime: '2026-03-05',
+  };
+
+  it('stays where an answer says less, and is the same object until something changes', () => {
+    const { statuses, changes } = listening();
+    statuses.report([run('running', whole)], times(5));
+    const known = statuses.get(ref);
+    expect(known).toEqual({
+      ...ref,
+      ...whole,
+      label: 't-words',
+      status: 'running',
+      gradedAt: 5,
+      endedAt: undefined,
+      error: undefined,
+      gone: false,
+      isNew: false,
+    });
+    const all = statuses.all();
+    expect(all).toEqual([known]);
+    statuses.report([{ ...ref }, run(null), run('running', structuredClone(whole))], times(6));
+    expect([statuses.get(ref), statuses.all(), changes()]).toEqual([known, all, 1]);
+    expect(statuses.get(ref)).toBe(known);
+    expect(statuses.all()).toBe(all);
+    const other = { ...measured, last: { step: 3, reward: 1, samples: 4 } };
+    statuses.report([run('running', { measured: other, curve: [0.25] })], times(7));
+    expect(statuses.get(ref)).toMatchObject({ measured: other, curve: [0.25], total: 9 });
+    expect(changes()).toBe(2);
+    statuses.report([run('running', { curve: [0.75] })], times(8));
+    expect(statuses.get(ref)?.curve).toEqual([0.75]);
+  });
+
+  it('has the times at which it was read, said its progress and moved', () => {
+    const { statuses } = listening();
+    const at = () => [statuses.lastRead(ref), statuses.doneReadAt(ref), statuses.movedAt(ref), statuses.goneAt(ref)];
+    expect(at()).toEqual([undefined, undefined, undefined, undefined]);
+    statuses.report([run('running')], { ...times(1), by: 'list' });
+    expect(at()).toEqual([{ at: 1, by: 'list' }, undefined, undefined, undefined]);
+    statuses.report([run('running', { done: 2 })], times(2));
+    expect(at()).toEqual([{ at: 2, by: undefined }, 2, 2, undefined]);
+    statuses.report([run('running', { done: 2 })], times(3));
+    statuses.report([run('running')], times(4));
+    expect(at()).toEqual([{ at: 4, by: undefined }, 3, 2, undefined]);
+    statuses.gone(ref, false, 5);
+    expect(statuses.goneAt(ref)).toBe(5);
+    statuses.gone(ref, false, 6);
+    expect(statuses.goneAt(ref)).toBe(5);
+    statuses.report([run('running')], times(7));
+    expect(statuses.goneAt(ref)).toBeUndefined();
+  });
+
+  it('has had its rewards since they were seen first, by another program too if only their number is known', () => {
+    const since = (before: number, status: string | null, ...counts: number[]) => {
+      const statuses = new StatusStore(kinds, ({ id }, count) => (id === 'evr_1' && count === 2 ? before : undefined));
+      for (const [index, graded] of counts.entries()) statuses.report([run(status, { graded })], times(10 + index));
+      return statuses.get(ref)?.gradedAt;
+    };
+    expect([since(4, null, 2), since(40, null, 2), since(4, null, 3), since(4, 'running', 2)]).toEqual([4, 10, 10, 10]);
+    expect([since(4, null, 2, 2), since(4, null, 1, 2), since(4, null, 2, 3)]).toEqual([4, 11, 11]);
+  });
+
+  it('is told to all who listen whenever it changes, and only then', () => {
+    const { statuses, changes, transitions } = listening();
+    const told = (work: () => void) => {
+      const before = changes();
+      work();
+      return changes() - before;
+    };
+    const resource = { ...ref, label: 't-words' };
+    expect(told(() => statuses.recall([{ ...resource, status: 'running', seenAt: 1 }]))).toBe(1);
+    expect(told(() => statuses.recall([{ ...resource, status: 'failed', seenAt: 2 }]))).toBe(0);
+    expect(statuses.get(ref)?.status).toBe('running');
+    expect(told(() => statuses.failed(resource, 'lost'))).toBe(1);
+    expect(told(() => statuses.failed(resource, 'lost'))).toBe(0);
+    expect(told(() => statuses.dismiss(ref))).toBe(0);
+    expect(told(() => statuses.report([run('completed')], times(3)))).toBe(1);
+    expect(told(() => statuses.dismiss(ref))).toBe(1);
+    expect(statuses.get(ref)?.endedAt).toBeUndefined();
+    expect(told(() => statuses.forget(ref))).toBe(1);
+    expect(told(() => statuses.forget(ref))).toBe(0);
+    expect(told(() => statuses.started(run(undefined, { id: 'new' }), 4))).toBeGreaterThan(0);
+    expect(told(() => statuses.gone({ kind: 'run', id: 'new' }, false, 5))).toBe(1);
+    expect(transitions.map(({ from, to, ended }) => [from, to, ended])).toEqual([
+      ['running', 'completed', true],
+      ['', 'gone', true],
+    ]);
+    expect(statuses.get({ kind: 'run', id: 'new' })).toMatchObject({ gone: true, endedAt: 5 });
+  });
+
+  it('is no news where it goes after its end, unless it is watched', () => {
+    const { statuses, transitions } = listening();
+    statuses.report([run('completed'), run('completed', { id: 'pinned' })], times(1));
+    statuses.gone(ref, false, 2);
+    statuses.gone({ kind: 'run', id: 'pinned' }, true, 2);
+    expect(transitions.map(({ resource, from, to }) => [resource.id, from, to])).toEqual([
+      ['pinned', 'completed', 'gone'],
+    ]);
+    expect([statuses.get(ref)?.endedAt, statuses.get({ kind: 'run', id: 'pinned' })?.endedAt]).toEqual([undefined, 2]);
+  });
+
+  it('is not taken back by an answer that was asked for when the end was read', () => {
+    const { statuses } = listening();
+    const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', status });
+    statuses.report([deployment('DEPLOYING')], times(1));
+    statuses.report([deployment('DEPLOYED')], times(10, 8));
+    statuses.report([{ ...deployment('DEPLOYING'), label: 'tutor', startedAt: 'now', done: 4 }], times(10, 10));
+    expect(statuses.get(deployment(''))).toMatchObject({
+      status: 'DEPLOYED',
+      label: 'tutor',
+      startedAt: 'now',
+      done: undefined,
+    });
+  });
+
+  it('counts as running for half a day after it was last read, if it is of a kind that runs', () => {
+    const { statuses } = listening();
+    statuses.report([run('running'), { kind: 'benchmark', id: 'b', status: 'building' }], times(1_000));
+    statuses.report([{ kind: 'unheard of', id: 'x', status: 'running' }], times(1_000));
+    const ids = (now: number) => runningOf(statuses, now).map(({ id }) => id);
+    expect([ids(1_000 + 43_199_999), ids(1_000 + 43_200_000)]).toEqual([['evr_1'], []]);
+    statuses.gone(ref, false, 1_000);
+    expect(ids(1_000)).toEqual([]);
+    expect(['run', 'benchmark', 'unheard of', '__proto__'].map(kind => statuses.runs(kind))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
