@@ -3,7 +3,7 @@ import { unreadableIn } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type OfBoth, sides } from '../text/sides.ts';
-import { mean } from '../text/statistics.ts';
+import { mean, withoutRounding } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
 import type { QueryContext } from './query-context.ts';
@@ -54,19 +54,21 @@ export const unlistedTask = '';
 /** Every task of either run. Trajectories without a task cannot be compared and are left out. */
 export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
   const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
-  const [before, after] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
+  const [baseTasks, newTasks] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
   const extent = ({ status, total, listed }: ReadRewards): RunExtent => ({ status, total, listed });
   const runs = { base: extent(base), new: extent(fresh) };
   const tasks = ids.map(task_id => {
     const rollouts = {
-      base: before.tasks.get(task_id) ?? noRollouts,
-      new: after.tasks.get(task_id) ?? noRollouts,
+      base: baseTasks.tasks.get(task_id) ?? noRollouts,
+      new: newTasks.tasks.get(task_id) ?? noRollouts,
     };
-    const [one, other] = [mean(ratedRewards(rollouts.base)), mean(ratedRewards(rollouts.new))];
-    const difference = one === undefined || other === undefined ? undefined : other - one;
+    const [before, after] = [ratedRewards(rollouts.base), ratedRewards(rollouts.new)];
+    const [one, other] = [mean(before), mean(after)];
+    const difference =
+      one === undefined || other === undefined ? undefined : withoutRounding(other - one, [...before, ...after]);
     return { task_id, base: one, new: other, difference, rollouts, runs };
   });
-  const unlisted = { base: before.nameless.unlisted, new: after.nameless.unlisted };
+  const unlisted = { base: baseTasks.nameless.unlisted, new: newTasks.nameless.unlisted };
   if (ids.length === 0 || unlisted.base + unlisted.new === 0) return tasks;
   const none = { base: undefined, new: undefined, difference: undefined };
   const rollouts = {

@@ -25,6 +25,18 @@ export function mean(values: readonly number[]): number | undefined {
   return sum / finite.length;
 }
 
+/** Sums of hundreds of values are exact to this share of the largest. */
+const roundingShare = 1e-13;
+
+/**
+ * 0 in place of a difference between means of `values` that is no more than their rounding errors: (.1 + .2 + .3) / 3 is
+ * not (.3 + .2 + .1) / 3.
+ */
+export function withoutRounding(difference: number, values: readonly number[]): number {
+  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  return Math.abs(difference) <= largest * roundingShare ? 0 : difference;
+}
+
 /**
  * The quantile of `share` (0 to 1) by linear interpolation between order statistics at h = (n - 1)p: definition 7 of
  * R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the

@@ -1,7 +1,7 @@
 /** Two runs, task by task: the means, the paired difference with its interval, and which of them is better. */
 import { counted, difference } from '../../text/numbers.ts';
 import { type OfBoth, sides } from '../../text/sides.ts';
-import { mean } from '../../text/statistics.ts';
+import { mean, withoutRounding } from '../../text/statistics.ts';
 import {
   type Evidence,
   evidenceFor,
@@ -72,11 +72,12 @@ export function summariseComparison(
   options: ComparisonOptions = comparisonDefaults,
 ): ComparedRuns {
   const runs: readonly [RunTasks, RunTasks] = [base, fresh];
-  const meanOfTask = ({ tasks }: RunTasks, index: number): number | undefined => mean(rated(tasks[index] ?? []));
-  const differences = base.tasks.flatMap((_, index) => {
-    const [before, after] = [meanOfTask(base, index), meanOfTask(fresh, index)];
-    return before === undefined || after === undefined ? [] : [after - before];
+  const differences = base.tasks.flatMap((rewards, index) => {
+    const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
+    const [one, other] = [mean(before), mean(after)];
+    return one === undefined || other === undefined ? [] : [withoutRounding(other - one, [...before, ...after])];
   });
+  const average = mean(differences);
   const evidence = evidenceFor(runs, options);
   const { lacking, tasks } = lackingTasks(runs);
   const count = (test: (value: number) => boolean): number => differences.filter(test).length;
@@ -102,7 +103,7 @@ export function summariseComparison(
     ...means,
     pairs: differences.length,
     tasks,
-    difference: mean(differences),
+    difference: average && withoutRounding(average, differences),
     interval: situation.interval,
     wins: count(value => value > 0),
     losses: count(value => value < 0),

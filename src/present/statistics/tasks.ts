@@ -2,7 +2,7 @@
  * What a mean is of: tasks. Several rollouts of a task are no independent values, so that they count as their mean. A
  * rollout without a reward is not left out: its task is worth something between the lowest and the highest reward.
  */
-import { mean } from '../../text/statistics.ts';
+import { mean, withoutRounding } from '../../text/statistics.ts';
 import { type Tally, tallyMean, tallyOf, withMore } from './tally.ts';
 
 /** Rewards are between them. */
@@ -153,9 +153,11 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
   };
   const [one, other] = [valuesOf(first), second && valuesOf(second)];
   const bounds = one.bounds.flatMap((mine, index): readonly Bounds[] => {
-    if (other === undefined) return mine ? [mine] : [];
+    if (second === undefined || other === undefined) return mine ? [mine] : [];
     const its = other.bounds[index];
-    return mine && its ? [[its[0] - mine[1], its[1] - mine[0]]] : [];
+    if (!mine || !its) return [];
+    const rewards = [first, second].flatMap(({ tasks }) => rated(tasks[index] ?? []));
+    return [[withoutRounding(its[0] - mine[1], rewards), withoutRounding(its[1] - mine[0], rewards)]];
   });
   // Tasks that are not known may be others in each run.
   const unknown = one.unknown + (other?.unknown ?? 0);

@@ -63,6 +63,27 @@ describe('a verdict', () => {
     expect(few.verdict.kind).toBe('undecided');
   });
 
+  it('counts a difference that is only rounding as none', () => {
+    const half = times(30, [0.1, 0.2, 0.3]);
+    const exact = compared(times(30, 0.2), times(30, 0.2));
+    for (const [base, fresh] of [
+      [half, times(30, [0.3, 0.2, 0.1])],
+      [times(30, 0.3), times(30, 0.1 + 0.2)],
+      [times(30, [0.1, 0.2, -0.3, 0]), times(30, [-0.3, 0, 0.2, 0.1])],
+      [times(30, 1e15 + 0.25), times(30, 1e15)],
+    ] as const) {
+      const range = [-1, 1e16] as const;
+      const { difference, wins, losses, ties } = compared(base, fresh, { range });
+      expect([difference, wins, losses, ties]).toEqual([0, 0, 0, 30]);
+      expect(compared(base, fresh, { range }).interval).toEqual(compared(base, base, { range }).interval);
+    }
+    expect(compared(half, times(30, [0.3, 0.2, 0.1])).interval).toEqual(exact.interval);
+    // Differences that cancel each other, and small ones that are real.
+    expect(compared([0.3, 0.2], [0.2, 0.1 + 0.2]).difference).toBe(0);
+    expect(compared(times(3, 1e-9), times(3, 2e-9))).toMatchObject({ wins: 3 });
+    expect(compared([0.1 + 0.2, 1e9], [0.3 + 1e-6, 1e9 + 1], { range: [0, 2e9] })).toMatchObject({ wins: 2 });
+  });
+
   it('says that there is nothing to compare', () => {
     const nothing = compared([[1], []], [[], [1]]);
     expect(nothing).toMatchObject({ pairs: 0, tasks: 2, difference: undefined, lacking: 2 });

@@ -42,6 +42,13 @@ describe('compareTasks', () => {
     expect(tasks[2]).toMatchObject({ base: 1, new: undefined });
   });
 
+  it('shows no difference where it is only rounding', () => {
+    const order = (values: readonly number[]) => values.map((value, index) => rewarded('a', value, `traj_${index}`));
+    const [task] = both(order([0.1, 0.2, 0.3]), order([0.3, 0.2, 0.1]));
+    expect(task?.difference).toBe(0);
+    expect(cells(task)).toMatchObject({ difference: '0' });
+  });
+
   it('counts rewards that name no task or cannot be read as missing, also where nobody says how many there are', () => {
     const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
     const of = (reward: number, run: string) => tasks.map(task => rewarded(task, reward, `${run}_${task}`));
