@@ -1,4 +1,7 @@
 /** What is kept of uploads, of the progress of runs and of lists, and for how long. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RememberedLists } from '../../../src/queries/remembered/lists.ts';
 import { ProgressPoints } from '../../../src/queries/remembered/progress.ts';
@@ -199,7 +202,9 @@ it('of lists the newest hundred are kept, and none that is unusable is shown', (
 });
 
 it('what is not seen for 90 days is forgotten, of every sort', () => {
-  const store = RememberedStore.inMemory('prod');
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-kept-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const store = RememberedStore.open(join(folder, 'state.db'), 'prod');
   const data = { rows: [], complete: true, dropped: 0, repeated: 0, notes: [], remembered_at: undefined, version: 1 };
   for (const [name, at] of [
     ['old', 10 * day - 1],
@@ -213,6 +218,10 @@ it('what is not seen for 90 days is forgotten, of every sort', () => {
   store.prune(100 * day);
   expect(store.list('run').map(({ id }) => id)).toEqual(['new']);
   expect([...store.listCounts().keys()]).toEqual(['new']);
+  store.close();
+  const later = RememberedStore.open(join(folder, 'state.db'), 'prod');
+  expect(later.progressOf('t').map(({ at }) => at)).toEqual([10 * day]);
+  later.close();
 });
 
 it('observations are written by themselves a quarter of a second later, together', async () => {
