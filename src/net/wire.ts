@@ -29,8 +29,10 @@ export interface WireRequest {
   readonly lookup?: LookupFunction | undefined;
   /** Time limit for DNS, connection and TLS together, in milliseconds. */
   readonly connectMs: number;
-  /** Time limit for silence, in milliseconds. */
+  /** Time limit for silence, in milliseconds; infinite for none. */
   readonly silenceMs: number;
+  /** The open connection does not keep the process alive. */
+  readonly background?: boolean;
   readonly signal: AbortSignal;
   /** Asks for an uncompressed body, so that no compressor delays the parts of a stream. */
   readonly uncompressed?: boolean;
@@ -105,6 +107,8 @@ async function send(request: WireRequest): Promise<WireAnswer> {
   const stream = got.stream(url, {
     method,
     headers: {
+      // got would name itself.
+      'user-agent': undefined,
       ...request.headers,
       ...(uncompressed ? { 'accept-encoding': 'identity' } : {}),
       ...(body instanceof Uint8Array ? { 'content-length': String(body.byteLength) } : {}),
@@ -149,6 +153,7 @@ async function send(request: WireRequest): Promise<WireAnswer> {
   stream.on('request', (outgoing: ClientRequest) => {
     // Node 22 reports a refused tunnel twice, and got listens for one error.
     outgoing.on('error', () => {});
+    if (request.background) outgoing.on('socket', socket => socket.unref());
     // A 101 that names a protocol: no answer follows it.
     outgoing.once('upgrade', (_, socket) => {
       switched = true;
@@ -247,6 +252,7 @@ function watchConnection(
  * before the timeout fires.
  */
 function after(ms: number, callback: () => void): () => void {
+  if (ms === Number.POSITIVE_INFINITY) return () => {};
   let lastLook: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {
     lastLook = setImmediate(callback);

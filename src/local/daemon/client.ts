@@ -4,6 +4,10 @@ import { closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { Agents } from '../../net/agents.ts';
+import { readBody } from '../../net/body.ts';
+import { WireFailure } from '../../net/failure.ts';
+import { exchange } from '../../net/wire.ts';
 import { errorCode } from '../../text/errors.ts';
 import type { Upstream } from '../engine/upstream.ts';
 import {
@@ -16,9 +20,6 @@ import {
   type ServiceAddress,
 } from './files.ts';
 import { decide, fingerprintOf, type Moment } from './settings.ts';
-
-// An `import` would load Node's fetch as well, which takes 20 ms.
-const { request } = process.getBuiltinModule('node:http');
 
 export interface EnsureOptions {
   readonly dataFolder: string;
@@ -85,34 +86,22 @@ const largestLog = 1024 * 1024;
 /** Passes the upstream server's key to the new process. */
 const upstreamKeyVariable = 'BENCHTOP_UPSTREAM_KEY';
 
-class NoAnswer extends Error {}
+/** Largest answer of a service to its own program. */
+const maxBytes = 1024 * 1024;
+const agents = new Agents(undefined);
 
-function ask(
+/** @throws WireFailure if there is no answer in time, Error if it is not JSON */
+async function ask(
   method: 'GET' | 'POST',
   { base_url, api_key }: Pick<ServiceAddress, 'base_url' | 'api_key'>,
   path: string,
-  timeout = askMs,
+  timeoutMs = askMs,
 ): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const call = request(`${base_url}${path}`, { method, headers: { 'X-API-Key': api_key }, timeout }, answer => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', part => {
-        text += part;
-      });
-      answer.on('error', reject);
-      answer.on('end', () => {
-        try {
-          resolve(JSON.parse(text));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-    call.on('timeout', () => call.destroy(new NoAnswer()));
-    call.on('error', reject);
-    call.end();
-  });
+  const url = new URL(`${base_url}${path}`);
+  const [agent, { signal }] = [await agents.get(url, 'read'), new AbortController()];
+  const headers = { 'x-api-key': api_key };
+  const answer = await exchange({ method, url, headers, agent, connectMs: timeoutMs, silenceMs: timeoutMs, signal });
+  return JSON.parse(await readBody(answer, maxBytes));
 }
 
 /**
@@ -140,7 +129,7 @@ export async function isSilent({ baseUrl, apiKey }: Pick<LocalAddress, 'baseUrl'
     await ask('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', silentMs);
     return false;
   } catch (error) {
-    return error instanceof NoAnswer;
+    return error instanceof WireFailure && error.reason !== 'network';
   }
 }
 

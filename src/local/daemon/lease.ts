@@ -1,6 +1,6 @@
 /** An open request that keeps the local service awake while a screen shows it. It ends with either side. */
-// An `import` would load Node's fetch as well, which takes 20 ms.
-const { request } = process.getBuiltinModule('node:http');
+import { Agents } from '../../net/agents.ts';
+import { exchange } from '../../net/wire.ts';
 
 /** Why a lease ended: the service was stopped, replaced, or is gone without notice. */
 export type LeaseEnd = 'stopped' | 'replaced' | 'lost';
@@ -43,6 +43,10 @@ export class Leases {
   }
 }
 
+/** Time limit for the connection, in milliseconds. */
+const connectMs = 5_000;
+const agents = new Agents(undefined);
+
 /**
  * Client side. `onEnd` is called once, when the service is gone, and not after a release. The connection does not keep
  * the process alive.
@@ -51,27 +55,28 @@ export function holdLease(
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
   onEnd: (farewell: LeaseEnd) => void,
 ): () => void {
-  let open = true;
+  const release = new AbortController();
   let said = '';
+  const hold = async (): Promise<void> => {
+    const url = new URL(`${baseUrl}${leasePath}`);
+    const answer = await exchange({
+      method: 'GET',
+      url,
+      headers: { 'x-api-key': apiKey },
+      agent: await agents.get(url, 'long'),
+      connectMs,
+      // It is silent for hours.
+      silenceMs: Number.POSITIVE_INFINITY,
+      background: true,
+      signal: release.signal,
+    });
+    for await (const part of answer.chunks()) said = `${said}${Buffer.from(part)}`.slice(-64);
+  };
   const end = (): void => {
-    if (!open) return;
-    open = false;
+    if (release.signal.aborted) return;
     const farewell = (['stopped', 'replaced'] as const).find(word => said.endsWith(leaseEndLine(word)));
     onEnd(farewell ?? 'lost');
   };
-  // A separate connection without a timeout: it is silent for hours.
-  const call = request(`${baseUrl}${leasePath}`, { agent: false, headers: { 'X-API-Key': apiKey } }, answer => {
-    answer.setEncoding('utf8');
-    answer.on('data', (text: string) => {
-      said = `${said}${text}`.slice(-64);
-    });
-    answer.on('close', end);
-  });
-  call.on('socket', socket => socket.unref());
-  call.on('error', end);
-  call.end();
-  return () => {
-    open = false;
-    call.destroy();
-  };
+  hold().then(end, end);
+  return () => release.abort();
 }

@@ -1,10 +1,15 @@
 /** Another server that answers instead of the local models: any that speaks OpenAI's chat completions. */
+import { STATUS_CODES } from 'node:http';
 import * as z from 'zod/mini';
 import { chatCompletion } from '../../contract/inference.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
+import { Agents } from '../../net/agents.ts';
+import { readBody, readErrorBody } from '../../net/body.ts';
+import { WireFailure } from '../../net/failure.ts';
+import { exchange, type WireAnswer, type WireRequest } from '../../net/wire.ts';
 import { errorMessage } from '../../text/errors.ts';
+import { parseDeepJson } from '../../text/json-depth.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
-import { ask } from './upstream-wire.ts';
 
 export interface Upstream {
   /** Address with or without `/v1`. */
@@ -45,10 +50,12 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Time limits for the first answer and for silence, in milliseconds. A stream may take longer. */
+/** Time limit for silence, before the answer too, in milliseconds. A stream may take longer. */
 const silenceMs = 120_000;
-/** An error page is read no further than this. */
+/** Of an error page no more is shown. */
 const longestReason = 2_000;
+/** Largest answer that is read whole. */
+const maxBytes = 64 * 1024 * 1024;
 
 const errorBody = z.looseObject({
   error: z.union([
@@ -74,56 +81,31 @@ function credentialsOf({ key }: Upstream): Record<string, string> {
   return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
-/** Aborts after a period of silence. */
-class Silence {
-  readonly #ms: number;
-  readonly #controller = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
+/** Connections, through the proxies that the usual variables name. */
+const agents = new Agents(undefined);
 
-  constructor(ms: number) {
-    this.#ms = ms;
-    this.#restart();
-  }
+/** Asks the other server. Redirects are not followed: they would take the key to a server that the user did not name. */
+async function ask(
+  upstream: Upstream,
+  path: string,
+  request: Pick<WireRequest, 'method' | 'signal' | 'body'> & { readonly headers?: WireRequest['headers'] },
+): Promise<WireAnswer> {
+  const url = new URL(addressOf(upstream.url, path));
+  const agent = await agents.get(url, 'long');
+  const headers = { ...request.headers, ...credentialsOf(upstream) };
+  return exchange({ ...request, url, headers, agent, connectMs: silenceMs, silenceMs, uncompressed: true });
+}
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  #restart(): void {
-    clearTimeout(this.#timer);
-    const error = new Error(`no data for ${this.#ms / 1000} s`);
-    this.#timer = setTimeout(() => this.#controller.abort(error), this.#ms);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** The response; every chunk resets the silence timer. */
-  over(answer: Response): Response {
-    const { body, status, statusText, headers } = answer;
-    if (!body) {
-      this.end();
-      return answer;
-    }
-    const pieces = async function* (silence: Silence): AsyncGenerator<Uint8Array> {
-      try {
-        for await (const piece of body) {
-          silence.#restart();
-          yield piece;
-        }
-      } finally {
-        silence.end();
-      }
-    };
-    this.#restart();
-    return new Response(ReadableStream.from(pieces(this)), { status, statusText, headers });
-  }
+/** The error for a connection that failed. @throws the signal's reason, if the caller stopped it */
+function failureOf(error: unknown, { url }: Upstream, what: string, signal: AbortSignal): UpstreamError {
+  signal.throwIfAborted();
+  const isTime = error instanceof WireFailure && error.reason !== 'network';
+  const why = isTime ? `no data for ${silenceMs / 1_000} s` : errorMessage(error).replace(/\.$/, '');
+  return new UpstreamError(`The upstream server at ${new URL(url).host} ${what}: ${why}.`);
 }
 
 /**
- * Forwards the JSON of a chat completion. Returns the response once its headers have arrived; its body may be a
- * stream.
+ * Forwards the JSON of a chat completion. Returns the answer once its headers have arrived; its body may be a stream.
  *
  * @throws UpstreamError
  */
@@ -131,41 +113,34 @@ export async function sendUpstream(
   upstream: Upstream,
   { content, encoding }: UpstreamBody,
   signal: AbortSignal,
-  patienceMs = silenceMs,
-): Promise<Response> {
-  const silence = new Silence(patienceMs);
-  let answer: Response;
+): Promise<WireAnswer> {
+  let answer: WireAnswer;
   try {
-    answer = await ask(addressOf(upstream.url, 'chat/completions'), {
+    answer = await ask(upstream, 'chat/completions', {
       method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        ...(encoding && { 'Content-Encoding': encoding }),
-        ...credentialsOf(upstream),
-      },
-      body: content,
-      signal: AbortSignal.any([signal, silence.signal]),
+      headers: { 'content-type': 'application/json', ...(encoding && { 'content-encoding': encoding }) },
+      body: typeof content === 'string' ? Buffer.from(content) : content,
+      signal,
     });
   } catch (error) {
-    silence.end();
-    signal.throwIfAborted();
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new UpstreamError(
-      `The upstream server at ${new URL(upstream.url).host} does not answer: ${errorMessage(cause)}.`,
-    );
+    throw failureOf(error, upstream, 'does not answer', signal);
   }
-  answer = silence.over(answer);
-  if (answer.ok) return answer;
-  const text = (await answer.text().catch(() => '')).slice(0, longestReason);
-  const retryAfter = answer.headers.get('retry-after') ?? undefined;
+  const { status, headers } = answer;
+  if (status >= 200 && status < 300) {
+    const chunks = async function* (): AsyncGenerator<Uint8Array, void> {
+      try {
+        yield* answer.chunks();
+      } catch (error) {
+        throw failureOf(error, upstream, 'broke off', signal);
+      }
+    };
+    return { ...answer, chunks };
+  }
+  const text = (await readErrorBody(answer).catch(() => '')).slice(0, longestReason);
   // Some servers repeat the rejected key.
   const { message, ...said } = reasonOf(upstream.key ? text.replaceAll(upstream.key, '…') : text);
-  throw new UpstreamError(
-    `The upstream server answered ${answer.status}: ${message || answer.statusText}`,
-    answer.status,
-    retryAfter,
-    said,
-  );
+  const words = message || (STATUS_CODES[status] ?? '');
+  throw new UpstreamError(`The upstream server answered ${status}: ${words}`, status, headers['retry-after'], said);
 }
 
 function reasonOf(text: string): Reason {
@@ -193,14 +168,14 @@ export async function answerUpstream(
   sampling: SamplingOptions,
   signal: AbortSignal,
 ): Promise<Generated> {
-  const send = (options: Partial<SamplingOptions>): Promise<Response> =>
+  const send = (options: Partial<SamplingOptions>): Promise<WireAnswer> =>
     sendUpstream(upstream, { content: JSON.stringify({ model, messages, ...options, stream: false }) }, signal);
   const answer = await send(sampling).catch((error: unknown) => {
     if (!refusesSeed(error)) throw error;
     const { seed: _, ...others } = sampling;
     return send(others);
   });
-  const read = parseWhole(chatCompletion, await answer.json().catch(() => undefined));
+  const read = parseWhole(chatCompletion, parseDeepJson(await readBody(answer, maxBytes).catch(() => '')));
   const choice = read.data?.choices[0];
   if (!read.success || !choice) {
     throw new UpstreamError('The answer of the upstream server is not a chat completion.', answer.status);
@@ -217,11 +192,9 @@ export async function answerUpstream(
 /** The models of the other server; none if it does not list them in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
   try {
-    const answer = await ask(addressOf(upstream.url, 'models'), {
-      headers: credentialsOf(upstream),
-      signal: AbortSignal.timeout(listMs),
-    });
-    return answer.ok ? (parseWhole(modelList, await answer.json()).data?.data ?? []) : [];
+    const answer = await ask(upstream, 'models', { method: 'GET', signal: AbortSignal.timeout(listMs) });
+    const body = parseDeepJson(await readBody(answer, maxBytes));
+    return answer.status < 300 ? (parseWhole(modelList, body).data?.data ?? []) : [];
   } catch {
     return [];
   }

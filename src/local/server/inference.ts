@@ -3,6 +3,7 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { hasEnded } from '../../contract/status.ts';
+import type { WireAnswer } from '../../net/wire.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
 import { sendUpstream, type Upstream, type UpstreamBody, UpstreamError } from '../engine/upstream.ts';
@@ -169,26 +170,23 @@ async function passOn(
   signal: AbortSignal,
   onSaid?: (said: SaidMessage) => void,
 ): Promise<Response> {
-  let answer: Response;
+  let answer: WireAnswer;
   try {
     answer = await sendUpstream(upstream, body, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     throw upstreamFailure(error);
   }
-  const type = answer.headers.get('content-type') ?? 'application/json';
-  const kept = ['content-encoding', 'x-request-id'].flatMap(name => {
-    const value = answer.headers.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
+  const { 'content-type': type = 'application/json', ...others } = answer.headers;
+  const kept = Object.entries(others).filter(([name]) => name === 'content-encoding' || name === 'x-request-id');
   const headers = { 'Content-Type': type, ...Object.fromEntries(kept) };
-  if (answer.body && type.startsWith('text/event-stream')) {
-    const heard = onSaid ? answer.body.pipeThrough(listening(onSaid)) : answer.body;
+  const content = ReadableStream.from(answer.chunks());
+  if (type.startsWith('text/event-stream')) {
+    const heard = onSaid ? content.pipeThrough(listening(onSaid)) : content;
     return context.body(ReadableStream.from(whole(heard)), 200, headers);
   }
-  if (!answer.body) return context.body(null, 200, headers);
-  if (!onSaid) return context.body(answer.body, 200, headers);
-  const bytes = await answer.arrayBuffer();
+  if (!onSaid) return context.body(content, 200, headers);
+  const bytes = await new Response(content).arrayBuffer();
   const said = saidIn(new TextDecoder().decode(bytes));
   if (said) onSaid(said);
   return context.body(bytes, 200, headers);
