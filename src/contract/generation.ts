@@ -11,8 +11,6 @@ export type Generation = (typeof generations)[number];
 /** What an answer reveals about the generation. */
 export interface Evidence {
   readonly generation: Generation;
-  /** Its weight: a working operation proves more than the name of a field. */
-  readonly weight: number;
   /** Completes a sentence after “because”. */
   readonly reason: string;
 }
@@ -20,16 +18,14 @@ export interface Evidence {
 interface Sign {
   readonly old: string;
   readonly new: string;
-  readonly weight: number;
   /** Which resource has the field, in words. */
   readonly of: string;
 }
 
-const benchmarkNames: Sign = { old: 'label', new: 'name', weight: 1, of: 'its benchmarks' };
+const benchmarkNames: Sign = { old: 'label', new: 'name', of: 'its benchmarks' };
 const deploymentNames: Sign = {
   old: 'playground_endpoint_url',
   new: 'model_endpoint_id',
-  weight: 2,
   of: 'its deployments',
 };
 
@@ -37,7 +33,7 @@ const deploymentNames: Sign = {
 const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['listBenchmarks', benchmarkNames],
   ['getBenchmark', benchmarkNames],
-  ['listSupportedTrainingModels', { old: 'model_slug', new: 'base_model_slug', weight: 2, of: 'its models' }],
+  ['listSupportedTrainingModels', { old: 'model_slug', new: 'base_model_slug', of: 'its models' }],
   ['listDeployments', deploymentNames],
   ['getDeployment', deploymentNames],
 ]);
@@ -48,10 +44,9 @@ export function evidenceIn(operation: string, body: unknown): Evidence | undefin
   const rows = listIn(body);
   const row = rows ? rows[0] : body;
   if (!sign || !isRecord(row)) return undefined;
-  if (Object.hasOwn(row, sign.old))
-    return { generation: 'document', weight: sign.weight, reason: `${sign.of} have ${sign.old}` };
+  if (Object.hasOwn(row, sign.old)) return { generation: 'document', reason: `${sign.of} have ${sign.old}` };
   if (!Object.hasOwn(row, sign.new)) return undefined;
-  return { generation: 'newest', weight: sign.weight, reason: `${sign.of} have ${sign.new} in place of ${sign.old}` };
+  return { generation: 'newest', reason: `${sign.of} have ${sign.new} in place of ${sign.old}` };
 }
 
 /** How later generations take an agent. */

@@ -41,11 +41,6 @@ export class Assumptions {
     this.#generation = generation;
   }
 
-  /** The same for a service of this generation. */
-  of(generation: Generation): Assumptions {
-    return new Assumptions(Object.fromEntries(this.#overrides), () => generation);
-  }
-
   is(name: Switch): boolean {
     return (this.#overrides.get(name) ?? defaultAssumptions[name]) === 'yes';
   }

@@ -1,6 +1,5 @@
-/** Detects the generation of the service: from the profile, else from its answers. */
+/** The generation of the service: as the profile says, else as the first answer shows that reveals it. */
 import * as z from 'zod/mini';
-import type { Endpoint } from '../contract/common.ts';
 import { type Evidence, evidenceIn, type Generation, generations } from '../contract/generation.ts';
 import { age } from '../text/time.ts';
 
@@ -13,25 +12,16 @@ export interface FoundGeneration extends Evidence {
 /** Stores the detected generation of a service. */
 export interface GenerationMemory {
   readonly load: () => FoundGeneration | undefined;
-  readonly save: (found: FoundGeneration) => void;
+  /** Undefined deletes it. */
+  readonly save: (found: FoundGeneration | undefined) => void;
 }
 
-const kept = z.object({
-  generation: z.enum(generations),
-  weight: z.number(),
-  reason: z.string(),
-  at: z.number(),
-});
+const kept = z.object({ generation: z.enum(generations), reason: z.string(), at: z.number() });
 
 /** The saved generation; undefined if it is invalid. */
 export function keptGeneration(value: unknown): FoundGeneration | undefined {
   return kept.safeParse(value).data;
 }
-
-/** The best evidence is an operation that worked at one generation's path. */
-const tried = 3;
-/** Constant evidence is saved this often, in milliseconds. */
-const saveEveryMs = 60 * 60_000;
 
 export class ServiceGeneration {
   /** The profile's statement, which switches detection off. */
@@ -40,7 +30,8 @@ export class ServiceGeneration {
   readonly #now: () => number;
   #found: FoundGeneration | undefined;
   #isLoaded = false;
-  #savedAt = 0;
+  /** An answer of this session has shown it. */
+  #isChosen = false;
 
   constructor(stated: Generation | undefined, memory: GenerationMemory | undefined, now: () => number) {
     this.stated = stated;
@@ -68,31 +59,24 @@ export class ServiceGeneration {
     return `API generation: ${found.generation} (${found.reason}, ${age(now - found.at)} ago).`;
   }
 
-  /** Learns from the body of a successful answer. */
+  /** Learns from the body of a successful answer, until one shows it. */
   learnFrom(operation: string, body: unknown): void {
-    const evidence = this.stated === undefined ? evidenceIn(operation, body) : undefined;
-    if (evidence) this.#take(evidence);
+    const evidence = this.stated === undefined && !this.#isChosen && evidenceIn(operation, body);
+    if (!evidence) return;
+    this.#isChosen = true;
+    this.#set({ ...evidence, at: this.#now() });
   }
 
-  /** An operation that the newest generation has moved worked at this generation's path. */
-  hasWorked({ method, path, newest }: Endpoint, generation: Generation): void {
-    if (this.stated !== undefined || !newest) return;
-    const taken = generation === 'newest' ? newest.path : path;
-    this.#take({ generation, weight: tried, reason: `${method} ${taken} worked` });
+  /** Has it found again: what was found has been contradicted. */
+  forget(): void {
+    if (this.stated !== undefined) return;
+    this.#isChosen = false;
+    this.#set(undefined);
   }
 
-  #take(evidence: Evidence): void {
-    const { found } = this;
-    if (found && found.weight > evidence.weight) return;
-    const at = this.#now();
-    this.#found = { ...evidence, at };
-    if (
-      found?.generation === evidence.generation &&
-      found.weight === evidence.weight &&
-      at - this.#savedAt < saveEveryMs
-    )
-      return;
-    this.#savedAt = at;
-    this.#memory?.save(this.#found);
+  #set(found: FoundGeneration | undefined): void {
+    this.#isLoaded = true;
+    this.#found = found;
+    this.#memory?.save(found);
   }
 }

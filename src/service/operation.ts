@@ -2,6 +2,7 @@
 import type * as z from 'zod/mini';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite, type Method, readWith } from '../contract/common.ts';
+import { endpoints } from '../contract/endpoints.ts';
 import type { AgentUse } from '../net/agents.ts';
 import { BodyTooLarge, readBody, readErrorBody } from '../net/body.ts';
 import type { WireFailure } from '../net/failure.ts';
@@ -18,11 +19,10 @@ import {
   unusableAnswer,
   validationDetail,
 } from './answer-error.ts';
-import type { Assumptions } from './assumptions.ts';
 import { isOfInput, type RefusedAnswer, saysNoSuchPath } from './capabilities.ts';
 import type { Client } from './client.ts';
 import type { Credential, Place } from './connection.ts';
-import { AuthenticationError, RequestError, ServiceError } from './errors.ts';
+import { AuthenticationError, affectsAllRequests, RequestError, ServiceError } from './errors.ts';
 import { type CallOptions, defaultMaxBytes, type Timeouts, timeoutsOf } from './options.ts';
 import { writtenTooFarInside } from './reach.ts';
 import {
@@ -63,38 +63,7 @@ export async function callOperation<
   input: CallInput<z.input<Query>, z.input<Body>>,
   options: CallOptions = {},
 ): Promise<z.output<Response>> {
-  const { assumptions, generation } = client;
-  // A generated key, reused if the request is repeated.
-  const keyed = { ...options, idempotencyKey: options.idempotencyKey ?? keyFor(endpoint) };
-  const asked = assumptions.generationOf(endpoint);
-  try {
-    const answer = await sendOperation(client, endpoint, input, keyed, assumptions);
-    generation.hasWorked(endpoint, asked);
-    return answer;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const isCertain = generation.stated !== undefined || assumptions.settingOf(endpoint) !== undefined;
-    if (!endpoint.newest || isCertain || !mayBeElsewhere(error, client))
-      throw withPlaces(error, endpoint, assumptions, generation.stated);
-    // The service has refused it without doing anything: try the other generation's path.
-    const other = asked === 'newest' ? 'document' : 'newest';
-    const there = assumptions.of(other);
-    const answer = await sendOperation(client, endpoint, input, keyed, there).catch((second: unknown) => {
-      const isNeither = second instanceof ServiceError && isNoAnswer(second, endpoint);
-      throw isNeither ? withPlaces(error, endpoint, assumptions, generation.stated) : second;
-    });
-    generation.hasWorked(endpoint, other);
-    return answer;
-  }
-}
-
-async function sendOperation<Query extends z.ZodMiniType, Body extends z.ZodMiniType, Response extends z.ZodMiniType>(
-  client: Client,
-  endpoint: Endpoint<Query, Body, Response>,
-  input: CallInput<z.input<Query>, z.input<Body>>,
-  options: CallOptions,
-  assumptions: Assumptions,
-): Promise<z.output<Response>> {
+  const { assumptions, capabilities, generation } = client;
   const maxBytes = options.maxBytes ?? defaultMaxBytes;
   const params = input.params ?? {};
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
@@ -103,15 +72,40 @@ async function sendOperation<Query extends z.ZodMiniType, Body extends z.ZodMini
     const body = text.trim() === '' ? params : parseJson(text);
     const { success, data, error } = readWith(endpoint.response, body);
     if (!success) throw unusableAnswer({ ...answer, text, body }, facts, error.issues);
-    client.generation.learnFrom(endpoint.operation, body);
-    client.capabilities.hasWorked(endpoint, data, idsIn(params));
+    generation.learnFrom(endpoint.operation, body);
+    capabilities.hasWorked(endpoint, data, idsIn(params));
     return data;
   };
-  const call = new OperationCall(client, endpoint, input, options, read, { assumptions });
+  const call = new OperationCall(client, endpoint, input, options, read);
   try {
+    if (endpoint.newest && !assumptions.settingOf(endpoint)) {
+      await findGeneration(client, call.time.signal);
+      call.prepare();
+    }
     return await send(call, client);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (endpoint.newest && error.noSuchPath) generation.forget();
+    throw withPlaces(error, endpoint, assumptions, generation.stated);
   } finally {
     call.time.end();
+  }
+}
+
+/** Reads whose answers show the generation. */
+const revealing = ['listSupportedTrainingModels', 'listBenchmarks'] as const;
+
+/** Finds the generation before a call that depends on it: no call is sent to the paths of both. @throws ServiceError */
+async function findGeneration(client: Client, signal: AbortSignal): Promise<void> {
+  for (const operation of revealing) {
+    const { connection, generation } = client;
+    if (connection.isSupervised || (generation.stated ?? generation.found) !== undefined) return;
+    try {
+      await callOperation(client, endpoints[operation] as Endpoint, {}, { signal });
+    } catch (error) {
+      // Whatever else is refused, the call itself has its own answer.
+      if (affectsAllRequests(error) || signal.aborted) throw error;
+    }
   }
 }
 
@@ -141,9 +135,7 @@ export async function openOperation<Query extends z.ZodMiniType, Body extends z.
       },
     };
   };
-  const call: OperationCall<OpenAnswer> = new OperationCall(client, endpoint, input, options, read, {
-    uncompressed: true,
-  });
+  const call: OperationCall<OpenAnswer> = new OperationCall(client, endpoint, input, options, read, true);
   try {
     return await send(call, client);
   } catch (error) {
@@ -161,14 +153,6 @@ export async function readText(answer: WireAnswer, facts: CallFacts, maxBytes: n
   }
 }
 
-/** How an operation is sent. */
-interface Manner {
-  /** The names of the service, if not the client's. */
-  readonly assumptions?: Assumptions;
-  /** Asks for an uncompressed answer. */
-  readonly uncompressed?: boolean;
-}
-
 class OperationCall<Value> implements Call<Value> {
   readonly operation: string;
   readonly method: Method;
@@ -180,13 +164,12 @@ class OperationCall<Value> implements Call<Value> {
   readonly traced: Call<Value>['traced'];
   readonly #client: Client;
   readonly #endpoint: Endpoint;
-  readonly #request: PreparedRequest;
-  readonly #params: Readonly<Record<string, string | number>>;
-  readonly #body: unknown;
+  readonly #input: CallInput<unknown, unknown>;
   readonly #options: CallOptions;
   readonly #idempotencyKey: string | undefined;
-  readonly #uncompressed: boolean;
   readonly #readSuccess: Call<Value>['read'];
+  readonly #uncompressed: boolean;
+  #request: PreparedRequest;
   /** Of the attempt under way. */
   #place: Place | undefined;
   #url: URL;
@@ -195,6 +178,7 @@ class OperationCall<Value> implements Call<Value> {
 
   /**
    * @param readSuccess reads the body of a success
+   * @param uncompressed asks for an uncompressed answer
    * @throws ServiceError if nothing may be sent
    */
   constructor(
@@ -203,33 +187,42 @@ class OperationCall<Value> implements Call<Value> {
     input: CallInput<unknown, unknown>,
     options: CallOptions,
     readSuccess: Call<Value>['read'],
-    { assumptions = client.assumptions, uncompressed = false }: Manner,
+    uncompressed = false,
   ) {
-    const { operation, method, pace } = endpoint;
+    const { operation, method, pace, idempotencyKey } = endpoint;
     requireAllowed(client, endpoint, options);
-    const request = prepareRequest(endpoint, withAgent(endpoint, input, client.options.agent), assumptions);
-    this.#request = placed(request, options, client);
+    this.#client = client;
+    this.#endpoint = endpoint;
+    this.#input = input;
+    this.#options = options;
+    this.#readSuccess = readSuccess;
+    this.#uncompressed = uncompressed;
+    this.#idempotencyKey = options.idempotencyKey ?? (idempotencyKey ? crypto.randomUUID() : undefined);
+    this.#request = this.#prepared();
     this.#url = this.#request.urlAt(client.connection.base);
     this.operation = operation;
     this.method = method;
     this.isWrite = isWrite(endpoint);
-    this.background = options.background ?? false;
-    this.timeouts = timeoutsOf(client.options.timeouts, options, pace);
-    this.traced = { endpoint, body: this.#request.shownBody };
-    this.#idempotencyKey = options.idempotencyKey ?? keyFor(endpoint);
     this.keyed = this.#idempotencyKey !== undefined;
-    this.#client = client;
-    this.#endpoint = endpoint;
-    this.#params = input.params ?? {};
-    this.#body = input.body;
-    this.#options = options;
-    this.#uncompressed = uncompressed;
-    this.#readSuccess = readSuccess;
+    this.background = options.background ?? false;
+    this.traced = { endpoint, body: () => this.#request.shownBody() };
+    this.timeouts = timeoutsOf(client.options.timeouts, options, pace);
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
 
+  #prepared(): PreparedRequest {
+    const { assumptions, options } = this.#client;
+    const input = withAgent(this.#endpoint, this.#input, options.agent);
+    return placed(prepareRequest(this.#endpoint, input, assumptions), this.#options, this.#client);
+  }
+
+  /** Prepares the request with what has been learned about the service since. */
+  prepare(): void {
+    this.#request = this.#prepared();
+  }
+
   get repeatable(): boolean {
-    return this.#endpoint.repeatable?.(this.#body) === true || (this.keyed && this.#client.honoursKeys);
+    return this.#endpoint.repeatable?.(this.#input.body) === true || (this.keyed && this.#client.honoursKeys);
   }
 
   async locate(): Promise<URL> {
@@ -284,7 +277,7 @@ class OperationCall<Value> implements Call<Value> {
       path,
       host,
       auth,
-      redact: redactor([...this.#client.credentials.sent, ...sensitiveValues(this.#endpoint, this.#body)]),
+      redact: redactor([...this.#client.credentials.sent, ...sensitiveValues(this.#endpoint, this.#input.body)]),
       details: { operation: this.operation, attempts, idempotencyKey: this.#idempotencyKey },
       mayHaveHappened,
       isPolled: this.background,
@@ -308,7 +301,7 @@ class OperationCall<Value> implements Call<Value> {
     const text = await readErrorBody(answer);
     // A deletion that was carried out before its answer was lost.
     if (status === 404 && this.method === 'DELETE' && facts.mayHaveHappened) {
-      const gone = this.#endpoint.response.safeParse(this.#params);
+      const gone = this.#endpoint.response.safeParse(this.#input.params ?? {});
       if (gone.success) return gone.data as Value;
     }
     throw this.#refusal({ status, headers, text, body: parseDeepJson(text) }, facts);
@@ -354,7 +347,7 @@ class OperationCall<Value> implements Call<Value> {
       envelope,
       status: answer.status,
       text: answer.text,
-      ids: [...idsIn(this.#params), ...bodyIds(this.#body)],
+      ids: [...idsIn(this.#input.params ?? {}), ...bodyIds(this.#input.body)],
       concernsInput: isOfInput(field, { path, sent: searchParams, isWrite: facts.isWrite }),
     };
     const noSuchPath = saysNoSuchPath(refused);
@@ -367,7 +360,7 @@ class OperationCall<Value> implements Call<Value> {
     const missing = isSet && noSuchPath ? undefined : capabilities.learn(endpoint, refused, details);
     const fieldAdvice = assumptions.adviceOn(
       endpoint,
-      { query: searchParams, body: this.#body },
+      { query: searchParams, body: this.#input.body },
       { param: envelope?.param ?? detail?.param, message: envelope?.message ?? detail?.words },
     );
     const error = missing ?? errorOfAnswer(answer, { ...facts, details, fieldAdvice }, clock.now(), envelope);
@@ -409,10 +402,6 @@ function placed(made: PreparedRequest, { at, payload }: CallOptions, { connectio
   return { ...request, urlAt: base => (connection.isOwn(url) ? new URL(url.pathname, base) : url) };
 }
 
-function keyFor({ idempotencyKey }: Endpoint): string | undefined {
-  return idempotencyKey ? crypto.randomUUID() : undefined;
-}
-
 /** The ids in the path of a call. */
 const idsIn = (params: Readonly<Record<string, string | number>>): string[] => Object.values(params).map(String);
 
@@ -437,15 +426,4 @@ function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] 
 function agentUse(endpoint: Endpoint): AgentUse {
   if (endpoint.auth === 'inferenceToken') return 'long';
   return isWrite(endpoint) ? 'write' : 'read';
-}
-
-/** Whether a refusal at the other generation's path is only that of an unknown path. */
-function isNoAnswer({ noSuchPath, kind, status }: ServiceError, { body }: Endpoint): boolean {
-  return noSuchPath || kind === 'not_found' || (status === 422 && body === undefined);
-}
-
-/** Whether the service's own refusal may mean that another generation has the operation elsewhere. */
-function mayBeElsewhere({ noSuchPath, kind, code, outcomeUnknown }: ServiceError, { generation }: Client): boolean {
-  const isUnknown = kind === 'not_found' && code !== undefined && generation.found === undefined;
-  return !outcomeUnknown && (noSuchPath || isUnknown);
 }

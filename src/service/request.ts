@@ -236,16 +236,17 @@ export function withPlaces(
 ): ServiceError {
   if (error instanceof CapabilityMissingError) return withAssumedPath(error, endpoint, assumptions);
   if (!error.noSuchPath) return error;
-  const at = (way: Assumptions): string => `${endpoint.method} ${way.path(endpoint)}`;
+  const { method, operation, path, newest } = endpoint;
+  const used = assumptions.path(endpoint);
   const setting = assumptions.settingOf(endpoint);
-  const lacks = `This service does not have ${at(assumptions)}`;
+  const lacks = `This service does not have ${method} ${used}`;
   if (setting) return new ApiError(`${lacks}, which ${setting} of the profile says. Correct that setting.`, error);
-  if (!endpoint.newest) return error;
-  const [own, other] = stated === 'newest' ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
-  const elsewhere = at(assumptions.of(other));
+  if (!newest) return error;
+  const [own, other] = used === newest.path ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
+  const elsewhere = `${method} ${other === 'newest' ? newest.path : path}`;
   const words = stated
     ? `${lacks}. The profile says that it is of generation ${own}; generation ${other} has ${elsewhere}. Correct generation in the profile.`
-    : `This service has neither ${at(assumptions.of(own))} nor ${elsewhere}. Set assumptions.path.${endpoint.operation} in the profile to where it takes this.`;
+    : `${lacks}, the path of generation ${own}; generation ${other} has ${elsewhere}. Set generation in the profile if it is that one, otherwise assumptions.path.${operation} to where it takes this.`;
   return new ApiError(words, error);
 }
 

@@ -243,7 +243,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     const wrong = findings.filter(({ state, about }) => state === 'fail' && about !== 'terminal');
     expect(wrong).toEqual([]);
     const { words = '' } = findings.find(({ about }) => about === 'generation') ?? {};
-    expect(words).toContain(`API generation: ${generation} (its models have`);
+    expect(words).toContain(`API generation: ${generation} (its benchmarks have`);
     expect(words).toMatch(/, \d+s ago/);
   });
 });

@@ -13,7 +13,7 @@ const limitMs = 60_000;
 async function openAt(viewId: string, refusal: string, remembered?: () => RememberedStore) {
   const unknown = refusals.get(refusal);
   const double = await standIn('documented', unknown && { unknown });
-  const { service } = serviceAt(double.url);
+  const { service } = serviceAt(double.url, { generation: undefined });
   const { bench, run, training, trajectory, production } = double.ids;
   const ids = {
     benchId: bench,

@@ -15,7 +15,10 @@ const limitMs = 60_000;
 /** The program at a view, on a stand-in whose generation is known. */
 async function openAt(viewId: string, generation: 'document' | 'newest') {
   const double = await standIn(generation);
-  const { service } = serviceAt(double.url, generation === 'newest' ? { agent: 'agent-1' } : {});
+  const { service } = serviceAt(double.url, {
+    generation: undefined,
+    ...(generation === 'newest' && { agent: 'agent-1' }),
+  });
   await service.call('listSupportedTrainingModels');
   const { bench, run, training, trajectory, test } = double.ids;
   const folder = smallFolder();

@@ -367,6 +367,7 @@ function newest(): Routes {
       };
     },
     ...uploaded({ ...benchmark, bench_id: 'b-new', name: 'mine' }),
+    'GET /api/v1/benchmarks/b-new/task-count': { bench_id: 'b-new', task_count: 3 },
     [`GET /api/v1/eval/${bench}/runs`]: runs,
     [`GET /api/v1/eval/${run}`]: runs[0],
     [`GET /api/v1/eval/${oldRun}`]: runs[1],

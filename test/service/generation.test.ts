@@ -1,7 +1,7 @@
 /** Which generation of the service answers is found out from its answers, and what it has moved is asked for where it is. */
 import { describe, expect, it } from 'vitest';
 import { evidenceIn } from '../../src/contract/generation.ts';
-import { type FoundGeneration, ServiceGeneration } from '../../src/service/generation.ts';
+import type { FoundGeneration, GenerationMemory } from '../../src/service/generation.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { type Behaviour, errorOf, hostileServer, json, refusal, serviceAt, text } from './hostile-server.ts';
 
@@ -22,9 +22,9 @@ const paths = {
 
 async function serviceWith(known: Readonly<Record<string, Behaviour>>, options: Partial<ServiceOptions> = {}) {
   const server = await hostileServer(routes(known));
-  const saved: FoundGeneration[] = [];
-  const generationMemory = { load: () => undefined, save: (found: FoundGeneration) => saved.push(found) };
-  const { service } = serviceAt(server.url, { generationMemory, ...options });
+  const saved: (FoundGeneration | undefined)[] = [];
+  const generationMemory: GenerationMemory = { load: () => undefined, save: found => void saved.push(found) };
+  const { service } = serviceAt(server.url, { generation: undefined, generationMemory, ...options });
   const start = () =>
     service.call('startEval', {
       params: { bench_id: 'b' },
@@ -35,8 +35,10 @@ async function serviceWith(known: Readonly<Record<string, Behaviour>>, options: 
   return { service, server, saved, start, remove, sent };
 }
 
-const models = (row: object) => ({ 'GET /api/v1/models/supported-training-models': json({ items: [row] }) });
-const benchmarks = (row: object) => ({ 'GET /api/v1/benchmarks': json({ items: [row] }) });
+const askModels = 'GET /api/v1/models/supported-training-models';
+const askBenchmarks = 'GET /api/v1/benchmarks';
+const models = (row: object) => ({ [askModels]: json({ items: [row] }) });
+const benchmarks = (row: object) => ({ [askBenchmarks]: json({ items: [row] }) });
 
 describe('is found out', () => {
   it.each([
@@ -62,39 +64,29 @@ describe('is found out', () => {
     // Only one of the two is there.
     await Promise.allSettled([service.call('listBenchmarks', {}), service.call('listSupportedTrainingModels')]);
     expect(service.generation.found?.generation).toBe(generation);
-    expect(saved.map(each => each.generation)).toEqual(generation === undefined ? [] : [generation]);
+    expect(saved.map(each => each?.generation)).toEqual(generation === undefined ? [] : [generation]);
   });
 
-  it('by the names of models rather than by those of benchmarks', async () => {
+  it('once in a session, by the first answer that shows it (V22)', async () => {
     const known = { ...models({ model_slug: 'm' }), ...benchmarks({ bench_id: 'b', name: 'l' }) };
-    const { service } = await serviceWith(known);
+    const { service, saved } = await serviceWith(known);
     await service.call('listBenchmarks', {});
-    expect(service.generation.current).toBe('newest');
     await service.call('listSupportedTrainingModels');
-    await service.call('listBenchmarks', {});
-    expect(service.generation.current).toBe('document');
-    expect(service.generation.found?.reason).toContain('model_slug');
+    expect(service.generation.current).toBe('newest');
+    expect(saved).toMatchObject([{ generation: 'newest', reason: 'its benchmarks have name in place of label' }]);
   });
 
-  it('once, and kept for the next start', async () => {
-    const found: FoundGeneration = { generation: 'newest', weight: 2, reason: 'seen before', at: 5 };
-    const generationMemory = { load: () => found, save: () => {} };
-    const { service, start, sent } = await serviceWith({ [paths.newest.start]: started }, { generationMemory });
+  it('is kept for the next start, until an answer shows another one', async () => {
+    const found: FoundGeneration = { generation: 'newest', reason: 'seen before', at: 5 };
+    const saved: unknown[] = [];
+    const generationMemory: GenerationMemory = { load: () => found, save: each => void saved.push(each?.generation) };
+    const known = { [paths.newest.start]: started, ...benchmarks({ bench_id: 'b', label: 'l' }) };
+    const { service, start, sent } = await serviceWith(known, { generationMemory });
     await start();
     expect(sent()).toEqual([paths.newest.start]);
-    expect(service.generation.found).toMatchObject({ generation: 'newest', weight: 3 });
-  });
-
-  it('and saved again each hour while nothing changes', () => {
-    let now = 10 * 3_600_000;
-    const saved: number[] = [];
-    const memory = { load: () => undefined, save: ({ at }: FoundGeneration) => saved.push(at - 10 * 3_600_000) };
-    const generation = new ServiceGeneration(undefined, memory, () => now);
-    for (const ms of [0, 3_599_999, 1, 3_599_999]) {
-      now += ms;
-      generation.learnFrom('getBenchmark', { label: 'l' });
-    }
-    expect(saved).toEqual([0, 3_600_000]);
+    expect(service.generation.found).toBe(found);
+    await service.call('listBenchmarks', {});
+    expect([service.generation.current, saved]).toEqual(['document', ['document']]);
   });
 
   it('not if the profile says it', async () => {
@@ -132,50 +124,63 @@ describe('what the newest has moved', () => {
     });
   });
 
-  it('is found if nothing was known, under the same key, and from then on', async () => {
-    const { server, service, start, sent } = await serviceWith({ [paths.newest.start]: started });
+  it.each<[string, Readonly<Record<string, Behaviour>>, readonly string[]]>([
+    ['models', models({ base_model_slug: 'm' }), [askModels]],
+    ['benchmarks, if models do not show it', benchmarks({ bench_id: 'b', name: 'l' }), [askModels, askBenchmarks]],
+  ])('is found by a read before the write, if nothing was known: by %s (V32)', async (_, known, asked) => {
+    const { service, start, sent } = await serviceWith({ ...known, [paths.newest.start]: started });
     await expect(start()).resolves.toMatchObject({ eval_run_id: 'evr_1' });
     await start();
-    expect(sent()).toEqual([paths.document.start, paths.newest.start, paths.newest.start]);
-    const [first, second] = server.requests.map(({ headers }) => headers['idempotency-key']);
-    expect(first).toBe(second);
-    expect(service.generation.found).toMatchObject({ generation: 'newest', weight: 3 });
+    expect(sent()).toEqual([...asked, paths.newest.start, paths.newest.start]);
+    expect(service.generation.current).toBe('newest');
   });
 
-  it('and the document’s is found where the names are new and the paths are old', async () => {
-    const known = { ...benchmarks({ bench_id: 'b', name: 'l' }), [paths.document.start]: started };
-    const { service, start, sent } = await serviceWith(known);
-    await service.call('listBenchmarks', {});
+  it('is assumed to be where the document has it, if no answer shows more', async () => {
+    const { start, sent } = await serviceWith({ [paths.document.start]: started });
     await start();
-    expect(sent().slice(1)).toEqual([paths.newest.start, paths.document.start]);
-    expect(service.generation.current).toBe('document');
+    expect(sent()).toEqual([askModels, askBenchmarks, paths.document.start]);
   });
 
   it.each<[string, Behaviour, Partial<ServiceOptions>]>([
+    ['it is not there', noRoute, {}],
+    ['its id is not there', noBenchmark, {}],
     ['a gateway said so', text('<html>404</html>', 404), {}],
     ['it failed', refusal(500, 'api_error', 'internal_error'), {}],
     ['it was refused for its content', refusal(422, 'invalid_request_error', 'validation_error'), {}],
     ['the profile says which it is', noRoute, { generation: 'document' }],
     ['the profile says where it is', noRoute, { assumptions: { 'path.startEval': '/v2/{bench_id}/go' } }],
-  ])('is not tried elsewhere where %s', async (_, answer, options) => {
+  ])('is never sent to a second path, though %s (V32)', async (_, answer, options) => {
     const server = await hostileServer(answer);
-    const { service } = serviceAt(server.url, options);
+    const { service } = serviceAt(server.url, { generation: undefined, ...options });
     await errorOf(service.call('startEval', { params: { bench_id: 'b' }, body: { display_name: 'd' } }));
-    expect(new Set(server.requests.map(({ url }) => url)).size).toBe(1);
+    const writes = server.requests.filter(({ method }) => method === 'POST');
+    expect(new Set(writes.map(({ url }) => url)).size).toBe(1);
   });
 
-  it('is not tried elsewhere where the generation is known and the benchmark is not', async () => {
-    const known = { ...models({ model_slug: 'm' }), [paths.document.start]: noBenchmark };
-    const { service, start, sent } = await serviceWith(known);
-    await service.call('listSupportedTrainingModels');
-    expect(await errorOf(start())).toMatchObject({ kind: 'not_found', code: 'resource_not_found' });
-    expect(sent()).toHaveLength(2);
+  it('is found again by the next call, if it is not where the remembered generation has it', async () => {
+    const generationMemory: GenerationMemory = {
+      load: () => ({ generation: 'newest', reason: 'seen before', at: 5 }),
+      save: () => {},
+    };
+    const known = { ...models({ model_slug: 'm' }), [paths.document.start]: started };
+    const { start, sent } = await serviceWith(known, { generationMemory });
+    expect(await errorOf(start())).toMatchObject({ noSuchPath: true });
+    await start();
+    expect(sent()).toEqual([paths.newest.start, askModels, paths.document.start]);
   });
 
-  it('gives the error of the path that is there', async () => {
-    const refused = refusal(409, 'conflict_error', 'not_ready');
-    const { start } = await serviceWith({ [paths.newest.start]: refused });
-    expect(await errorOf(start())).toMatchObject({ kind: 'conflict', code: 'not_ready' });
+  it('is not sent if the question before it shows that no request is answered', async () => {
+    const denied = refusal(401, 'authentication_error', 'invalid_api_key');
+    const { start, sent } = await serviceWith({ [askModels]: denied, [paths.document.start]: started });
+    expect(await errorOf(start())).toMatchObject({ kind: 'authentication' });
+    expect(sent()).toEqual([askModels]);
+  });
+
+  it('nor is anything asked for a request that is refused here', async () => {
+    const { service, sent } = await serviceWith({}, { readOnly: true });
+    const input = { params: { bench_id: 'b' }, body: { display_name: 'd' } };
+    expect(await errorOf(service.call('startEval', input))).toMatchObject({ kind: 'read_only' });
+    expect(sent()).toEqual([]);
   });
 });
 
@@ -196,7 +201,15 @@ describe('a path that is not there is named, with what says that it should be', 
       { assumptions: { 'path.startEval': '/v2/{bench_id}/go' } },
       ['POST /v2/{bench_id}/go', 'assumptions.path.startEval'],
     ],
-    ['neither', {}, ['neither', '/{bench_id}/start', 'POST /api/v1/eval', 'assumptions.path.startEval']],
+    [
+      'nothing',
+      {},
+      [
+        '/{bench_id}/start, the path of generation document',
+        'newest has POST /api/v1/eval.',
+        'assumptions.path.startEval',
+      ],
+    ],
   ])('%s', async (_, options, words) => {
     const { start } = await serviceWith({}, options);
     const error = await errorOf(start());

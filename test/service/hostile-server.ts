@@ -145,6 +145,8 @@ export function serviceAt(baseUrl: string, options: Partial<ServiceOptions> = {}
     apiKey: async () => apiKey,
     inferenceToken: async () => inferenceToken,
     userAgent: 'benchtop/test',
+    // Found out otherwise, which takes requests.
+    generation: 'document',
     logger: line => log.push(line),
     tracer: event => trace.push(event),
     clock: {
