@@ -2,7 +2,7 @@
 import type { MaybeStatus } from '../contract/status.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { ChangeEnd } from '../resources/action.ts';
-import { lookAt } from '../resources/watch.ts';
+import { lookAt } from '../resources/look.ts';
 import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { noteChange } from './act.ts';

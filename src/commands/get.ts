@@ -5,7 +5,7 @@ import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
-import { type LookedAt, lookAt } from '../resources/watch.ts';
+import { type LookedAt, lookAt } from '../resources/look.ts';
 import type { Watching } from '../resources/watching.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';

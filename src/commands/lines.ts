@@ -13,7 +13,7 @@ import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { refOf, resources } from '../resources/catalogue.ts';
 import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
-import { lookAt } from '../resources/watch.ts';
+import { lookAt } from '../resources/look.ts';
 import { describeError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { asError } from '../text/errors.ts';

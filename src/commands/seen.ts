@@ -3,8 +3,8 @@ import type { RunFailure } from '../contract/common.ts';
 import { hasEnded, statusWords } from '../contract/status.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
+import type { LookedAt } from '../resources/look.ts';
 import { certaintyFields, certaintyWords, type RunMean } from '../resources/run-mean.ts';
-import type { LookedAt } from '../resources/watch.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 

@@ -5,7 +5,7 @@ import { readListed, rememberRows } from '../queries/remembered/listing.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource, wordsFor } from '../resources/define.ts';
-import { lookAt } from '../resources/watch.ts';
+import { lookAt } from '../resources/look.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';

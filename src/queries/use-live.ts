@@ -28,6 +28,12 @@ export interface LiveQuery<Data> {
   readonly about?: Subject | undefined;
 }
 
+/** A query whose data only it understands. */
+export interface AnyQuery extends Pick<LiveQuery<never>, 'key' | 'activity' | 'observes' | 'reports' | 'about'> {
+  readonly read: (context: QueryContext) => Promise<unknown>;
+  readonly share?: (previous: never, answer: never) => unknown;
+}
+
 /** Replaces the answer as a whole, unless it is equal. */
 export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data {
   return previous !== undefined && isDeepStrictEqual(previous, answer) ? previous : answer;
@@ -44,9 +50,9 @@ export interface Live<Data> {
 /** The jitter that leaves the interval unchanged. */
 const noJitter = 0.5;
 
-function delayOf<Data>(
+function delayOf(
   workbench: Workbench,
-  query: LiveQuery<Data>,
+  query: Pick<AnyQuery, 'activity'>,
   attention: Attention,
   asked: Query,
   jitter: number,
@@ -57,7 +63,7 @@ function delayOf<Data>(
   if (isGone(error)) return undefined;
   if (isNotOffered(error)) return error.retryAfterMs;
   return pollDelay({
-    activity: query.activity(data as Data | undefined),
+    activity: query.activity(data as never),
     attention,
     failures: workbench.failed.count(asked.queryHash),
     jitter,
@@ -123,8 +129,13 @@ async function giveUpHanging({ asked, cache }: Workbench): Promise<void> {
   void cache.refetchQueries({ type: 'active', predicate }, { cancelRefetch: false });
 }
 
+/** Sends a query once, or joins the request in flight. The answer is reported like any other. */
+export function fetchOnce(workbench: Workbench, query: AnyQuery): Promise<unknown> {
+  return workbench.cache.fetchQuery({ ...queryOptions(workbench, query as LiveQuery<unknown>), staleTime: 0 });
+}
+
 /** When a query without observers is due; epoch milliseconds, undefined for never. */
-export function dueAt<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention): number | undefined {
+export function dueAt(workbench: Workbench, query: AnyQuery, attention: Attention): number | undefined {
   const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
   const attempts = asked ? [asked.state.dataUpdatedAt, asked.state.errorUpdatedAt].filter(at => at > 0) : [];
   if (!asked || attempts.length === 0) return 0;

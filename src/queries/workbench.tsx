@@ -1,8 +1,9 @@
 /** State shared by the screens: the service, the query cache, and whether polling is on. */
-import { environmentManager, focusManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { environmentManager, focusManager, type Query, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
 import { isRunning } from '../contract/status.ts';
+import { isLastingRefusal } from '../service/errors.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
@@ -276,6 +277,10 @@ export class Workbench {
     await this.service()
       .then(({ capabilities }) => capabilities.forget())
       .catch(() => {});
+    // A list that nothing shows is not read here, but no longer taken for refused.
+    const isRefused = ({ state, meta }: Query): boolean =>
+      isLastingRefusal(state.error) || (state.fetchStatus === 'fetching' && state.data === undefined && !!meta?.rows);
+    await this.cache.resetQueries({ type: 'inactive', predicate: isRefused });
   }
 
   /** Sends nothing while the program is suspended. Afterwards everything on screen is read once. */

@@ -31,7 +31,6 @@ import { asReceived, count, counted } from '../text/numbers.ts';
 import { type ActionTable, all, single } from './action.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import type { Place } from './place.ts';
-import { readOf } from './watching.ts';
 
 const benchmarkColumns: readonly Column<Benchmark>[] = [
   {
@@ -215,7 +214,7 @@ export const benchmarks = defineResource<Benchmark>({
   commands: benchmarkCommands,
   emptyAdvice: { command: benchmarkCommands.upload, words: 'uploads one' },
   watch: {
-    status: id => [readOf(readinessQuery(id))],
+    status: id => [readinessQuery(id)],
     stuckAs: secretsMissing,
     failedParts: {
       words: 'images and secrets',

@@ -1,7 +1,7 @@
 /**
- * The counts of the sections, and what runs anywhere on the service. Other programs start and delete resources too: the
- * lists that are counted are read again now and then while nothing shows them, and at once if another answer is about a
- * resource that such a list lacks. What a list no longer has is asked about, so that its end is not missed.
+ * The counts of the sections, and what runs anywhere on the service. Other programs start and delete resources too: a list
+ * that is counted is read at once if another answer is about a resource that it lacks. What a list no longer has is asked
+ * about, so that its end is not missed.
  */
 import { hashKey } from '@tanstack/react-query';
 import { isRunning } from '../contract/status.ts';
@@ -10,22 +10,21 @@ import type { ListSource } from '../queries/lists/list.ts';
 import type { ListReader } from '../queries/lists/reader.ts';
 import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
-import type { LiveQuery } from '../queries/use-live.ts';
+import { fetchOnce } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
-import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
+import { isGone, isNotOffered } from '../service/errors.ts';
 import { resourceOfKind, resources } from './catalogue.ts';
 import type { Resource } from './define.ts';
-import { lastAttempt, Outcome, readOf } from './watching.ts';
 
 /** A list whose rows a section counts. */
-interface CountedList {
+export interface CountedList {
   readonly resource: Resource;
   readonly source: ListSource<object>;
   /** Something runs there, of which the frame says how many: it is read whether or not its count is on screen. */
   readonly runs: boolean;
 }
 
-const countedLists: readonly CountedList[] = resources
+export const countedLists: readonly CountedList[] = resources
   .filter(({ needs }) => needs === undefined)
   .map(resource => ({ resource, source: resource.list({}), runs: resource.watch?.running !== undefined }));
 
@@ -33,11 +32,12 @@ const countedLists: readonly CountedList[] = resources
  * A count is read again after so many intervals of what is visible; more seldom where nothing runs, and a list that takes
  * many requests.
  */
-const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? 6 : 3);
-/** How many lists that were never read are read for their count at the same time. */
-const firstReadsAtOnce = 2;
+export const intervalsOf = ({ source, runs }: CountedList): number => (source.costly || !runs ? 6 : 3);
 /** A list that is longer is not kept in memory for its count: it is counted again when it is shown. */
-const mostRows = 5_000;
+export const mostRows = 5_000;
+
+/** What the program opens with comes first. */
+export const isOpening = ({ poll, openedAt }: Workbench, now: number): boolean => now - openedAt < poll.visibleMs / 2;
 
 export class Counts {
   readonly #workbench: Workbench;
@@ -45,72 +45,11 @@ export class Counts {
   readonly #soughtInList = new Set<string>();
   /** Resources that were asked about because their list lacked them: they may be there all the same. */
   readonly #askedAbout = new Set<string>();
-  /** Lists whose first count was refused: it stays empty until they are shown, or until a refresh. */
-  readonly #uncountable = new Set<CountedList>();
-  /** `timesForgotten` of the service's capabilities in the last round. */
-  #forgotten = 0;
-  /** Lists that are being read for a first count. */
-  readonly #firstReads = new Set<CountedList>();
   /** The rows of a list when they last said how many of another kind they have. */
   readonly #tallied = new WeakMap<ListReader<never>, readonly object[]>();
 
   constructor(workbench: Workbench) {
     this.#workbench = workbench;
-  }
-
-  /** Reads the lists that are due. If the counts are not `shown`, only those in which something may run. */
-  query(shown: boolean): LiveQuery<number> {
-    return {
-      key: ['counts'],
-      activity: () => 'open',
-      read: async ({ service: { capabilities }, signal, progressed }) => {
-        if (capabilities.timesForgotten !== this.#forgotten) this.#uncountable.clear();
-        this.#forgotten = capabilities.timesForgotten;
-        // Without a request: what other programs of this user have seen to run.
-        this.#workbench.recall();
-        const due = countedLists.filter(list => (list.runs || shown) && this.#isDue(list, Date.now()));
-        const outcome = new Outcome({ progressed });
-        for (const { source } of due) {
-          signal.throwIfAborted();
-          await outcome.of(readOf(listQuery(this.#workbench, source)).fetch(this.#workbench));
-        }
-        outcome.check();
-        if (shown && !signal.aborted) this.#readFirst();
-        return due.length;
-      },
-    };
-  }
-
-  /** Counts lists that were never read, a few at a time: nothing waits for them. */
-  #readFirst(): void {
-    const now = Date.now();
-    const unread = countedLists.filter(list => !list.runs && !list.source.costly && this.#isUnread(list, now));
-    // One that keeps failing takes no turn from the others.
-    const attempts = new Map(unread.map(list => [list, lastAttempt(this.#workbench, list.source)]));
-    unread.sort((left, right) => (attempts.get(left) ?? 0) - (attempts.get(right) ?? 0));
-    for (const list of unread.slice(0, firstReadsAtOnce - this.#firstReads.size)) void this.#countFirst(list);
-  }
-
-  async #countFirst(list: CountedList): Promise<void> {
-    const forgotten = this.#forgotten;
-    this.#firstReads.add(list);
-    try {
-      await readOf(listQuery(this.#workbench, list.source)).fetch(this.#workbench);
-    } catch (error) {
-      // A refusal from before a refresh says nothing about the time after it.
-      if (isLastingRefusal(error) && forgotten === this.#forgotten) this.#uncountable.add(list);
-    } finally {
-      this.#firstReads.delete(list);
-    }
-  }
-
-  #isUnread(list: CountedList, now: number): boolean {
-    const { lists } = this.#workbench;
-    if (this.#uncountable.has(list) || this.#firstReads.has(list)) return false;
-    if (this.#isOpening(now) || lists.countOf(list.source.key) !== undefined) return false;
-    // A refusal that a refresh has forgotten is never due.
-    const due = readOf(listQuery(this.#workbench, list.source)).dueAt(this.#workbench, 'visible') ?? 0;
-    return due <= now;
   }
 
   /** Follows what is read of the resources until the returned function is called. */
@@ -129,24 +68,6 @@ export class Counts {
     return () => {
       for (const stop of stops) stop();
     };
-  }
-
-  /** What the program opens with comes first. */
-  #isOpening(now: number): boolean {
-    const { poll, openedAt } = this.#workbench;
-    return now - openedAt < poll.visibleMs / 2;
-  }
-
-  #isDue(list: CountedList, now: number): boolean {
-    const { cache, lists, poll } = this.#workbench;
-    const { source, runs } = list;
-    if (this.#isOpening(now)) return false;
-    if (cache.getQueryCache().find({ queryKey: source.key })?.isActive()) return false;
-    const count = lists.countOf(source.key);
-    if (!runs && count === undefined) return false;
-    if ((lists.find(source.key)?.extent.rows ?? 0) > mostRows) return false;
-    const due = readOf(listQuery(this.#workbench, source)).dueAt(this.#workbench, 'visible');
-    return due !== undefined && due + (intervalsOf(list) - 1.5) * poll.visibleMs <= now;
   }
 
   /** Reads the lists that lack something that another answer is about. */
@@ -194,9 +115,10 @@ export class Counts {
       if (this.#askedAbout.has(key)) continue;
       if ((statuses.lastRead(known)?.at ?? 0) >= reader.polledAt || !this.#matters(known)) continue;
       this.#askedAbout.add(key);
-      const [read = get && readOf(get(known.id))] = resourceOfKind(kind)?.watch?.status(known.id) ?? [];
+      const [query = get?.(known.id)] = resourceOfKind(kind)?.watch?.status(known.id) ?? [];
+      if (!query) continue;
       // If it fails, the next answer of the list asks again.
-      void read?.fetch(this.#workbench).catch(error => {
+      void fetchOnce(this.#workbench, query).catch(error => {
         if (!isGone(error) && !isNotOffered(error)) this.#askedAbout.delete(key);
       });
     }
@@ -224,7 +146,7 @@ export class Counts {
     const counts = new Map(old.map(row => [source.id(row), tally.of(row)]));
     const changed = fresh.some(row => counts.has(source.id(row)) && counts.get(source.id(row)) !== tally.of(row));
     const isNewer = reader.polledAt > (lists.find(counted.source.key)?.polledAt ?? 0);
-    if (changed && isNewer && !this.#isOpening(Date.now())) this.#read(counted);
+    if (changed && isNewer && !isOpening(this.#workbench, Date.now())) this.#read(counted);
   }
 
   /** Whether it is pinned, running, or on screen. */
@@ -238,9 +160,7 @@ export class Counts {
 
   #read({ source }: CountedList): void {
     // If it fails, the count keeps its age, which is shown.
-    void readOf(listQuery(this.#workbench, source))
-      .fetch(this.#workbench)
-      .catch(() => {});
+    void fetchOnce(this.#workbench, listQuery(this.#workbench, source)).catch(() => {});
   }
 }
 

@@ -10,7 +10,7 @@ import type { Observation } from '../queries/statuses/store.ts';
 import type { LiveQuery } from '../queries/use-live.ts';
 import type { ActionTable } from './action.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
-import { readOf, type Watching } from './watching.ts';
+import type { Watching } from './watching.ts';
 
 /** What a key would do, e.g. on an empty list: `uploads one`. */
 export interface Advice {
@@ -112,7 +112,7 @@ export function defineResource<Row extends object>(declared: ResourceOf<Row>): R
       return source.observes ? source : { ...source, observes, onlyNames: status === undefined };
     },
     get: observed,
-    ...(status && !watch && { watch: { status: (id: string) => [readOf(observed(id))] } }),
+    ...(status && !watch && { watch: { status: (id: string) => [observed(id)] } }),
   };
 }
 

@@ -20,7 +20,6 @@ import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
 import { type ActionTable, all, type ChangeEnd, single } from './action.ts';
 import { defineResource } from './define.ts';
-import { readOf } from './watching.ts';
 
 const deploymentColumns: readonly Column<Deployment>[] = [
   {
@@ -209,7 +208,7 @@ export const deployments = defineResource<Deployment>({
   actions: deploymentActions,
   commands: deploymentCommands,
   watch: {
-    status: id => [readOf(deploymentQuery(id))],
+    status: id => [deploymentQuery(id)],
     running: deploymentList,
     shownIn: id => [deploymentKeys.list, deploymentKeys.one(id), deploymentKeys.summary],
   },

@@ -1,84 +1,338 @@
 /**
- * Which watched resources are read one by one, and when, so that many of them do not make many requests: a few at the
- * pace of the screen, more of them in turn, each as often as the others.
+ * Keeps current what no view polls: the lists that are counted or in which something may run, and each resource that
+ * runs or is pinned. The frame repeats one round, and Watch repeats it more often. Of many resources a round reads a few,
+ * those whose turn it is, so that they make no more requests than a few do, and each is read as often as the others.
  */
-import { hasEnded } from '../contract/status.ts';
-import type { PollIntervals } from '../queries/polling.ts';
-import type { KnownResource } from '../queries/statuses/store.ts';
+import { hasEnded, isOver, isRunning } from '../contract/status.ts';
+import { overdueIntervals } from '../queries/freshness.ts';
+import { type ListSource, wholePage } from '../queries/lists/list.ts';
+import type { Attention, PollIntervals } from '../queries/polling.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
 import { listQuery } from '../queries/use-list.ts';
+import { type AnyQuery, dueAt, fetchOnce, type LiveQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
-import { resources } from './catalogue.ts';
-import { isDue, type Outcome, readOf } from './watching.ts';
+import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
+import { inParallel } from '../text/in-parallel.ts';
+import { resourceOfKind } from './catalogue.ts';
+import { type CountedList, countedLists, intervalsOf, isOpening, mostRows } from './counts.ts';
+import { type WatchedResource, watchedKnown, watchedOf } from './watch.ts';
+import { offered } from './watching.ts';
 
-export type Named = Pick<KnownResource, 'kind' | 'id'>;
+const followingKey = ['following'];
+const watchKey = ['watch'];
 
-/** How many resources of a kind are read one by one before their list is read with the pages that hold them. */
-const mostSingle = 10;
-/** How many resources that were never read are read in a round. */
-const mostUnread = 10;
-
+/** The time in which the requests are counted, in intervals of what has the focus, and how many it may see. */
+const windowIntervals = 30;
+const mostInWindow = 60;
+/** How many a round may begin with something that was never read. */
+const mostAtOnce = 10;
 /**
  * The time between two reads of one of `count` resources, as a share of the interval of what has the focus: 40 of them
  * take 40 requests a minute, which leaves 20 of the 60 that one host is to get for lists and curves.
  */
 const turnShare = 0.75;
+/** The curves of a line are large: they are read once in so many turns of its steps. */
+const curveTurns = 4;
+/** A round that is slightly early counts as on time; otherwise what it reads would be late by a whole round. */
+const earlyShare = 0.3;
 
 /** Milliseconds between two reads of one of `count` resources. */
 export function turnMs(count: number, roundMs: number, { focusedMs }: PollIntervals): number {
   return Math.max(roundMs, count * turnShare * focusedMs);
 }
 
+/** What a round may read. */
 export interface Turn {
-  /** When a resource was last read as its turn demands, in epoch milliseconds; 0 for never. */
-  readonly readAt: (ref: Named) => number;
-  /** Whether it will hardly change any more. */
-  readonly isOver?: (ref: Named) => boolean;
-  /** Milliseconds between two rounds. */
-  readonly roundMs: number;
-  readonly poll: PollIntervals;
+  /** Each a fallback for the one before. */
+  readonly queries: readonly AnyQuery[];
+  /** Epoch milliseconds; 0 for at once. */
+  readonly dueAt: number;
+  /** When it was last requested, in epoch milliseconds; 0 for never. */
+  readonly askedAt: number;
+  /** It follows everything that has a status to tell. */
+  readonly isDetail?: boolean;
+}
+
+export interface Round {
   /** Epoch milliseconds. */
   readonly now: number;
+  /** Milliseconds from one round to the next. */
+  readonly roundMs: number;
+  readonly poll: PollIntervals;
+  /** Polling is paused, so the user has asked for it. */
+  readonly byHand?: boolean;
+}
+
+/** What this round reads: what is longest due first, and no more at once than follow each other evenly. */
+export function inTurn<Each extends Turn>(turns: readonly Each[], { now, roundMs, poll, byHand }: Round): Each[] {
+  const windowMs = windowIntervals * poll.focusedMs;
+  const recent = turns.filter(({ askedAt }) => askedAt > now - windowMs).length;
+  const due = turns
+    .filter(turn => turn.dueAt <= now + earlyShare * roundMs)
+    .toSorted((left, right) => Number(!!left.isDetail) - Number(!!right.isDetail) || left.dueAt - right.dueAt);
+  const evenly = byHand ? mostInWindow : Math.ceil((roundMs / windowMs) * mostInWindow);
+  const room = due.some(turn => turn.dueAt === 0) ? Math.max(evenly, mostAtOnce) : evenly;
+  return due.slice(0, Math.max(0, Math.min(room, mostInWindow - recent)));
+}
+
+/** What a round is about. */
+interface Purpose extends Round {
+  readonly attention: Attention;
+  /** Watch is on screen. */
+  readonly watched: boolean;
+  /** What is followed. */
+  readonly known: readonly KnownResource[];
+  /** How much of it runs. */
+  readonly running: number;
+  /** The kinds of which so much is followed that their list is read instead of each. */
+  readonly listed: ReadonlySet<string>;
+}
+
+/** When one of the queries was last answered, well or not; 0 if none was. */
+function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
+  const states = queries.map(({ key }) => cache.getQueryState(key));
+  return Math.max(0, ...states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])));
+}
+
+const isInFlight = ({ cache }: Workbench, { key }: Pick<AnyQuery, 'key'>): boolean =>
+  cache.getQueryState(key)?.fetchStatus === 'fetching';
+
+/**
+ * A resource that has ended is read once after its end. An answer that arrives just after the end may have been
+ * requested before it, and then still says running.
+ */
+function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery): boolean {
+  const data = workbench.cache.getQueryData(query.key);
+  const last = lastAttempt(workbench, [query]);
+  return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
 }
 
 /**
- * The resources to read one by one in this round: those whose turn it is, the one read longest ago first. A few are read
- * in each round; of many, each as often as the others, and no more at once than follow each other evenly.
+ * When a resource was last read as it has to be, and for how long that will do. Where its progress matters, an answer
+ * without it, such as that of a list, is no read.
  */
-export function inTurn<Ref extends Named>(refs: readonly Ref[], { readAt, isOver, roundMs, poll, now }: Turn): Ref[] {
-  const every = turnMs(refs.length, roundMs, poll);
-  const unread = refs.filter(ref => readAt(ref) === 0);
-  const read = refs.filter(ref => readAt(ref) !== 0);
-  // A slightly early round counts as on time.
-  const due = read.filter(
-    ref => readAt(ref) + (isOver?.(ref) ? Math.max(every, poll.visibleMs) : every) <= now + roundMs / 2,
-  );
-  const inOrder = due.toSorted((left, right) => readAt(left) - readAt(right));
-  const share = every <= roundMs ? inOrder.length : Math.ceil((refs.length * roundMs) / every);
-  return [...unread.slice(0, mostUnread), ...inOrder.slice(0, share)];
+function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
+  const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
+  const { at, by } = statuses.lastRead(known) ?? {};
+  const needsDone = purpose.watched ? countsDone : recordsProgress;
+  const readAt = needsDone ? statuses.doneReadAt(known) : by === undefined ? undefined : at;
+  const isPolled = by !== undefined && (purpose.listed.has(known.kind) || cache.getQueryCache().get(by)?.isActive());
+  const isSettled = isOver(known.status, known.endTime, purpose.now);
+  const everyMs = turnMs(purpose.running, isSettled ? poll.visibleMs : purpose.roundMs, poll);
+  const overdueMs = overdueIntervals * Math.max(everyMs, poll.visibleMs);
+  return { readAt: readAt ?? 0, everyMs: isPolled && !needsDone ? overdueMs : everyMs };
 }
 
-/** Identifies the background among the viewers of a list. */
-const background = {};
+/** The turn of a resource to say its status; undefined if it is not to be read. */
+function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
+  const queries = offered(workbench, resourceOfKind(known.kind)?.watch?.status(known.id));
+  const [query] = queries;
+  if (!query || isInFlight(workbench, query)) return undefined;
+  const askedAt = lastAttempt(workbench, queries);
+  if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? { queries, dueAt: 0, askedAt } : undefined;
+  if (purpose.byHand) return { queries, dueAt: askedAt, askedAt };
+  const due = dueAt(workbench, query, purpose.attention);
+  if (due === undefined) return undefined;
+  const { readAt, everyMs } = lastRead(workbench, known, purpose);
+  return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, askedAt && askedAt + everyMs), askedAt };
+}
 
-/**
- * Reads the lists of the kinds of which many resources are followed, at list intervals, with the pages that hold them.
- * A list whose pages take many requests is left to its views.
- */
-export async function readListsOf(workbench: Workbench, refs: readonly Named[], outcome: Outcome): Promise<void> {
-  await Promise.all(
-    resources.map(async ({ kind, watch }) => {
-      const source = watch?.running;
-      if (!source || source.costly) return;
-      const reader = workbench.lists.of(source);
-      const isMany = isManyOf(kind, refs);
-      const isUnfinished = (row: object): boolean => !hasEnded(source.observes?.(row).status);
-      reader.see(background, isMany ? reader.data.rows.filter(isUnfinished) : undefined);
-      const list = readOf(listQuery(workbench, source));
-      if (isMany && isDue(workbench, list, 'visible')) await outcome.of(list.fetch(workbench));
+/** The turns of what else a line of Watch shows: of its record, if no answer had it, and of its curves as they grow. */
+function detailTurns(workbench: Workbench, known: KnownResource, { now, running }: Purpose): Turn[] {
+  const { statuses, poll } = workbench;
+  const { details, measures } = resourceOfKind(known.kind)?.watch ?? {};
+  const curves = offered(workbench, measures?.(known.id));
+  return [...offered(workbench, details?.(known.id)), ...curves].flatMap(query => {
+    const askedAt = lastAttempt(workbench, [query]);
+    const turn = { queries: [query], dueAt: 0, askedAt, isDetail: true };
+    if (isInFlight(workbench, query)) return [];
+    if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? [turn] : [];
+    if (askedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
+    const movedAt = statuses.movedAt(known) ?? now;
+    if (!curves.includes(query) || movedAt <= askedAt) return [];
+    const due = dueAt(workbench, query, 'focused');
+    const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);
+    return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, askedAt + everyMs) }];
+  });
+}
+
+/** What is followed while Watch is not on screen: nothing that is over, or of which no answer says a status. */
+function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
+  if (hasEnded(known.status)) return false;
+  return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
+}
+
+/** How many resources of a kind are read one by one before their list is read with the pages that hold them. */
+const mostSingle = 10;
+
+/** The kinds of which so many are followed that their list is read for them, unless its pages take many requests. */
+function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
+  const isMany = (kind: string): boolean => known.filter(each => each.kind === kind).length > mostSingle;
+  return new Set(
+    countedLists.flatMap(({ resource: { kind }, source, runs }) => {
+      return kind !== undefined && runs && !source.costly && isMany(kind) ? [kind] : [];
     }),
   );
 }
 
-/** Whether so many resources of a kind are followed that their list is read for them. */
-export const isManyOf = (kind: string | undefined, refs: readonly Named[]): boolean =>
-  refs.filter(ref => ref.kind === kind).length > mostSingle;
+/** Identifies the rounds among the viewers of a list. */
+const viewer = {};
+
+/** Has the lists of what is followed by them read with the pages that hold it. */
+function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
+  for (const {
+    resource: { kind = '' },
+    source,
+    runs,
+  } of countedLists) {
+    if (!runs || source.costly) continue;
+    const reader = lists.of(source);
+    const isUnfinished = (row: object): boolean => !hasEnded(source.observes?.(row).status);
+    reader.see(viewer, listed.has(kind) ? reader.data.rows.filter(isUnfinished) : undefined);
+  }
+}
+
+/** A list in which something may run is read as often as a view would, for Watch and for much that runs in it. */
+function listIntervals(list: CountedList, { watched, listed, known }: Purpose): number {
+  const { source, runs, resource } = list;
+  const isOften = source.costly ? watched && known.length <= mostSingle : watched || listed.has(resource.kind ?? '');
+  return runs && isOften ? 1 : intervalsOf(list);
+}
+
+/** How many lists in which nothing runs a round reads for their count. */
+const countsAtOnce = 2;
+
+/** The lists that were never read and are to be counted, a few at a time: one that keeps failing takes no turn. */
+function firstCounts(workbench: Workbench, { now }: Purpose): CountedList[] {
+  const { cache, lists } = workbench;
+  const uncounted = countedLists.filter(
+    ({ source, runs }) => !runs && !source.costly && lists.countOf(source.key) === undefined,
+  );
+  const inFlight = uncounted.filter(({ source }) => isInFlight(workbench, source)).length;
+  const isDue = ({ source }: CountedList): boolean => {
+    if (isInFlight(workbench, source) || isLastingRefusal(cache.getQueryState(source.key)?.error)) return false;
+    return (dueAt(workbench, listQuery(workbench, source), 'visible') ?? 0) <= now;
+  };
+  const lastTry = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
+  const due = uncounted.filter(isDue).toSorted((left, right) => lastTry(left) - lastTry(right));
+  return due.slice(0, Math.max(0, countsAtOnce - inFlight));
+}
+
+/** The lists that are due. @param counted the counts of the sections are on screen */
+function dueLists(workbench: Workbench, purpose: Purpose, counted: boolean): CountedList[] {
+  const { cache, lists, poll } = workbench;
+  const { watched, byHand, now, roundMs } = purpose;
+  const isDue = (list: CountedList): boolean => {
+    const { source, runs } = list;
+    if (!runs && !(counted && lists.countOf(source.key))) return false;
+    if (cache.getQueryCache().find({ queryKey: source.key })?.isActive()) return false;
+    if (!(watched && runs) && (lists.find(source.key)?.extent.rows ?? 0) > mostRows) return false;
+    if (byHand) return runs;
+    const due = dueAt(workbench, listQuery(workbench, source), 'visible');
+    return due !== undefined && due + (listIntervals(list, purpose) - 1) * poll.visibleMs <= now + earlyShare * roundMs;
+  };
+  const isOpen = !isOpening(workbench, now);
+  const due = isOpen || watched ? countedLists.filter(isDue) : [];
+  return counted && isOpen && !byHand ? [...due, ...firstCounts(workbench, purpose)] : due;
+}
+
+/** Sends what is to be read, a few at a time. @throws ServiceError if all of it failed: then it is the service */
+async function readEach(work: readonly (() => Promise<unknown>)[], { signal, progressed }: QueryContext) {
+  const failures: unknown[] = [];
+  let answered = false;
+  await inParallel(work, async read => {
+    signal.throwIfAborted();
+    try {
+      await read();
+      answered = true;
+      progressed?.();
+    } catch (error) {
+      if (isGone(error)) answered = true;
+      else if (!isNotOffered(error)) failures.push(error);
+    }
+  });
+  signal.throwIfAborted();
+  if (!answered && failures.length > 0) throw failures[0];
+}
+
+/** Reads with the first of the queries that the service offers. @throws ServiceError */
+async function readFirst(workbench: Workbench, [query, ...others]: readonly AnyQuery[]): Promise<unknown> {
+  if (!query) return undefined;
+  try {
+    return await fetchOnce(workbench, query);
+  } catch (error) {
+    if (others.length === 0 || !isNotOffered(error)) throw error;
+    return readFirst(workbench, others);
+  }
+}
+
+/** What a round that begins now is about. */
+function purposeOf(workbench: Workbench): Purpose {
+  const { cache, poll, paused } = workbench;
+  const now = Date.now();
+  const watched = cache.getQueryCache().find({ queryKey: watchKey })?.isActive() === true;
+  // Watch, or the focus in it, makes the rounds more frequent.
+  const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
+  const roundMs = Math.max(poll.focusedMs, Math.min(poll.visibleMs, sinceMs));
+  const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
+  const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
+  const running = known.filter(({ status }) => !hasEnded(status)).length;
+  return { now, roundMs, poll, byHand: paused, attention, watched, known, running, listed: listedKinds(known) };
+}
+
+/** Reads the statuses, and for Watch the details, whose turn it is. Returns how many. @throws ServiceError */
+async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext): Promise<number> {
+  const turns = purpose.known.flatMap(known => {
+    const details = purpose.watched ? detailTurns(workbench, known, purpose) : [];
+    return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
+  });
+  const chosen = inTurn(turns, purpose);
+  const isGone = ({ known }: { readonly known: KnownResource }): boolean =>
+    workbench.statuses.get(known)?.gone === true;
+  const read = (turn: (typeof chosen)[number]) => async () => !isGone(turn) && readFirst(workbench, turn.queries);
+  await readEach(chosen.map(read), context);
+  return chosen.length;
+}
+
+/** The rounds, for the frame. `counted` says whether the counts of the sections are on screen. */
+export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
+  const read = ({ source }: CountedList) => fetchOnce(workbench, listQuery(workbench, source));
+  return {
+    key: followingKey,
+    activity: () => 'running',
+    read: async context => {
+      // What other programs of this user have seen to run.
+      workbench.recall();
+      const purpose = purposeOf(workbench);
+      seeListed(workbench, purpose.listed);
+      const due = dueLists(workbench, purpose, counted);
+      const running = due.filter(({ runs }) => runs);
+      const others = due.filter(({ runs }) => !runs).slice(0, countsAtOnce);
+      // Lists say what there is to follow: a round waits for them only while it has nothing else to read.
+      const isIdle = purpose.known.length === 0;
+      for (const list of isIdle ? others : [...running, ...others]) void read(list).catch(() => {});
+      if (isIdle)
+        await readEach(
+          running.map(list => () => read(list)),
+          context,
+        );
+      return readTurns(workbench, isIdle ? purposeOf(workbench) : purpose, context);
+    },
+  };
+}
+
+/** The lines of Watch: while they are on screen, the rounds are as frequent as they are read. */
+export function watchList(workbench: Workbench): ListSource<WatchedResource> {
+  return {
+    key: watchKey,
+    id: keyOf,
+    derived: true,
+    readPage: async () => {
+      const options = { cancelRefetch: false, throwOnError: true };
+      await workbench.cache.refetchQueries({ queryKey: followingKey }, options);
+      return wholePage(watchedOf(workbench));
+    },
+    activity: rows => (rows.some(row => isRunning(row.status) || row.isNew) ? 'running' : 'open'),
+  };
+}

@@ -36,7 +36,6 @@ import {
 import { modelColumn } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
-import { readOf } from './watching.ts';
 
 /**
  * Summary of a run's rewards. A genuine 0 is a result, a missing reward is not 0, and a rollout without an entry was
@@ -308,9 +307,9 @@ export const runs = defineResource<EvalRun>({
   parent: row => row.bench_id,
   actions: runActions,
   watch: {
-    status: id => [readOf(evalProgressQuery(id)), readOf(evalRunQuery(id))],
+    status: id => [evalProgressQuery(id), evalRunQuery(id)],
     countsDone: true,
-    details: id => [readOf(evalRunQuery(id))],
+    details: id => [evalRunQuery(id)],
     progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
     running: everyRun,
     endsForGood: true,

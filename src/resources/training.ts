@@ -31,7 +31,6 @@ import { benchmarkActions } from './benchmarks.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
 import { modelColumn } from './models.ts';
-import { readOf } from './watching.ts';
 
 /** The step budget of a run, if its options say so. */
 export function stepsOf({ options }: TrainingRun): number | undefined {
@@ -277,10 +276,10 @@ export const training = defineResource<TrainingRun>({
   parent: row => row.bench_id,
   actions: trainingActions,
   watch: {
-    status: id => [readOf(trainingProgressQuery(id)), readOf(trainingRunQuery(id))],
+    status: id => [trainingProgressQuery(id), trainingRunQuery(id)],
     countsDone: true,
-    details: id => [readOf(trainingRunQuery(id))],
-    measures: id => [readOf(trainerRewardsQuery(id, false)), readOf(heldOutRewardsQuery(id, false))],
+    details: id => [trainingRunQuery(id)],
+    measures: id => [trainerRewardsQuery(id, false), heldOutRewardsQuery(id, false)],
     running: everyTrainingRun,
     endsForGood: true,
     recordsProgress: true,

@@ -9,7 +9,6 @@ import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queri
 import { reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
-import { readOf } from './watching.ts';
 
 const trajectoryColumns: readonly Column<Trajectory>[] = [
   {
@@ -142,6 +141,6 @@ export const trajectories = defineResource<Trajectory>({
   // A task has many, and there are too many to search them all.
   findsLabel: 'qualified',
   actions: trajectoryActions,
-  watch: { status: id => [readOf(trajectoryStatusQuery(id))], endsForGood: true },
+  watch: { status: id => [trajectoryStatusQuery(id)], endsForGood: true },
   emptyWords: 'No trajectories yet: evaluations record them',
 });

@@ -6,7 +6,8 @@ import { useLive } from '../queries/use-live.ts';
 import { useWorkbench, type Workbench } from '../queries/workbench.tsx';
 import { resourceOfKind } from './catalogue.ts';
 import { Counts } from './counts.ts';
-import { backgroundWatch, type WatchedResource, watchedCount, watchLines } from './watch.ts';
+import { following } from './following.ts';
+import { type WatchedResource, watchedCount, watchLines } from './watch.ts';
 
 function subscribeTo({ statuses, pins, jobs }: Workbench, listener: () => void): () => void {
   const stops = [statuses.subscribe(listener), pins.subscribe(listener), jobs.subscribe(listener)];
@@ -50,16 +51,11 @@ const pruneAfterMs = 10_000;
 export function useBackground(counted: boolean): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;
-  const counts = useMemo(() => new Counts(workbench), [workbench]);
   useLive(
-    useMemo(() => counts.query(counted), [counts, counted]),
+    useMemo(() => following(workbench, counted), [workbench, counted]),
     'visible',
   );
-  useEffect(() => counts.follow(), [counts]);
-  useLive(
-    useMemo(() => backgroundWatch(workbench), [workbench]),
-    'visible',
-  );
+  useEffect(() => new Counts(workbench).follow(), [workbench]);
   useEffect(
     () =>
       statuses.onTransitions(transitions => {

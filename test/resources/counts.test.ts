@@ -1,10 +1,11 @@
 /** The first counts of lists that nothing shows: what fails or hangs costs no other count. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listQuery } from '../../src/queries/use-list.ts';
+import { fetchOnce } from '../../src/queries/use-live.ts';
 import { Workbench } from '../../src/queries/workbench.tsx';
 import { kinds, resourceNamed } from '../../src/resources/catalogue.ts';
 import { Counts } from '../../src/resources/counts.ts';
-import { readOf } from '../../src/resources/watching.ts';
+import { following } from '../../src/resources/following.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import { eventually } from '../eventually.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
@@ -26,7 +27,7 @@ function counting(answers: Answers) {
   const round = () => {
     // As if the wait after a failure were over.
     workbench.failed.forget();
-    return readOf(counts.query(true)).fetch(workbench);
+    return fetchOnce(workbench, following(workbench, true));
   };
   const rowsOf = (name: string) => workbench.lists.countOf(resourceNamed(name)?.list({}).key ?? [])?.rows;
   return { ...scripted, call, workbench, counts, round, rowsOf };
@@ -123,7 +124,7 @@ it('follow what the rows of one list say of another, and look only at rows that 
   const { counts, workbench, asked } = counting({ listBenchmarks: () => pageOf(rows), listEvalRuns: () => [] });
   onTestFinished(counts.follow());
   const of = vi.spyOn(resourceNamed('benchmarks')?.tally as { of: (row: object) => unknown }, 'of');
-  const read = () => readOf(listQuery(workbench, resourceNamed('benchmarks')?.list({}) as never)).fetch(workbench);
+  const read = () => fetchOnce(workbench, listQuery(workbench, resourceNamed('benchmarks')?.list({}) as never));
   await read();
   await read();
   expect([of.mock.calls.length, asked('listEvalRuns')]).toEqual([0, 0]);

@@ -1,19 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { inTurn, type Named, turnMs } from '../../src/resources/following.ts';
+import { inTurn, type Turn, turnMs } from '../../src/resources/following.ts';
 
 const poll = { focusedMs: 2_000, visibleMs: 10_000 };
-const refsOf = (count: number): Named[] =>
-  Array.from({ length: count }, (_, index) => ({ kind: 'training', id: `trn_${index}` }));
+const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `trn_${index}`);
 
-/** Rounds in turn until a time; returns when each was read. */
+/** Rounds until a time; returns when each resource was read. */
 function follow(count: number, untilMs: number, roundMs = poll.focusedMs): ReadonlyMap<string, readonly number[]> {
-  const refs = refsOf(count);
-  const reads = new Map(refs.map(({ id }) => [id, [] as number[]]));
+  const ids = idsOf(count);
+  const reads = new Map(ids.map(id => [id, [] as number[]]));
+  const everyMs = turnMs(count, roundMs, poll);
   for (let now = 1_000; now < untilMs; now += roundMs) {
-    const readAt = ({ id }: Named): number => reads.get(id)?.at(-1) ?? 0;
-    for (const { id } of inTurn(refs, { readAt, roundMs, poll, now })) reads.get(id)?.push(now);
+    const turns = ids.map(id => {
+      const askedAt = reads.get(id)?.at(-1) ?? 0;
+      return { id, queries: [], askedAt, dueAt: askedAt && askedAt + everyMs };
+    });
+    for (const { id } of inTurn(turns, { now, roundMs, poll })) reads.get(id)?.push(now);
   }
   return reads;
+}
+
+/** The most reads within a time. */
+function mostWithin(reads: ReadonlyMap<string, readonly number[]>, ms: number): number {
+  const times = [...reads.values()].flat();
+  return Math.max(...times.map(from => times.filter(at => at >= from && at < from + ms).length));
 }
 
 describe('what is read one by one', () => {
@@ -34,18 +43,31 @@ describe('what is read one by one', () => {
   });
 
   it('is spread over the rounds, not read in bursts', () => {
-    const times = [...follow(40, 300_000).values()].flat().filter(at => at > 70_000);
-    const inRound = new Map<number, number>();
-    for (const at of times) inRound.set(at, (inRound.get(at) ?? 0) + 1);
-    expect(Math.max(...inRound.values())).toBeLessThanOrEqual(2);
+    const late = follow(40, 300_000);
+    for (const times of late.values())
+      (times as number[]).splice(
+        0,
+        times.findIndex(at => at > 70_000),
+      );
+    expect(mostWithin(late, poll.focusedMs)).toBeLessThanOrEqual(2);
   });
 
-  it('leaves what has an end time and an unknown status to the interval of lists', () => {
-    const refs = refsOf(5);
-    const isOver = ({ id }: Named): boolean => id < 'trn_3';
-    const at = (now: number) =>
-      inTurn(refs, { readAt: () => 20_000, isOver, roundMs: 2_000, poll, now }).map(({ id }) => id);
-    expect(at(28_000)).toEqual(['trn_3', 'trn_4']);
-    expect(at(32_000)).toEqual(['trn_0', 'trn_1']);
+  it.each([poll.focusedMs, poll.visibleMs])(
+    'is no more than 60 a minute, of however many, in rounds of %i ms',
+    roundMs => {
+      const reads = follow(300, 20 * 60_000, roundMs);
+      expect(mostWithin(reads, 60_000)).toBeLessThanOrEqual(60);
+      const counts = [...reads.values()].map(times => times.length);
+      expect(Math.min(...counts)).toBeGreaterThanOrEqual(2);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it('is what has a status to tell before curves, whatever is due first', () => {
+    const turn = (dueAt: number, isDetail: boolean): Turn => ({ queries: [], askedAt: 1, dueAt, isDetail });
+    const turns = [turn(1, true), turn(3, false), turn(2, false)];
+    const round = { now: 10_000_000, roundMs: poll.focusedMs, poll };
+    expect(inTurn(turns, round)).toEqual([turns[2], turns[1]]);
+    expect(inTurn(turns, { ...round, byHand: true })).toEqual([turns[2], turns[1], turns[0]]);
   });
 });

@@ -6,12 +6,12 @@ import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import type { HeldOutMean } from '../../queries/held-out.ts';
 import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
+import { watchList } from '../../resources/following.ts';
 import { meanCell } from '../../resources/measured-run.ts';
 import { useWatched } from '../../resources/use-watched.ts';
-import { placeOfLine, rewardName, uploadKind, type WatchedResource, watchList } from '../../resources/watch.ts';
+import { placeOfLine, rewardName, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
 import { useTime } from '../app/clock.tsx';
-import { useShell } from '../app/shell-context.tsx';
 import { usePane } from '../app/view.tsx';
 import { recordCommands } from '../keys/general.ts';
 import { sparkline } from '../widgets/bars.ts';
@@ -40,11 +40,9 @@ function oldestRead({ statuses }: Workbench, rows: readonly WatchedResource[]): 
 
 export function WatchView() {
   const workbench = useWorkbench();
-  const { focus } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
-  const attention = focus === 'sections' ? 'visible' : 'focused';
-  const source = useMemo(() => watchList(workbench, attention), [workbench, attention]);
+  const source = useMemo(() => watchList(workbench), [workbench]);
   const rows = useWatched(useTime(paceTick));
   const sparkWidth = pane.width < wideFrom ? 8 : 16;
   const columns = useMemo(

@@ -7,7 +7,7 @@ import { rememberedAt } from '../../../src/queries/remembered/seen.ts';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import type { Observation } from '../../../src/queries/statuses/store.ts';
 import type { LiveQuery } from '../../../src/queries/use-live.ts';
-import { readOf } from '../../../src/resources/watching.ts';
+import { saidBy } from '../../../src/resources/look.ts';
 import { Capabilities } from '../../../src/service/capabilities.ts';
 import { CapabilityMissingError, RequestError } from '../../../src/service/errors.ts';
 import { fakeService } from '../../service/fake-service.ts';
@@ -125,7 +125,7 @@ describe('a record', () => {
     });
     expect(await query.read({ service, signal, memory })).toEqual(run);
     expect(memory.list('run')).toEqual([]);
-    await readOf(query).look({ service, signal, memory });
+    await saidBy(query, { service, signal, memory });
     expect(memory.find('run', 'a')).toMatchObject({ status: 'running', parent: 'b1' });
   });
 });
