@@ -155,8 +155,8 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
 export type ProgressedRun = TrainingRun & { readonly completed_steps?: number | null | undefined };
 
 /**
- * The same list with the completed steps of each run. Requested for unfinished runs, and once for those that ended
- * before their last step; left out if unavailable.
+ * The same list with the completed steps of each run. Requested once for runs that ended before their last step, and for
+ * unfinished ones where nothing else follows them; left out if unavailable.
  */
 export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   const { readPage, instead } = source;
@@ -171,7 +171,8 @@ export function withProgress(source: ListSource<TrainingRun>): ListSource<Progre
       const { completed_steps } = await service.call('getTrainingProgress', { params }, { signal });
       return { ...run, completed_steps };
     };
-    const items = [...(await amended(known, asksProgress, ask, signal))];
+    const asks = (run: ProgressedRun): boolean => asksProgress(run) && !(context.isFollowed && isRunning(run.status));
+    const items = [...(await amended(known, asks, ask, signal))];
     return { ...page, items };
   };
   return {

@@ -100,7 +100,8 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
       waitFromNow();
       try {
         const { background } = await workbench.service();
-        const answer = await query.read({ service: background, signal, memory: workbench.remembered, progressed });
+        const { remembered: memory } = workbench;
+        const answer = await query.read({ service: background, signal, memory, progressed, isFollowed: true });
         workbench.failed.succeeded(hash);
         return answer;
       } catch (failure) {

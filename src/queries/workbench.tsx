@@ -89,7 +89,7 @@ export class Workbench {
   /** The lists read so far. */
   readonly lists = new Lists(
     this.cache,
-    async signal => ({ service: await this.service(), signal, memory: this.remembered }),
+    async signal => ({ service: await this.service(), signal, memory: this.remembered, isFollowed: true }),
     () => (this.#closing ? undefined : this.remembered),
   );
   readonly #opened = { at: Date.now(), monotonic: performance.now() };

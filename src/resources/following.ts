@@ -166,30 +166,24 @@ function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
 /** How many resources of a kind are read one by one before their list is read with the pages that hold them. */
 const mostSingle = 10;
 
-/** The kinds of which so many are followed that their list is read for them, unless its pages take many requests. */
+/** The lists that are read for what runs in them, where a page takes one request. */
+const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
+
+/** The kinds of which so many are followed that their list is read for them. */
 function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
-  const isMany = (kind: string): boolean => known.filter(each => each.kind === kind).length > mostSingle;
-  return new Set(
-    countedLists.flatMap(({ resource: { kind }, source, runs }) => {
-      return kind !== undefined && runs && !source.costly && isMany(kind) ? [kind] : [];
-    }),
-  );
+  const many = (kind: string): boolean => known.filter(each => each.kind === kind).length > mostSingle;
+  return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
 }
 
 /** Identifies the rounds among the viewers of a list. */
 const viewer = {};
 
-/** Has the lists of what is followed by them read with the pages that hold it. */
+/** Has the lists of these kinds read with the pages that hold what has not ended. */
 function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
-  for (const {
-    resource: { kind = '' },
-    source,
-    runs,
-  } of countedLists) {
-    if (!runs || source.costly) continue;
+  for (const { resource, source } of runningLists) {
     const reader = lists.of(source);
     const isUnfinished = (row: object): boolean => !hasEnded(source.observes?.(row).status);
-    reader.see(viewer, listed.has(kind) ? reader.data.rows.filter(isUnfinished) : undefined);
+    reader.see(viewer, listed.has(resource.kind ?? '') ? reader.data.rows.filter(isUnfinished) : undefined);
   }
 }
 
@@ -200,41 +194,39 @@ function listIntervals(list: CountedList, { watched, listed, known }: Purpose): 
   return runs && isOften ? 1 : intervalsOf(list);
 }
 
-/** How many lists in which nothing runs a round reads for their count. */
+/** How many lists in which nothing runs are read for their count at the same time. */
 const countsAtOnce = 2;
 
-/** The lists that were never read and are to be counted, a few at a time: one that keeps failing takes no turn. */
-function firstCounts(workbench: Workbench, { now }: Purpose): CountedList[] {
-  const { cache, lists } = workbench;
-  const uncounted = countedLists.filter(
-    ({ source, runs }) => !runs && !source.costly && lists.countOf(source.key) === undefined,
-  );
-  const inFlight = uncounted.filter(({ source }) => isInFlight(workbench, source)).length;
-  const isDue = ({ source }: CountedList): boolean => {
-    if (isInFlight(workbench, source) || isLastingRefusal(cache.getQueryState(source.key)?.error)) return false;
-    return (dueAt(workbench, listQuery(workbench, source), 'visible') ?? 0) <= now;
-  };
-  const lastTry = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
-  const due = uncounted.filter(isDue).toSorted((left, right) => lastTry(left) - lastTry(right));
-  return due.slice(0, Math.max(0, countsAtOnce - inFlight));
-}
-
-/** The lists that are due. @param counted the counts of the sections are on screen */
-function dueLists(workbench: Workbench, purpose: Purpose, counted: boolean): CountedList[] {
+/** Whether a list is to be read in this round. @param counted the counts of the sections are on screen */
+function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, counted: boolean): boolean {
   const { cache, lists, poll } = workbench;
   const { watched, byHand, now, roundMs } = purpose;
-  const isDue = (list: CountedList): boolean => {
-    const { source, runs } = list;
-    if (!runs && !(counted && lists.countOf(source.key))) return false;
-    if (cache.getQueryCache().find({ queryKey: source.key })?.isActive()) return false;
-    if (!(watched && runs) && (lists.find(source.key)?.extent.rows ?? 0) > mostRows) return false;
-    if (byHand) return runs;
-    const due = dueAt(workbench, listQuery(workbench, source), 'visible');
-    return due !== undefined && due + (listIntervals(list, purpose) - 1) * poll.visibleMs <= now + earlyShare * roundMs;
-  };
-  const isOpen = !isOpening(workbench, now);
-  const due = isOpen || watched ? countedLists.filter(isDue) : [];
-  return counted && isOpen && !byHand ? [...due, ...firstCounts(workbench, purpose)] : due;
+  const { source, runs } = list;
+  const isForWatch = watched && runs;
+  const query = cache.getQueryCache().find({ queryKey: source.key });
+  if (query?.isActive() || query?.state.fetchStatus === 'fetching') return false;
+  if (!isForWatch && (isOpening(workbench, now) || (lists.find(source.key)?.extent.rows ?? 0) > mostRows)) return false;
+  const isFirst = !runs && lists.countOf(source.key) === undefined;
+  if (!runs && !counted) return false;
+  // A count that was refused stays empty until the list is shown, or until a refresh.
+  if (isFirst && (source.costly || isLastingRefusal(query?.state.error))) return false;
+  if (byHand) return runs;
+  const due = dueAt(workbench, listQuery(workbench, source), 'visible');
+  const intervals = isFirst ? 1 : listIntervals(list, purpose);
+  return due !== undefined && due + (intervals - 1) * poll.visibleMs <= now + earlyShare * roundMs;
+}
+
+/** The lists that are due. Nothing waits for a mere count, and one that keeps failing takes no turn from the others. */
+function dueLists(
+  workbench: Workbench,
+  purpose: Purpose,
+  counted: boolean,
+): Record<'running' | 'others', CountedList[]> {
+  const due = countedLists.filter(list => isListDue(workbench, list, purpose, counted));
+  const lastTry = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
+  const inFlight = countedLists.filter(({ source, runs }) => !runs && isInFlight(workbench, source)).length;
+  const others = due.filter(({ runs }) => !runs).toSorted((left, right) => lastTry(left) - lastTry(right));
+  return { running: due.filter(({ runs }) => runs), others: others.slice(0, Math.max(0, countsAtOnce - inFlight)) };
 }
 
 /** Sends what is to be read, a few at a time. @throws ServiceError if all of it failed: then it is the service */
@@ -288,16 +280,21 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
   const chosen = inTurn(turns, purpose);
-  const isGone = ({ known }: { readonly known: KnownResource }): boolean =>
-    workbench.statuses.get(known)?.gone === true;
-  const read = (turn: (typeof chosen)[number]) => async () => !isGone(turn) && readFirst(workbench, turn.queries);
-  await readEach(chosen.map(read), context);
+  const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
+  await readEach(
+    chosen.map(
+      ({ known, queries }) =>
+        async () =>
+          isThere(known) && readFirst(workbench, queries),
+    ),
+    context,
+  );
   return chosen.length;
 }
 
 /** The rounds, for the frame. `counted` says whether the counts of the sections are on screen. */
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
-  const read = ({ source }: CountedList) => fetchOnce(workbench, listQuery(workbench, source));
+  const reads = (list: CountedList) => () => fetchOnce(workbench, listQuery(workbench, list.source));
   return {
     key: followingKey,
     activity: () => 'running',
@@ -306,31 +303,35 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
       workbench.recall();
       const purpose = purposeOf(workbench);
       seeListed(workbench, purpose.listed);
-      const due = dueLists(workbench, purpose, counted);
-      const running = due.filter(({ runs }) => runs);
-      const others = due.filter(({ runs }) => !runs).slice(0, countsAtOnce);
+      const { running, others } = dueLists(workbench, purpose, counted);
       // Lists say what there is to follow: a round waits for them only while it has nothing else to read.
       const isIdle = purpose.known.length === 0;
-      for (const list of isIdle ? others : [...running, ...others]) void read(list).catch(() => {});
-      if (isIdle)
-        await readEach(
-          running.map(list => () => read(list)),
-          context,
-        );
+      for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
+      if (isIdle) await readEach(running.map(reads), context);
       return readTurns(workbench, isIdle ? purposeOf(workbench) : purpose, context);
     },
   };
 }
 
-/** The lines of Watch: while they are on screen, the rounds are as frequent as they are read. */
+/** Repeats the round. */
+const repeat = ({ cache }: Workbench): Promise<void> =>
+  cache.refetchQueries({ queryKey: followingKey }, { cancelRefetch: false, throwOnError: true });
+
+/** How far the rows of a list are: while it is on screen, the rounds are as frequent as this is read. */
+export const progressQuery = (workbench: Workbench): LiveQuery<number> => ({
+  key: ['progress'],
+  activity: () => 'running',
+  read: () => repeat(workbench).then(() => 0),
+});
+
+/** The lines of Watch, with which the rounds are as frequent. */
 export function watchList(workbench: Workbench): ListSource<WatchedResource> {
   return {
     key: watchKey,
     id: keyOf,
     derived: true,
     readPage: async () => {
-      const options = { cancelRefetch: false, throwOnError: true };
-      await workbench.cache.refetchQueries({ queryKey: followingKey }, options);
+      await repeat(workbench);
       return wholePage(watchedOf(workbench));
     },
     activity: rows => (rows.some(row => isRunning(row.status) || row.isNew) ? 'running' : 'open'),

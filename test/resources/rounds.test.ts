@@ -51,4 +51,5 @@ it('waits for the lists while nothing is known to run, and reads what they say',
   expect(whole.asked('getTrainingProgress')).toBe(ids.length);
   const stopped = world(stop => stop.abort(), { pinned: [], more });
   await expect(following(stopped.workbench, true).read(stopped.context)).rejects.toThrow('aborted');
+  expect(stopped.asked('getTrainingProgress')).toBe(0);
 });

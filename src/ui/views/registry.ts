@@ -64,6 +64,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'training',
     {
+      list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
       own: Object.values(chartCommands),
       hasParts: true,

@@ -1,0 +1,89 @@
+/** 300 runs that are active, under virtual time: how many requests they take, and that each is read in its turn. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { defaultIntervals } from '../../../src/queries/polling.ts';
+import type { Place } from '../../../src/resources/place.ts';
+import { watchedOf } from '../../../src/resources/watch.ts';
+import { openWorld, world } from './scripted-world.tsx';
+
+const count = 300;
+const minuteMs = 60_000;
+/** One pass over all of them, and part of the next. */
+const minutes = 10;
+
+/** A service with so many training runs that do a step every ten seconds, and when each request was answered. */
+function busyService() {
+  const service = world('none');
+  const began = Date.now();
+  const runs = Array.from({ length: count }, (_, index) => ({
+    training_run_id: `trn_${index}`,
+    bench_id: 'bench_1',
+    display_name: `sweep ${index}`,
+    status: 'running',
+    created_at: new Date(began - (index + 1) * 1_000).toISOString(),
+  }));
+  const steps = () => Math.floor((Date.now() - began) / 10_000);
+  const times: number[] = [];
+  const reads = new Map(runs.map(({ training_run_id }) => [training_run_id, [] as number[]]));
+  Object.assign(service.answers, {
+    listTrainingRuns: () => runs,
+    getTrainingRun: ({ training_run_id }: { training_run_id: string }) =>
+      runs.find(run => run.training_run_id === training_run_id),
+    getTrainingProgress: ({ training_run_id }: { training_run_id: string }) => {
+      reads.get(training_run_id)?.push(Date.now());
+      return { training_run_id, status: 'running', completed_steps: steps(), total_steps: 9_000 };
+    },
+  });
+  const { push } = service.requests as string[];
+  Object.defineProperty(service.requests, 'push', {
+    value: (...requests: string[]) => {
+      for (const _ of requests) times.push(Date.now());
+      return push.apply(service.requests, requests);
+    },
+  });
+  return { service, times, reads };
+}
+
+/** The most of the times that lie within so many milliseconds. */
+function mostWithin(times: readonly number[], ms: number): number {
+  return Math.max(...times.map(from => times.filter(at => at >= from && at < from + ms).length));
+}
+
+const places: readonly (readonly [string, Place, number])[] = [
+  ['Watch', { view: 'watch' }, 90],
+  // The list itself is read every two seconds, with two requests.
+  ['their list', { view: 'list', resource: 'training' }, 90 + 60],
+  ['something else', { view: 'list', resource: 'models' }, 90],
+];
+
+it.each(places)('300 active runs are each read in turn while %s is on screen (W1, W13)', async (_, start, most) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { service, times, reads } = busyService();
+  const screen = openWorld(service, start, { poll: defaultIntervals });
+  for (let minute = 0; minute < minutes; minute += 1) {
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    for (const { id, pace } of watchedOf(screen.workbench)) {
+      // Each of them moves on: a silence would be of what was not read.
+      expect(pace).not.toContain('no new step');
+      expect([id, pace === 'steps not read yet']).toEqual([id, reads.get(id)?.length === 0]);
+    }
+  }
+  const counts = [...reads.values()].map(at => at.length);
+  expect(Math.min(...counts)).toBeGreaterThan(0);
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+  const between = [...reads.values()].flatMap(at => at.slice(1).map((time, index) => time - (at[index] ?? time)));
+  expect(Math.min(...between)).toBeGreaterThan((count / 60) * minuteMs);
+  expect(mostWithin([...reads.values()].flat(), minuteMs)).toBeLessThanOrEqual(60);
+  expect(mostWithin(times, minuteMs)).toBeLessThanOrEqual(most);
+});
+
+it('the list of training runs says how old the steps are that it shows', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { service } = busyService();
+  const screen = openWorld(service, { view: 'list', resource: 'training' }, { poll: defaultIntervals });
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(screen.text()).not.toContain('steps done are read in turn');
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  expect(screen.text()).toMatch(/steps done are read in turn, the oldest 1m ago/);
+});
