@@ -100,7 +100,10 @@ async function changeAll(
     // A resource that is named twice counts once.
     const byId = new Map<string, Found>();
     for (const word of words) {
-      const each = await findAmong(among, word, context);
+      const each = await findAmong(among, word, context).catch((error: unknown) => {
+        if (!(error instanceof CommandError) || words.length === 1) throw error;
+        throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
+      });
       const { listedBy } = changing(each);
       if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
       byId.set(`${each.resource.names[0]} ${each.id}`, each);

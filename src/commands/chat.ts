@@ -7,6 +7,7 @@ import { chatRoute } from '../queries/chat-route.ts';
 import type { ChatOptions, ChatRequest } from '../service/chat.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { bytes } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
@@ -59,12 +60,15 @@ export async function run({ args, flags }: CommandInput<'chat'>, io: CommandIo):
         said.push(question, { role: 'assistant', content: completion.choices[0]?.message?.content ?? '' });
         return;
       }
-      const clean = cleanStream();
+      const cleaned = cleanStream();
       const context = { service, memory, signal: until };
-      const print = (piece: string) => io.print(clean(piece));
+      const print = (piece: string) => io.print(cleaned(piece));
       const { content: answered, reason } = await ask(context, request, print, { whole: flags.noStream });
       await io.print('\n');
       if (reason === 'length') io.note('The answer was cut off at its token limit.');
+      else if (reason === 'content_filter')
+        io.note('The service withheld the answer, or a part of it: content_filter.');
+      else if (answered === '') io.note(clean`The answer has no text${reason === undefined ? '' : `: ${reason}`}.`);
       said.push(question, { role: 'assistant', content: answered });
     };
 

@@ -68,6 +68,8 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
     if (statusMeaning(status ?? '') !== 'success') note(clean`${id} ended as ${status}: rewards may be missing.`);
   } else if (!status || isPast)
     note(clean`The service reports no status for ${id}: comparing the rewards that it has now.`);
+  else if (statusMeaning(status) === 'unknown')
+    note(clean`benchtop does not know the status ${status} of ${id}: comparing the rewards that it has now.`);
   else {
     const words = clean`${id} is ${status}: comparing the rewards that it has now; those to come count as the lowest and as the highest.`;
     note(clean`${words} benchtop watch ${id} waits for its end.`);

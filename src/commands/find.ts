@@ -271,6 +271,8 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const steps = await checkpointsByStep(service, found.id, { signal });
   const checkpoint = which === 'latest' ? steps.at(-1) : steps.find(each => String(each.step_index) === which);
   if (checkpoint) return { id: checkpoint.checkpoint_id, row: checkpoint, run, step: checkpoint.step_index };
-  const there = steps.length === 0 ? 'none yet' : `those of steps ${steps.map(each => each.step_index).join(', ')}`;
-  throw new CommandError(clean`${name} has no checkpoint ${which}: it has ${there}.`, exitCodes.notFound);
+  const saved = steps.map(each => each.step_index).join(', ');
+  const there =
+    steps.length === 0 ? 'it has none yet' : `there is one at step${steps.length === 1 ? '' : 's'} ${saved}`;
+  throw new CommandError(clean`${name} has no checkpoint ${which}: ${there}.`, exitCodes.notFound);
 }

@@ -130,19 +130,20 @@ const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.
 /** The status given with `--status`, and the other known ones. */
 class WantedStatus {
   readonly #word: string;
-  readonly #value: (row: object) => string;
+  readonly #value: (row: object) => unknown;
   readonly #words: string;
   readonly #known: Set<string>;
 
   constructor(resource: Resource, word: string) {
     this.#word = word;
-    this.#value = row => String(statusOf(resource)?.value(row));
+    this.#value = row => statusOf(resource)?.value(row);
     this.#words = wordsFor(resource);
     this.#known = new Set(resource.statuses);
   }
 
   readonly isOf = (row: object): boolean => {
     const status = this.#value(row);
+    if (typeof status !== 'string') return false;
     this.#known.add(status);
     return isSameStatus(status, this.#word);
   };

@@ -90,7 +90,7 @@ function unknownWords({ code, message }: CommanderError, { options, commands: ch
   const [, word = ''] = /'(.*)'/s.exec(message) ?? [];
   if (code === 'commander.unknownCommand') {
     const names = choices.map(choice => choice.name());
-    return [`Unknown command '${word}'.`, didYouMean(word, names)].filter(Boolean).join(' ');
+    return `Unknown command '${word}'. ${didYouMean(word, names) || 'benchtop --help lists the commands.'}`;
   }
   const [flag = '', value] = word.split('=', 2);
   if (value !== undefined && options.some(({ long }) => long === flag)) return `${flag} takes no value.`;

@@ -218,6 +218,10 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
   return withService(flags, io, async context => {
     const benchmark = await benchmarkOf(word, context);
     const checkpoint = from === undefined ? undefined : await findCheckpoint(from, context);
+    const base = checkpoint?.run?.base_model_slug;
+    if (model !== undefined && base != null && model !== base) {
+      throw new CommandError(clean`${from ?? ''} is a checkpoint of ${base}, not of ${model}. Nothing was started.`);
+    }
     if (options) {
       const of = { benchId: benchmark.bench_id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
       await checkOptions(run.options, options, of, context, io);

@@ -73,8 +73,15 @@ const notedEveryMs = 60_000;
 /** After this many answers without a status there will be none. */
 const mostWithout = 3;
 
-const unseenWords = (label: string): string =>
-  clean`${label}: the service reports no status for it, so its end could not be seen.`;
+/** Why the last answer does not say whether the work has ended; undefined if it does. */
+function openBecause(seen: Seen | undefined): string | undefined {
+  if (!seen) return undefined;
+  if (seen.status === undefined) return 'the service reports no status for it';
+  return statusMeaning(seen.status) === 'unknown' ? clean`benchtop does not know the status ${seen.status}` : undefined;
+}
+
+const unseenWords = (label: string, reason: string): string =>
+  clean`${label}: ${reason}, so its end could not be seen.`;
 
 /**
  * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried
@@ -90,6 +97,7 @@ export async function follow(following: Following): Promise<string> {
   let failingSince = 0;
   let notedAt = 0;
   let without = 0;
+  let doubted: string | undefined;
   for (;;) {
     try {
       const seen = await look();
@@ -98,6 +106,10 @@ export async function follow(following: Following): Promise<string> {
       if (words !== reported) await onChange(seen);
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
+      if (seen.status !== undefined && seen.status !== doubted && openBecause(seen) !== undefined) {
+        doubted = seen.status;
+        note(clean`${label}: ${openBecause(seen)}: waiting for another one.`);
+      }
       if (isOver(seen.status, seen.endTime)) {
         const status = seen.status === undefined ? 'no status says' : clean`its status ${seen.status} does not say`;
         note(clean`${label} has an end time, but ${status} how it ended.`);
@@ -105,7 +117,7 @@ export async function follow(following: Following): Promise<string> {
       }
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout && !needsNoStatus) {
-        note(unseenWords(label));
+        note(unseenWords(label, openBecause(seen) ?? ''));
         return '';
       }
       await onWait?.();
@@ -250,7 +262,6 @@ export async function untilEnded(
    */
   let silentSince: number | undefined = 0;
   let last: Seen | undefined;
-  const isUnsaid = (): boolean => last !== undefined && last.status === undefined;
   const noteUntil = (): void => {
     if (ref.kind === 'run' && !change) note(untilAdvice, { id: ref.id });
   };
@@ -303,19 +314,20 @@ export async function untilEnded(
     return exitCodes.failed;
   } catch (error) {
     if (io.signal.aborted) {
-      const running = isUnsaid() ? 'may still be running: the service reports no status for it' : 'keeps running';
+      const reason = openBecause(last);
+      const running = reason === undefined ? 'keeps running' : `may still be running: ${reason}`;
       note(clean`${ref.label} ${change ? `is still being ${change.past}` : running}.`, { id: ref.id });
       return exitCodes.interrupted;
     }
     if (!signal.aborted) throw error;
     const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
-    const isUnseen = isKnown && isUnsaid();
-    if (isUnseen && !needsNoStatus) {
-      note(unseenWords(ref.label), { id: ref.id });
+    const reason = isKnown ? openBecause(last) : undefined;
+    if (reason !== undefined && !needsNoStatus) {
+      note(unseenWords(ref.label, reason), { id: ref.id });
       noteUntil();
       return exitCodes.endUnseen;
     }
-    const late = { past: change?.past, until: isUnseen ? until : undefined, seconds: timeout ?? 0 };
+    const late = { past: change?.past, until: reason === undefined ? undefined : until, seconds: timeout ?? 0 };
     const words = isKnown ? lateWords(late) : lostWords(change?.past, service.gate.state());
     note(clean`${ref.label} ${words}`, { id: ref.id });
     const readUntil = AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]);

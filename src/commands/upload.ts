@@ -253,7 +253,8 @@ async function uploadTrajectories(
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories and does not say which are stored, skipped or failed.');
   }
-  const text = `${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed\n`;
+  const unknown = error instanceof ServiceError && error.outcomeUnknown ? ', the rest is not known' : '';
+  const text = `${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed${unknown}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = { dataset, phase, ...counts, trajectories };
   await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });

@@ -64,8 +64,10 @@ function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
   };
   if (hidden !== undefined) refuse('read', hidden, 'is secret');
   if (run !== undefined) refuse('change', run, 'is run');
+  // The key may come from the environment: whoever can change an address here gets it.
   const named = find(credential);
-  if (named !== undefined) refuse('change', 'another address', `would get the key of ${named}`);
+  const owner = named === undefined ? 'your key' : `the key of ${named}`;
+  if (read.profiles !== undefined) refuse('change', 'another address', `would get ${owner}`);
 }
 
 /**

@@ -76,14 +76,16 @@ export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
 /**
  * Each trajectory once, where it is listed first. A repeated row is no second rollout: lists that shift between two pages
  * show a row on both. Of what the rows say, the later one counts, because it was read later and a reward may come or be
- * corrected meanwhile; what it lacks is taken from the earlier one. Rows that name no trajectory cannot be told apart,
- * and count one by one.
+ * corrected meanwhile; what it lacks is taken from the earlier one. Rows of one id but of two tasks are two rollouts, and
+ * rows that name no trajectory cannot be told apart, and count one by one.
  */
 export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
   const rows = new Map<string | object, TrajectoryReward>();
   for (const row of rewards) {
-    const key = row.trajectory_id || row;
     const said = Object.entries(row).filter(([, value]) => value != null);
+    const first = row.trajectory_id || row;
+    const task = rows.get(first)?.task_id;
+    const key = task && row.task_id && task !== row.task_id ? JSON.stringify([first, row.task_id]) : first;
     const before = rows.get(key);
     rows.set(key, before ? { ...before, ...Object.fromEntries(said) } : row);
   }

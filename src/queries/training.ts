@@ -212,7 +212,11 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
         { params: { training_run_id: runId } },
         { signal },
       );
-      return { ...seen, ...progress, training_run_id: runId, remembered_at: undefined };
+      // Of an earlier status only an end still holds.
+      if (progress.status == null && hasEnded(seen?.status)) {
+        return { ...seen, ...progress, status: seen?.status, training_run_id: runId };
+      }
+      return { ...seen, status: null, ...progress, training_run_id: runId, remembered_at: undefined };
     },
   });
 }

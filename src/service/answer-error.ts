@@ -136,7 +136,7 @@ function advice(
         ? 'It may have been deleted, or belong to another organization.'
         : 'Check the base URL of this profile.';
     case ConflictError:
-      return 'Check its current state.';
+      return isEnvelope ? '' : 'Its current state does not allow this.';
     case ValidationError:
       if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
       if (fieldAdvice !== undefined) return fieldAdvice;

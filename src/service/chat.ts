@@ -14,7 +14,7 @@ import {
 import { parseWhole } from '../contract/proto-field.ts';
 import { WireFailure } from '../net/failure.ts';
 import { parseJson } from '../text/json-depth.ts';
-import { errorOfAnswer, unusableAnswer } from './answer-error.ts';
+import { errorOfAnswer, tooLarge, unusableAnswer } from './answer-error.ts';
 import type { Client } from './client.ts';
 import { ApiError, NetworkError, ResponseError } from './errors.ts';
 import { callOperation, type OpenAnswer, openOperation, readText } from './operation.ts';
@@ -175,7 +175,10 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
   }
   let started = false;
   let finished = false;
+  let length = 0;
   for await (const { event, data } of readEvents(answer.chunks())) {
+    length += data.length;
+    if (length > defaultMaxBytes) throw tooLarge(answer, facts(), defaultMaxBytes);
     const text = data.trim();
     if (text === '') continue;
     if (text === '[DONE]') return;

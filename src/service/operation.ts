@@ -273,7 +273,7 @@ class OperationCall<Value> implements Call<Value> {
       method: this.method,
       isWrite: this.isWrite,
       // Part of the answer may be on screen.
-      ...(auth === 'inferenceToken' && { lostAdvice: 'Ask again for a whole answer.' }),
+      ...(auth === 'inferenceToken' && { lostAdvice: 'Ask again.' }),
       path,
       host,
       auth,

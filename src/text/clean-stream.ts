@@ -27,12 +27,13 @@ export function cleanStream(clean: typeof sanitise = sanitise): (piece: string) 
     const before = ' '.repeat(tabWidth + (column % tabWidth));
     return clean(before + text, { multiline: true, tabs: tabWidth }).slice(before.length);
   };
-  /** What is to be written of a beginning of the tail; nothing if what was written has become something unsafe. */
+  /** The part of a beginning of the tail that was not written yet. What was written may have become unsafe since. */
   const rest = (length: number): string => {
     const now = cleaned(tail.slice(0, length));
-    const more = now.startsWith(written) ? now.slice(written.length) : '';
-    written += more;
-    return more;
+    let common = 0;
+    while (common < written.length && now[common] === written[common]) common += 1;
+    written = now;
+    return now.slice(common);
   };
   const settle = (length: number): void => {
     const settled = cleaned(tail.slice(0, length));

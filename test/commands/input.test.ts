@@ -103,6 +103,23 @@ describe('chat', () => {
     expect(server.requests.map(({ body }) => JSON.parse(body).stream)).toEqual([true, false, false, false]);
   });
 
+  it.each([
+    [
+      { message: { content: null }, finish_reason: 'content_filter' },
+      'withheld the answer, or a part of it: content_filter.',
+    ],
+    [{ message: { content: '' }, finish_reason: 'stop' }, 'The answer has no text: stop.'],
+    [undefined, 'The answer has no text.'],
+  ])('says why there is no text: %j', async (choice, words) => {
+    const server = await hostileServer(json({ choices: choice ? [choice] : [] }));
+    const { notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })(
+      'chat',
+      ['acme/m', '--no-stream', 'hello'],
+      {},
+    );
+    expect(notes).toContain(words);
+  });
+
   it('asks nothing if there is no text', async () => {
     const { url, requests } = await serviceDouble();
     const cli = cliOn({ baseUrl: url, apiKey: 'key' });

@@ -75,6 +75,22 @@ it.each([['evr_1'], []])(
   },
 );
 
+it('does not call running what has a status it does not know', async () => {
+  const trained = { training_run_id: 'trn_1', bench_id: 'bench_1', status: 'done', completed_steps: 2, total_steps: 2 };
+  let looks = 0;
+  const { cli, isUp } = await cliTo({}, (response, request) => {
+    if (request.url.endsWith('/progress')) looks += 1;
+    if (looks === 3) isUp();
+    const isCurve = request.url.includes('/step/');
+    return json(isCurve ? { trainer_rewards: [], held_out_rewards: [] } : trained)(response, request);
+  });
+  const { code, notes } = await cli('watch', ['trn_1', '--timeout', '3']);
+  expect(notes.match(/benchtop does not know the status done: waiting for another one/g)).toHaveLength(1);
+  expect(notes).toContain('benchtop does not know the status done, so its end could not be seen.');
+  expect(notes).not.toContain('is still running');
+  expect(code).toBe(exitCodes.endUnseen);
+});
+
 it('names what it has started if its state is refused later', async () => {
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run }, json({}, 403));
   const { code, out } = await cli('evaluate', [...start, '--timeout', '20']);

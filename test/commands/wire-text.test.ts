@@ -38,7 +38,7 @@ describe('a hostile service', () => {
   it.each([
     [['undeploy', 'dep_1'], `Undeploy deployment ${shown('talker')} (dep_1)? In production: `],
     [['promote', 'dep_1', '--undo'], `dep_1 stops answering for ${shown('talker').replaceAll(/ +/g, ' ')}. There`],
-    [['undeploy', 'dep_1', '--yes'], `${shown('Busy')}. Check its current state.`],
+    [['undeploy', 'dep_1', '--yes'], `${shown('Busy')}.`],
     [['delete', 'evr_1'], `Delete run ${shown('first')} (evr_1)? The record, its`],
   ])('takes no words of %j with it, and begins no line', async ([command = '', ...args], words) => {
     const cli = await hostile();

@@ -127,6 +127,15 @@ describe('readSettings', () => {
     },
   );
 
+  it('lets others not change a file with an address: the key of the environment would go there', async () => {
+    await save({ defaultProfile: 'lab', profiles: { lab: { baseUrl: 'https://lab.example' } } }, 0o644);
+    expect(readSettings(path).settings.profiles).toHaveProperty('lab');
+    await chmod(path, 0o666);
+    expect(errorOf()).toContain('another address in it would get your key');
+    await save({ theme: 'dark' }, 0o666);
+    expect(readSettings(path).settings.theme).toBe('dark');
+  });
+
   it('refuses a file with a command in a folder that others may change (X5)', async () => {
     await save({ profiles: { lab: { apiKeyCommand: ['pass', 'show', 'lab'] } } });
     const folder = dirname(path);

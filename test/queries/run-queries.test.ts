@@ -20,6 +20,8 @@ import {
   runsOfBenchmark,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
+import { rememberedAt } from '../../src/queries/remembered/seen.ts';
+import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import {
   cancelTraining,
   checkpointList,
@@ -28,6 +30,7 @@ import {
   everyTrainingRun,
   heldOutRewardsQuery,
   lastDeployable,
+  observeTraining,
   startTraining,
   stepRewardList,
   trainerRewardsQuery,
@@ -36,6 +39,8 @@ import {
   trainingRunsOf,
 } from '../../src/queries/training.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
+import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 it.each([
@@ -102,6 +107,27 @@ it.each([
     expect([activity({ status: 'running' }), activity({ status: 'completed' })]).toEqual(['running', 'settled']);
   },
 );
+
+it.each([
+  ['running', null, undefined],
+  ['succeeded', 'succeeded', expect.any(Number)],
+])('takes of an earlier status only an end where an answer has none: %s', async (before, status, remembered_at) => {
+  const memory = RememberedStore.inMemory('test');
+  memory.see([observeTraining({ training_run_id: 'r1', bench_id: 'b1', status: before })], Date.now());
+  const refuse = () => {
+    throw new CapabilityMissingError('No such path.', {});
+  };
+  const answers = {
+    getTrainingRun: refuse,
+    listTrainingRuns: refuse,
+    listBenchmarks: () => ({ items: [], has_more: false, next_cursor: null }),
+    getTrainingProgress: () => ({ completed_steps: 2 }),
+  };
+  const service = fakeService(answers, { capabilities: new Capabilities() });
+  const run = await trainingRunQuery('r1').read({ service, memory, signal: new AbortController().signal });
+  expect(run).toMatchObject({ training_run_id: 'r1', status, completed_steps: 2 });
+  expect(rememberedAt(run)).toEqual(remembered_at);
+});
 
 it('what belongs to a run names it', () => {
   expect(partOfRun('r1')).toMatchObject({ kind: 'run', id: 'r1' });

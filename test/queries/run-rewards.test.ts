@@ -69,6 +69,12 @@ describe('a trajectory that is listed twice', () => {
     expect(eachOnce([row(null), row(0, null)])).toEqual([row(0)]);
   });
 
+  it('is two rollouts where its rows are of two tasks', () => {
+    const row = (task_id: string | null, reward: number | null) => ({ trajectory_id: 'none', task_id, reward });
+    const rows = [row('a', 1), row('b', 0), row('b', 0.5), row(null, 0.7)];
+    expect(eachOnce(rows)).toEqual([row('a', 0.7), row('b', 0.5)]);
+  });
+
   it('is no other one without an id', () => {
     const nameless = [
       { trajectory_id: null, task_id: 'a', reward: 1 },

@@ -306,6 +306,15 @@ it('takes a whole answer from a server that does not stream', async () => {
   ]);
 });
 
+it('an answer without end is given up, with what had arrived', async () => {
+  const delta = chunk({ content: 'a'.repeat(4 * 1024 * 1024) });
+  const server = await hostileServer(stream(Array.from({ length: 17 }, () => delta)));
+  const { events, error } = await collect(serviceAt(server.url).service.chat.stream(question));
+  expect(error).toMatchObject({ kind: 'response' });
+  expect(String(error)).toContain('is larger than 65536 KiB');
+  expect(events.filter(({ kind }) => kind === 'delta')).toHaveLength(15);
+});
+
 describe('stopping', () => {
   it('leaving the loop closes the connection', async () => {
     const server = await hostileServer(open([chunk({ content: 'a' }), chunk({ content: 'b' })]));
@@ -342,7 +351,7 @@ describe('before the first word', () => {
   it('is tried again only if that is harmless', async () => {
     const lost = await answer(resetAtOnce);
     expect(lost.error).toMatchObject({ kind: 'network', attempts: 1, outcomeUnknown: false });
-    expect(String(lost.error)).toContain('Ask again for a whole answer.');
+    expect(String(lost.error)).toContain('Ask again.');
     expect(String(lost.error)).not.toContain('Nothing was changed');
     const server = await hostileServer(
       refusal(503, 'api_error', 'x', {}, { 'x-should-retry': 'true' }),

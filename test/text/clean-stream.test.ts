@@ -29,6 +29,11 @@ describe('text that comes in pieces', () => {
     expect(out.match(/\u0301/g)?.length ?? 0).toBeLessThanOrEqual(whole.match(/\u0301/g)?.length ?? 0);
   });
 
+  it('goes on behind a sequence that ended only after a part of it was written', () => {
+    expect(streamed(['\u001b', ']', '0;title', '\u0007', 'after', ' it'])).toBe('0;titleafter it');
+    expect(streamed(['\u001b', ']', '0;title', '\u0007after'])).toBe('0;titleafter');
+  });
+
   it.each([
     ['emoji', ['a', '\ud83d', '\ude00 ok ', '👩', '\u200d', '🚀 and\tmore\n', 'x\n']],
     ['tabs', ['ab', '\t', 'c\tde', 'f\t\tg', '\n\t1']],

@@ -112,7 +112,7 @@ async function readManifest(path: string): Promise<{ readonly manifest: Manifest
   const read = parseWhole(manifestSchema, json);
   if (!read.success) {
     const problems = describeIssues(read.error.issues, json, mostProblems);
-    throw new FolderError(`${manifestName} cannot be sent: ${problems}. Correct it and choose the folder again.`);
+    throw new FolderError(`${manifestName} cannot be sent: ${problems}. Correct it and try again.`);
   }
   return { manifest: read.data, mark: createHash('sha256').update(JSON.stringify(json)).digest('hex') };
 }

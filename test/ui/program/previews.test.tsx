@@ -55,7 +55,7 @@ const destroying = screenActions.filter(({ command }) => command.destructive);
 it.each(destroying.map(action => [action.command.id, action] as const))('%s asks first', async (_, action) => {
   const { double, screen } = await openView(action.place);
   await askFor(screen, action);
-  expect(screen.text()).toMatch(/<esc> keep it +<(y|enter)>/);
+  expect(screen.text()).toMatch(/<esc> no +<(y|enter)>/);
   // The key that is pressed without thinking leaves it, unless words have to be typed before it.
   await screen.press(screen.text().includes('<y>') ? 'enter' : 'esc');
   await screen.waitFor(text => !action.title.test(text));

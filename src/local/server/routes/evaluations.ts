@@ -34,9 +34,7 @@ function recordOf(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored
   };
 }
 
-/**
- * The model to evaluate: a checkpoint takes precedence over a model. `field` is the request's name for the model.
- */
+/** The model to evaluate: a base model, or a checkpoint of it. `field` is the request's name for the model. */
 function evaluated(
   { training, catalog }: ServiceContext,
   organizationId: string,
@@ -45,6 +43,9 @@ function evaluated(
 ) {
   const checkpoint = id === undefined ? undefined : training.checkpoint(organizationId, id);
   if (id !== undefined && !checkpoint) throw notFound('checkpoint', id);
+  if (slug && checkpoint && slug !== checkpoint.base_model_slug) {
+    throw invalid(field, `the checkpoint is of ${checkpoint.base_model_slug}.`);
+  }
   if (checkpoint) return { model: checkpoint.base_model_slug, checkpoint };
   if (!slug) throw invalid(field, 'name the model to evaluate.');
   try {

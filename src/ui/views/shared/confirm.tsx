@@ -160,7 +160,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
     typed === undefined ? [confirmCommands.yes, confirmCommands.no] : [confirmCommands.typed, confirmCommands.leave];
   const buttons = busy
     ? `${progress}${doing}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
-    : `${styles.key(`<${keyOf(no)}>`)} ${left.length < given.length ? 'close' : 'keep it'}   ${styles.key(`<${keyOf(yes)}>`)} ${styles.danger(rest)}`;
+    : `${styles.key(`<${keyOf(no)}>`)} ${left.length < given.length ? 'close' : 'no'}   ${styles.key(`<${keyOf(yes)}>`)} ${styles.danger(rest)}`;
   const prompt = typed === undefined ? '' : truncate(`Type ${typed} to ${verb}:`, inner);
   return (
     <KeyScope
