@@ -32,7 +32,7 @@ function meanWords({ kind = '', mean, graded, certainty }: Seen): string {
   // The trainer's last reward is not a mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
-  const certain = certainty === undefined ? '' : certaintyWords(certainty);
+  const certain = certainty === undefined ? '' : certaintyWords(certainty, mean);
   return `${label} ${reward(mean)}${of}${certain && ` (${certain})`}`;
 }
 

@@ -85,11 +85,18 @@ function tasksWords({ tasks, allTasks = tasks, rated, hasNameless }: RunMean): s
 
 /**
  * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for
- * each of them. Empty where nothing is rated.
+ * each of them. It is about the mean of tasks, which is named where it is not the mean that is shown: a task with more
+ * rollouts counts for more in the mean of all rewards. Empty where nothing is rated.
  */
-export function certaintyWords(run: RunMean): string {
-  const { mean, interval, outside, isOpen } = run;
+export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
+  const { mean } = run;
   if (mean === undefined) return '';
+  const isShown = reward(mean) === reward(shownMean);
+  return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
+}
+
+function intervalWords(run: RunMean): string {
+  const { interval, outside, isOpen } = run;
   if (isOpen) return 'no interval: the service does not say how many rewards are missing';
   if (outside && !interval) return `no interval: rewards lie outside of ${outside.join('..')}`;
   const condition = run.isUncounted ? ', if the run has ended' : '';
@@ -103,4 +110,8 @@ export function certaintyWords(run: RunMean): string {
 }
 
 /** The same for machines. */
-export const certaintyFields = (run: RunMean) => ({ interval: run.interval ?? null, mean_bounds: boundsField(run) });
+export const certaintyFields = (run: RunMean) => ({
+  task_mean: run.mean ?? null,
+  interval: run.interval ?? null,
+  mean_bounds: boundsField(run),
+});

@@ -219,7 +219,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
     facts: runFacts(
       { ...run, held_out_split },
       outcome?.without ? outcome : known,
-      certain ? certaintyWords(certain) : undefined,
+      certain ? certaintyWords(certain, outcome?.mean) : undefined,
     ),
     hasMean: known !== undefined || run.reward_mean != null,
     answer,

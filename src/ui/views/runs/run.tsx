@@ -55,12 +55,14 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const graded = ended ? rewards : rewardsSoFar(rewards, listed);
   const total = progress.data?.total_rollouts;
   const { status } = shown;
+  const summary = graded && summariseRewards(graded, total, results.data?.unreadable);
+  const outcome = outcomeOf(shown, progress.data, summary);
+  const { mean } = outcome;
   return {
-    ...{ shown, ended, state, source, rewards, results: results.data, progress: progress.data },
-    summary: graded && summariseRewards(graded, total, results.data?.unreadable),
+    ...{ shown, ended, state, source, rewards, results: results.data, progress: progress.data, summary, outcome },
     certainty: useMemo(
-      () => (graded ? certaintyWords(runMeanOf(graded, { status, total, range: compare.rewardRange })) : ''),
-      [graded, status, total, compare],
+      () => (graded ? certaintyWords(runMeanOf(graded, { status, total, range: compare.rewardRange }), mean) : ''),
+      [graded, status, total, mean, compare],
     ),
     rewardedAt: useSyncExternalStore(statuses.subscribe, () => statuses.get({ kind: 'run', id })?.gradedAt),
     parts: [record, progress, results],
@@ -111,13 +113,12 @@ function useHead({ shown, state, progress, summary, certainty, rewardedAt }: Run
 }
 
 /** The statistics of the rollouts, and the facts of the run. */
-function RunDetails({ run: { shown, state, progress, summary, certainty, results }, box }: { run: Run; box: Pane }) {
+function RunDetails({ run: { shown, state, outcome, certainty, results }, box }: { run: Run; box: Pane }) {
   const theme = useTheme();
   const training = shown.parent_checkpoint_id && shown.split ? shown.training_run_id : undefined;
   const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? box.attention : 'hidden');
   const held_out_split = heldOutMeans(heldOut.data ?? [])?.best.split;
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results ?? {};
-  const outcome = outcomeOf(shown, progress, summary);
   const facts = state.isUnread
     ? []
     : factLines(runFacts({ ...shown, held_out_split }, outcome, certainty), box.width, theme);

@@ -1,6 +1,7 @@
 /** The head of a run: every number says what it is of, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { fieldsOfSeen, wordsOf as seenWords } from '../../../../src/commands/seen.ts';
 import {
   type EvalProgress,
   type EvalRun,
@@ -9,7 +10,7 @@ import {
 } from '../../../../src/contract/evaluations.ts';
 import { RememberedStore } from '../../../../src/queries/remembered/store.ts';
 import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
-import { certaintyWords, runMeanOf } from '../../../../src/resources/run-mean.ts';
+import { certaintyWords, type RunMean, runMeanOf } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, runFacts, runs, summariseRewards } from '../../../../src/resources/runs.ts';
 import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
@@ -83,8 +84,9 @@ describe('the mean', () => {
 describe('the interval', () => {
   const ofTasks = (...values: (number | null)[]): TrajectoryReward[] =>
     values.map((reward, index) => ({ reward, trajectory_id: `traj_${index}`, task_id: `t${index}` }));
+  const wordsOf = (run: RunMean): string => certaintyWords(run, run.mean);
   const certainty = (status: string, rewards: readonly TrajectoryReward[], total = rewards.length): string =>
-    certaintyWords(runMeanOf(rewards, { status, total }));
+    wordsOf(runMeanOf(rewards, { status, total }));
 
   it('follows the mean, in the head and among the facts (V44)', () => {
     const words = certainty('completed', ofTasks(...Array<number>(19).fill(1), 0));
@@ -93,6 +95,40 @@ describe('the interval', () => {
     const ended = { ...run, status: 'completed' };
     expect(summaryLines(ended, undefined, undefined, 100, theme, words).at(-1)).toBe(words);
     expect(runFacts(ended, undefined, words)).toContainEqual({ label: 'interval', value: words });
+  });
+
+  it('names the mean of tasks that it is about where the mean of all rewards is another', async () => {
+    const skewed = Array.from({ length: 119 }, (_, index) => ({
+      reward: index < 100 ? 1 : 0,
+      trajectory_id: `traj_${index}`,
+      task_id: `t${Math.max(0, index - 99)}`,
+    }));
+    const words = 'mean of tasks 0.0500, 95% between 0.00127 and 0.249 by 20 tasks';
+    const certain = runMeanOf(skewed, { status: 'completed', total: 119 });
+    expect(certaintyWords(certain, 100 / 119)).toBe(words);
+    const seen = {
+      id: 'evr_1',
+      label: 'skew',
+      kind: 'run',
+      status: 'completed',
+      done: 119,
+      total: 119,
+      mean: 100 / 119,
+    };
+    expect(seenWords({ ...seen, graded: 119, certainty: certain })).toContain(`mean 0.840 of 119 rewards (${words})`);
+    expect(fieldsOfSeen({ ...seen, certainty: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
+    expect(certaintyWords(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
+      'mean of tasks 3.50, no interval: rewards lie outside of 0..1',
+    );
+    const service = fakeService({
+      getTrajectoryRewards: () => ({ trajectory_rewards: skewed }),
+      getEvalProgress: () => ({ eval_run_id: 'evr_1', status: 'completed', total_rollouts: 119 }),
+    });
+    const context = { service, signal: new AbortController().signal, memory: RememberedStore.inMemory('test') };
+    const whole = await runs.wholeFacts?.({ ...run, status: 'completed', reward_mean: 0.840336 }, context);
+    expect(whole?.facts).toContainEqual({ label: 'mean', value: '0.840 of 119 rewards' });
+    expect(whole?.facts).toContainEqual({ label: 'interval', value: words });
+    expect(whole?.fields).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
   });
 
   it('is wrapped, so that its condition is read to the end, in two lines at most (X21)', () => {
@@ -132,7 +168,7 @@ describe('the interval', () => {
   });
 
   it('is left out where the service does not say how many are to come, and else on the condition that the run has ended', () => {
-    const words = (status: string | null) => certaintyWords(runMeanOf(ofTasks(1, 0, 1), { status }));
+    const words = (status: string | null) => wordsOf(runMeanOf(ofTasks(1, 0, 1), { status }));
     expect(words('running')).toBe('no interval: the service does not say how many rewards are missing');
     expect(words(null)).toMatch(/^95% between 0\.\d+ and 0\.\d+ by 3 tasks, if the run has ended$/);
     expect(words('completed')).toMatch(/by 3 tasks$/);
@@ -170,9 +206,7 @@ describe('the interval', () => {
 
   it('is left out where the range of the rewards is not known', () => {
     expect(certainty('completed', ofTasks(1, 5, 7))).toBe('no interval: rewards lie outside of 0..1');
-    expect(certaintyWords(runMeanOf(ofTasks(1, 5, 7), { status: 'completed', range: [0, 10] }))).toMatch(
-      /^95% between/,
-    );
+    expect(wordsOf(runMeanOf(ofTasks(1, 5, 7), { status: 'completed', range: [0, 10] }))).toMatch(/^95% between/);
   });
 });
 
