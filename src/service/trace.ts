@@ -73,9 +73,10 @@ function traceRequestBody({ body, headers }: WireRequest, { body: shownBody, red
   const bytes = body instanceof Uint8Array ? body.byteLength : body ? Number(headers['content-length'] ?? 0) : 0;
   if (bytes === 0) return;
   const shown = shownBody();
-  const text = shown === undefined ? '' : redact(shown).slice(0, longestBody);
+  const whole = shown === undefined ? '' : redact(shown);
+  const text = whole.slice(0, longestBody);
   if (text !== '') tracer({ kind: 'body', of: 'request', text });
-  if (shown === undefined || shown.length > longestBody) {
+  if (shown === undefined || whole.length > longestBody) {
     tracer({ kind: 'left out', of: 'request', bytes: Math.max(0, bytes - Buffer.byteLength(text)) });
   }
 }
@@ -99,9 +100,9 @@ class AnswerBody {
   readonly #decoder = new StringDecoder('utf8');
   #isFull = false;
   #bytes = 0;
-  /** Maximum number of lines. */
+  /** Of these, how many are shown, or were before their secrets were taken out. */
   #shownBytes = 0;
-  /** Characters. */
+  /** Characters that are shown. */
   #shown = 0;
   #text = '';
   /** A text of more characters is measured without its secrets, which may be most of it. */

@@ -1,8 +1,10 @@
 /** What `--debug` is given of requests and answers: all that helps, nothing that is secret, and no more than fits. */
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
+import type { WireRequest } from '../../src/net/wire.ts';
 import type { Service } from '../../src/service/index.ts';
-import { longestBody, type TraceEvent, traceAnswer } from '../../src/service/trace.ts';
+import { longestBody, type TraceEvent, traceAnswer, traceRequest } from '../../src/service/trace.ts';
 import { apiKey, hostileServer, inferenceToken, json, open, refusal, serviceAt, stream } from './hostile-server.ts';
 
 /** The events of some work, and all their texts. */
@@ -15,6 +17,89 @@ async function traced(url: string, work: (service: Service) => Promise<unknown>)
 }
 
 const question = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+
+/** What is traced of an answer with this body, which comes in pieces of so many bytes. */
+async function tracedAnswer(
+  text: string,
+  { type = 'application/json', piece = 3, sensitiveAnswer = undefined as readonly string[] | undefined } = {},
+) {
+  const bytes = Buffer.from(text);
+  const events: TraceEvent[] = [];
+  const answer = traceAnswer(
+    {
+      status: 200,
+      headers: { 'content-type': type },
+      close() {},
+      async *chunks() {
+        for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
+      },
+    },
+    {
+      tracer: event => events.push(event),
+      endpoint: { operation: 'listBenchmarks', ...(sensitiveAnswer && { sensitiveAnswer }) },
+      body: () => undefined,
+      redact: redactor([apiKey]),
+    },
+  );
+  const read: Uint8Array[] = [];
+  for await (const chunk of answer.chunks()) read.push(chunk);
+  expect(Buffer.concat(read)).toEqual(bytes);
+  return events.slice(1);
+}
+
+/** What is traced of the body of a request, of which `shown` may be seen. */
+function tracedRequest(body: WireRequest['body'], shown: string | undefined, headers: Record<string, string> = {}) {
+  const events: TraceEvent[] = [];
+  const traced = {
+    tracer: (event: TraceEvent) => events.push(event),
+    endpoint: { operation: 'putUpload' },
+    body: () => shown,
+    redact: redactor([apiKey]),
+  };
+  traceRequest({ url: new URL('http://host/at'), method: 'PUT', headers, body } as WireRequest, traced);
+  return events.slice(1);
+}
+
+describe('a body', () => {
+  const body = (text: string) => ({ kind: 'body', of: 'answer', text });
+
+  it('is shown once it has come whole, or line by line if it streams, however it was cut on its way', async () => {
+    const text = '{"é":"日本"}\n\ndata: 🙂\r\nend';
+    for (const piece of [1, 2, 3, 5, 100]) {
+      expect(await tracedAnswer(text, { piece })).toEqual([body(text)]);
+      expect(await tracedAnswer(text, { piece, type: 'Text/Event-Stream; charset=utf-8' })).toEqual([
+        body('{"é":"日本"}'),
+        body('data: 🙂\r'),
+        body('end'),
+      ]);
+    }
+    expect(await tracedAnswer('', {})).toEqual([]);
+    expect(await tracedAnswer('x', { type: 'application/text/event-stream' })).toEqual([body('x')]);
+  });
+
+  it('with secrets in some of its fields is read whole, and hidden if it cannot be read', async () => {
+    const rows = (url: string) => Array.from({ length: 2_000 }, (_, path) => ({ path, url, more: [null, { url }] }));
+    const options = { sensitiveAnswer: ['url'], piece: 1_000 };
+    const [shown, rest, ...others] = await tracedAnswer(JSON.stringify(rows('https://a/?signature=1')), options);
+    expect(shown).toEqual(body(JSON.stringify(rows('••••')).slice(0, longestBody)));
+    expect([rest?.kind, others]).toEqual(['left out', []]);
+    expect(await tracedAnswer('{"url":"https://a', options)).toEqual([body('••••')]);
+    expect(await tracedAnswer('', options)).toEqual([]);
+    expect(await tracedAnswer('"url"', options)).toEqual([body('"url"')]);
+  });
+
+  it('of a request that is none, or whose size is not known, is not mentioned', () => {
+    const stream = () => Readable.from([]);
+    const left = (bytes: number) => [{ kind: 'left out', of: 'request', bytes }];
+    expect([tracedRequest(undefined, 'x'), tracedRequest(new Uint8Array(), 'x')]).toEqual([[], []]);
+    expect([tracedRequest(stream, undefined), tracedRequest(stream, undefined, { 'content-length': '7' })]).toEqual([
+      [],
+      left(7),
+    ]);
+    expect(tracedRequest(new Uint8Array(3), undefined)).toEqual(left(3));
+    expect(tracedRequest(new Uint8Array(3), '')).toEqual([]);
+  });
+});
 
 describe('a request and its answer', () => {
   it('are shown with headers and bodies, in the order in which they come', async () => {
@@ -120,42 +205,26 @@ describe('a body that is long', () => {
     'is cut where it is long without its secrets, and never in one of them: %s',
     async type => {
       // Most of the body is the key, which is shown as fewer characters.
-      const eventsOf = async (keys: number) => {
-        const bytes = Buffer.from(apiKey.repeat(keys));
-        const events: TraceEvent[] = [];
-        const answer = traceAnswer(
-          {
-            status: 200,
-            headers: { 'content-type': type },
-            close() {},
-            async *chunks() {
-              for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
-            },
-          },
-          {
-            tracer: event => events.push(event),
-            endpoint: { operation: 'listBenchmarks' },
-            body: () => undefined,
-            redact: redactor([apiKey]),
-          },
-        );
-        for await (const chunk of answer.chunks()) void chunk;
-        return events.slice(1);
-      };
+      const eventsOf = (keys: number) => tracedAnswer(apiKey.repeat(keys), { type, piece: 1_000 });
       const shown = '[redacted]'.repeat(longestBody);
-      const whole = longestBody / 10;
-      expect(await eventsOf(Math.floor(whole))).toEqual([
-        { kind: 'body', of: 'answer', text: shown.slice(0, 10 * Math.floor(whole)) },
+      const [short, long] = [Math.floor(longestBody / 10), longestBody];
+      expect(await eventsOf(short)).toEqual([{ kind: 'body', of: 'answer', text: shown.slice(0, 10 * short) }]);
+      expect(await eventsOf(long)).toEqual([
+        { kind: 'body', of: 'answer', text: shown.slice(0, longestBody) },
+        { kind: 'left out', of: 'answer', bytes: apiKey.length * long - longestBody },
       ]);
-      const [body, rest, ...others] = await eventsOf(10 * Math.ceil(whole));
-      expect([body, others]).toEqual([{ kind: 'body', of: 'answer', text: shown.slice(0, longestBody) }, []]);
-      expect(rest).toEqual({
-        kind: 'left out',
-        of: 'answer',
-        bytes: apiKey.length * 10 * Math.ceil(whole) - longestBody,
-      });
     },
   );
+
+  it('of a request is whole where it is short without its secrets', () => {
+    const shown = (keys: number) => tracedRequest(new Uint8Array(keys * apiKey.length), apiKey.repeat(keys));
+    expect(shown(500)).toEqual([{ kind: 'body', of: 'request', text: '[redacted]'.repeat(500) }]);
+    expect(shown(1_000)).toEqual([
+      { kind: 'body', of: 'request', text: '[redacted]'.repeat(1_000).slice(0, longestBody) },
+      { kind: 'left out', of: 'request', bytes: 1_000 * apiKey.length - longestBody },
+    ]);
+    expect(tracedRequest(new Uint8Array(longestBody), 'x'.repeat(longestBody))).toHaveLength(1);
+  });
 
   it('streams line by line, until as much has been shown', async () => {
     const chunk = `data: ${JSON.stringify({ choices: [{ delta: { content: 'x'.repeat(3_000) } }] })}\n\n`;
