@@ -139,11 +139,23 @@ interface Situation {
   readonly options: ComparisonOptions;
 }
 
-/** The verdict for `times` as much of the same data. */
-function shown({ shows }: Evidence, equalWithin: number, times: number): VerdictKind {
+/** Which of the runs is certain to be the better one. */
+function direction({ shows }: Evidence, times: number): 'better' | 'worse' | undefined {
   if (shows('above', 0, times)) return 'better';
-  if (shows('below', 0, times)) return 'worse';
-  return shows('above', -equalWithin, times) && shows('below', equalWithin, times) ? 'equal' : 'undecided';
+  return shows('below', 0, times) ? 'worse' : undefined;
+}
+
+/** The verdict for `times` as much of the same data: a difference that does not matter is none, however certain it is. */
+function shown(evidence: Evidence, equalWithin: number, times: number): VerdictKind {
+  const isEqual = evidence.shows('above', -equalWithin, times) && evidence.shows('below', equalWithin, times);
+  return isEqual ? 'equal' : (direction(evidence, times) ?? 'undecided');
+}
+
+/** `equal within ±0.05`, also where the new run is certain to be a little better. */
+function equalWords(evidence: Evidence, equalWithin: number): string {
+  const certain = direction(evidence, 1);
+  const higher = certain && `, though the new run is certainly ${certain === 'better' ? 'higher' : 'lower'}`;
+  return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
 const notSaid = 'the service does not say that both runs have ended';
@@ -165,7 +177,7 @@ function plainVerdict(situation: Situation): Verdict {
   const { equalWithin } = options;
   const kind = shown(evidence, equalWithin, 1);
   if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}` };
-  if (kind === 'equal') return { kind, words: `equal within ±${equalWithin}` };
+  if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
   const reason =
     pairs === 0
       ? nothingInBoth

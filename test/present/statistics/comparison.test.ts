@@ -63,6 +63,29 @@ describe('a verdict', () => {
     expect(few.verdict.kind).toBe('undecided');
   });
 
+  it('is equal also where a difference that is no larger is certain, and the gate is not asked by its word', () => {
+    const [before, after] = [times(1000, 0.5), times(1000, 0.52)];
+    const higher = compared(before, after, { equalWithin: 0.1 });
+    expect(higher.verdict).toEqual({
+      kind: 'equal',
+      words: 'equal within ±0.1, though the new run is certainly higher',
+    });
+    expect(higher.interval?.low).toBeGreaterThan(0);
+    expect([higher.gate(0).outcome, compared(after, before, { equalWithin: 0.1 }).gate(0).outcome]).toEqual([
+      'passed',
+      'failed',
+    ]);
+    expect(compared(after, before, { equalWithin: 0.1 }).verdict.words).toBe(
+      'equal within ±0.1, though the new run is certainly lower',
+    );
+    // No larger is not certain, or is not asked.
+    expect(compared(before, after, { equalWithin: 0.02 }).verdict.words).toBe('the new run is better');
+    expect(compared(before, after, { equalWithin: 0 }).verdict.words).toBe('the new run is better');
+    expect(compared([...times(500, 0), ...times(500, 1)], times(1000, 0.5), { equalWithin: 1 }).verdict.kind).toBe(
+      'equal',
+    );
+  });
+
   it('counts a difference that is only rounding as none', () => {
     const half = times(30, [0.1, 0.2, 0.3]);
     const exact = compared(times(30, 0.2), times(30, 0.2));
