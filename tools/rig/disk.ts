@@ -27,16 +27,21 @@ export async function observeWrites<Result>(callback: OnWrite, work: () => Resul
   }
 }
 
-/** What the callback itself writes is not observed. */
-function beforeWrite(database: DatabaseSync | undefined): void {
+/** Does something that is not observed. */
+export function unobserved(work: () => void): void {
   const callback = onWrite;
   onWrite = undefined;
   try {
-    callback?.(database);
+    work();
   } finally {
     onWrite ??= callback;
   }
 }
+
+const beforeWrite = (database: DatabaseSync | undefined): void => {
+  const callback = onWrite;
+  unobserved(() => callback?.(database));
+};
 
 const writes = /^\s*(insert|update|delete|create|alter|drop|begin|commit|rollback)/i;
 

@@ -7,7 +7,15 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse, request
 import type { AddressInfo } from 'node:net';
 import { type Mutated, mutateJson } from './mutate.ts';
 import type { Random } from './random.ts';
-import { httpFaults, type Meant, mutateEvent, type Surroundings, tcpFaults } from './transport.ts';
+import {
+  httpFaults,
+  lostRequests,
+  type Meant,
+  mutateEvent,
+  networkFaults,
+  type Surroundings,
+  tcpFaults,
+} from './transport.ts';
 
 /** A request and what was sent for it. */
 export interface Exchange {
@@ -30,6 +38,10 @@ export interface Shares {
   readonly json: number;
   readonly http: number;
   readonly tcp: number;
+  /** Broken as only a network does it. */
+  readonly network?: number;
+  /** Of the requests, which do not reach the service. */
+  readonly lost?: number;
 }
 
 export const calm: Shares = { json: 0, http: 0, tcp: 0 };
@@ -44,6 +56,8 @@ export interface ProxyOptions {
   readonly stallMs: number;
   /** Number of recent exchanges kept. */
   readonly keeps?: number;
+  /** Called with each request that is passed on to the service. */
+  readonly onForward?: (exchange: Exchange) => void;
   /** Mutates a JSON answer; at random by default. */
   readonly mutate?: (text: string, random: Random, exchange: Exchange) => Mutated;
 }
@@ -115,6 +129,13 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     response.end('{}');
   });
 
+  /** The chance of a request, which depends on how many there were like it. */
+  const chanceOf = (pattern: string): Random => {
+    const count = (asked.get(pattern) ?? 0) + 1;
+    asked.set(pattern, count);
+    return random.fork(`${pattern} ${count}`);
+  };
+
   /** Forwards a request. Rejects if the service is gone. */
   const forward = (exchange: Exchange, body: Buffer): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
@@ -136,17 +157,15 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
   };
 
   const answerWith = async (exchange: Exchange, answer: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const pattern = patternOf(exchange.method, exchange.url);
-    const count = (asked.get(pattern) ?? 0) + 1;
-    asked.set(pattern, count);
-    const chance = random.fork(`${pattern} ${count}`);
+    const chance = chanceOf(patternOf(exchange.method, exchange.url));
     const status = answer.statusCode ?? 200;
     const contentType = String(answer.headers['content-type'] ?? '');
     const lot = chance.next();
     const streams = contentType.startsWith('text/event-stream');
     exchange.status = status;
     counts.answers += 1;
-    const isBad = lot < shares.tcp + shares.http + shares.json;
+    const isBroken = lot >= 1 - (shares.network ?? 0);
+    const isBad = isBroken || lot < shares.tcp + shares.http + shares.json;
     if (isBad) counts.mutated += 1;
     if (streams) {
       exchange.done = isBad ? ['events'] : [];
@@ -154,8 +173,9 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     }
     const meant: Meant = { status, contentType, body: await bodyOf(answer) };
     const around: Surroundings = { elsewhere: addressOf(elsewhere), credentials: credentialsOf(exchange), stallMs };
-    if (lot < shares.tcp + shares.http) {
-      const [name, deliver] = chance.pick(Object.entries(lot < shares.tcp ? tcpFaults : httpFaults));
+    if (isBroken || lot < shares.tcp + shares.http) {
+      const faults = isBroken ? networkFaults : lot < shares.tcp ? tcpFaults : httpFaults;
+      const [name, deliver] = chance.pick(Object.entries(faults));
       exchange.done = [name];
       return deliver({ response, meant, random: chance, around });
     }
@@ -180,6 +200,14 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
         return;
       }
     }
+    const lost = shares.lost ? chanceOf(`lost ${patternOf(exchange.method, exchange.url)}`) : undefined;
+    if (lost?.chance(shares.lost ?? 0)) {
+      const [name, deliver] = lost.pick(Object.entries(lostRequests));
+      exchange.done = [name];
+      const meant = { status: 0, contentType: '', body: Buffer.alloc(0) };
+      return deliver({ response, meant, random: lost, around: { elsewhere: '', credentials: [], stallMs } });
+    }
+    options.onForward?.(exchange);
     await answerWith(exchange, await forward(exchange, body), response);
   };
 

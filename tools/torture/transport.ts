@@ -199,24 +199,25 @@ export const httpFaults: Readonly<Record<string, Deliver>> = {
   },
 };
 
+const line = ({ meant }: Delivery): string => `HTTP/1.1 ${meant.status} Meant`;
+
 export const tcpFaults: Readonly<Record<string, Deliver>> = {
   'reset before': d => void d.response.socket?.resetAndDestroy(),
   'closed before': d => void d.response.socket?.end(),
   'reset within the head': d =>
-    raw(d, ['HTTP/1.1 200 OK\r\ncontent-ty']).then(() => void d.response.socket?.resetAndDestroy()),
+    raw(d, [`${line(d)}\r\ncontent-ty`]).then(() => void d.response.socket?.resetAndDestroy()),
   'reset within': d =>
-    raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30)).then(
+    raw(d, [line(d), `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30)).then(
       () => void d.response.socket?.resetAndDestroy(),
     ),
   'reset after': d =>
-    raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`, `content-length: ${d.meant.body.length}`], d.meant.body).then(
+    raw(d, [line(d), `content-type: ${json}`, `content-length: ${d.meant.body.length}`], d.meant.body).then(
       () => void d.response.socket?.resetAndDestroy(),
     ),
-  'half closed': d =>
-    raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`], d.meant.body.subarray(0, 10)).then(() => closed(d)),
+  'half closed': d => raw(d, [line(d), `content-type: ${json}`], d.meant.body.subarray(0, 10)).then(() => closed(d)),
   'garbage before': d =>
-    raw(d, [`\u0000\u0001${hostileText(d.random)}`, 'HTTP/1.1 200 OK', `content-type: ${json}`], d.meant.body).then(
-      () => closed(d),
+    raw(d, [`\u0000\u0001${hostileText(d.random)}`, line(d), `content-type: ${json}`], d.meant.body).then(() =>
+      closed(d),
     ),
   'another protocol': d => raw(d, ['SSH-2.0-OpenSSH_9.6', '']).then(() => closed(d)),
   'stalls before': async d => {
@@ -224,10 +225,29 @@ export const tcpFaults: Readonly<Record<string, Deliver>> = {
     d.response.socket?.destroy();
   },
   'stalls within': async d => {
-    await raw(d, ['HTTP/1.1 200 OK', `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30));
+    await raw(d, [line(d), `content-type: ${json}`, 'content-length: 99999'], d.meant.body.subarray(0, 30));
     await wait(d.around.stallMs);
     d.response.socket?.destroy();
   },
+};
+
+const gateway = (d: Delivery, statuses: readonly number[]): void =>
+  answer(d, d.random.pick(statuses), { 'content-type': 'text/html' }, page(502));
+
+/** What a network does to an answer that a service means well: it does not come, comes in parts, or comes late. */
+export const networkFaults: Readonly<Record<string, Deliver>> = {
+  ...Object.fromEntries(
+    Object.entries({ ...tcpFaults, ...httpFaults }).filter(([name]) => /^(reset|closed|half|stalls|slow)/.test(name)),
+  ),
+  'gateway gives up': d => gateway(d, [502, 504]),
+};
+
+/** What happens to a request before the service has it. */
+export const lostRequests: Readonly<Record<string, Deliver>> = {
+  'request reset': d => void d.response.socket?.resetAndDestroy(),
+  'request refused': d =>
+    answer(d, d.random.pick([429, 503]), { 'content-type': json, 'retry-after': d.random.pick(['0', '1', '7']) }, '{}'),
+  'no way to the service': d => gateway(d, [502, 503]),
 };
 
 /** Breaks a stream of server-sent events; `event` is a complete event with its blank line. */

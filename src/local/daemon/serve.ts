@@ -102,7 +102,12 @@ async function takeFolder(folder: string, byHand: boolean, signal: AbortSignal):
     signal.throwIfAborted();
     const unlock = lockFolder(folder);
     if (unlock) {
-      recordHolder(folder);
+      try {
+        recordHolder(folder);
+      } catch (error) {
+        unlock();
+        throw error;
+      }
       return () => {
         forgetHolder(folder);
         unlock();

@@ -315,6 +315,13 @@ describe('a start that fails', () => {
     return failure;
   };
 
+  it('leaves the folder unlocked where it could not write who has it', async () => {
+    const dataFolder = freshFolder();
+    mkdirSync(join(dataFolder, 'lock.pid', 'in the way'), { recursive: true });
+    await expect(serve({ dataFolder })).rejects.toBeInstanceOf(DataFolderError);
+    expect(isFolderLocked(dataFolder)).toBe(false);
+  });
+
   it('is given up by a signal while another process has the folder (V5)', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);

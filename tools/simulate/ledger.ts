@@ -1,0 +1,106 @@
+/**
+ * What the user was told, against what the service has. The laws: what was acknowledged is there, nothing is there
+ * twice, nothing is there that was said not to be done, and what has ended stays so.
+ */
+import type { LocalService } from './local-service.ts';
+
+/** What the answer to a write said of it: it is done, it is not, or nobody knows. */
+export type Said = 'done' | 'not done' | 'unknown';
+
+interface Thing {
+  /** Whether it may be there, and may be missing. */
+  mayBe: boolean;
+  mayLack: boolean;
+  id: string | undefined;
+  /** A status that was shown and is the last one. */
+  ended: string | undefined;
+}
+
+interface Kind {
+  readonly what: string;
+  readonly sql: string;
+}
+
+const kinds = {
+  run: { what: 'the run', sql: 'select eval_run_id as id, display_name as name, status from eval_runs' },
+  secret: { what: 'the secret', sql: "select secret_id as id, name, '' as status from secrets" },
+  trajectory: {
+    what: 'the trajectory',
+    sql: "select trajectory_id as id, trace_id as name, '' as status from trajectories where trace_id like 'trace %'",
+  },
+  reward: {
+    what: 'the reward',
+    sql: "select trajectory_id || ' ' || reward_id as id, reward_id as name, '' as status from reward_logs",
+  },
+} as const satisfies Record<string, Kind>;
+export type Noted = keyof typeof kinds;
+
+export class Ledger {
+  readonly #things: Record<Noted, Map<string, Thing>> = {
+    run: new Map(),
+    secret: new Map(),
+    trajectory: new Map(),
+    reward: new Map(),
+  };
+  readonly #fail: (what: string) => void;
+
+  constructor(fail: (what: string) => void) {
+    this.#fail = fail;
+  }
+
+  #thing(kind: Noted, name: string): Thing {
+    let thing = this.#things[kind].get(name);
+    if (!thing) {
+      thing = { mayBe: false, mayLack: true, id: undefined, ended: undefined };
+      this.#things[kind].set(name, thing);
+    }
+    return thing;
+  }
+
+  /** Before a write is sent: from now on it may have happened. Returns what its answer says. */
+  begin(kind: Noted, name: string, write: 'make' | 'remove'): (said: Said, id?: string) => void {
+    const thing = this.#thing(kind, name);
+    const before = { ...thing };
+    if (write === 'make') thing.mayBe = true;
+    else thing.mayLack = true;
+    return (said, id) => {
+      if (id !== undefined) thing.id = id;
+      if (said === 'done') [thing.mayBe, thing.mayLack] = write === 'make' ? [true, false] : [false, true];
+      if (said === 'not done') [thing.mayBe, thing.mayLack] = [before.mayBe, before.mayLack];
+    };
+  }
+
+  /** The names that have an id and may be there. */
+  known(kind: Noted): readonly { readonly name: string; readonly id: string }[] {
+    return [...this.#things[kind]].flatMap(([name, { id, mayBe }]) =>
+      mayBe && id !== undefined ? [{ name, id }] : [],
+    );
+  }
+
+  /** A status was shown; `hasEnded` if it is the last one. */
+  saw(name: string, status: string, hasEnded: boolean): void {
+    const thing = this.#thing('run', name);
+    if (thing.ended !== undefined && status !== thing.ended) {
+      this.#fail(`the run ${name} was ${thing.ended}, and is ${status} now`);
+    }
+    if (hasEnded) thing.ended = status;
+  }
+
+  /** Compares everything with the service's data. */
+  audit(service: LocalService): void {
+    for (const [kind, { what, sql }] of Object.entries(kinds) as [Noted, Kind][]) {
+      const rows = Map.groupBy(service.rows<{ id: string; name: string; status: string }>(sql), ({ name }) => name);
+      for (const [name, same] of rows) {
+        const thing = this.#things[kind].get(name);
+        if (same.length > 1) this.#fail(`${what} ${name} is there ${same.length} times`);
+        if (!thing?.mayBe) this.#fail(`${what} ${name} is there, and was not made or is removed`);
+        const [{ status = '' } = {}] = same;
+        if (thing?.ended !== undefined && status !== thing.ended)
+          this.#fail(`${what} ${name} was ${thing.ended}, and is stored as ${status}`);
+      }
+      for (const [name, { mayLack }] of this.#things[kind]) {
+        if (!mayLack && !rows.has(name)) this.#fail(`${what} ${name} was acknowledged, and is gone`);
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/** The local service in this process, which can be killed: what it had written is there when it starts again. */
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type RunningService, serve } from '../../src/local/daemon/serve.ts';
+import { databasePath } from '../../src/local/store/database-path.ts';
+import { unobserved } from '../rig/disk.ts';
+import type { VirtualNetwork } from './virtual-network.ts';
+
+export const apiKey = 'simulated-key-3f9a5c7e1b2d4680';
+const port = 47_000;
+
+/** What a kill leaves of a data folder. */
+export type Leave = (folder: string, copy: string) => void;
+const everything: Leave = (folder, copy) => cpSync(folder, copy, { recursive: true });
+
+export class LocalService {
+  readonly #root: string;
+  readonly #network: VirtualNetwork;
+  readonly #leave: Leave;
+  #lives = 0;
+  #running: RunningService | undefined;
+  #starting: Promise<RunningService> | undefined;
+  crashes = 0;
+
+  constructor(root: string, network: VirtualNetwork, leave: Leave = everything) {
+    this.#root = root;
+    this.#network = network;
+    this.#leave = leave;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${port}`;
+  }
+
+  get folder(): string {
+    return join(this.#root, `life-${this.#lives}`);
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** @throws Error if the data cannot be used, as on a full disk */
+  async start(): Promise<void> {
+    if (this.#running) return;
+    this.#starting ??= serve({ dataFolder: this.folder, apiKey, port });
+    try {
+      this.#running = await this.#starting;
+    } finally {
+      this.#starting = undefined;
+    }
+  }
+
+  /** Kills it at once. Whatever it still does has no effect on anybody. */
+  kill(): void {
+    const killed = this.#running;
+    if (!killed) return;
+    this.#running = undefined;
+    this.crashes += 1;
+    const { folder } = this;
+    this.#lives += 1;
+    unobserved(() => this.#leave(folder, this.folder));
+    this.#network.cut(port);
+    killed.stop().then(
+      () => rmSync(folder, { recursive: true, force: true }),
+      () => {},
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.#running = undefined;
+  }
+
+  /** Reads its database, past its own code. */
+  rows<Row>(sql: string): Row[] {
+    const database = new DatabaseSync(databasePath(this.folder), { readOnly: true });
+    try {
+      return database.prepare(sql).all() as Row[];
+    } finally {
+      database.close();
+    }
+  }
+}
