@@ -117,12 +117,18 @@ function waitAdvice({ retryAfterMs, outcomeUnknown }: ErrorDetails, isPolled: bo
   return retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(retryAfterMs)}.`;
 }
 
-function advice(
-  Answered: AnsweredClass,
-  { auth, fieldAdvice, isPolled = false }: CallFacts,
-  isEnvelope: boolean,
-  details: ErrorDetails,
-): string {
+/** What the 404 of a service means. */
+function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, operation }: ErrorDetails): string {
+  if (mayLackPath && operation !== undefined)
+    return `It may have been deleted, it may belong to another organization, or this service does not ${capabilityWords(operation)}.`;
+  const call = `${method} ${path}`;
+  if (subject === 'path') return `This service does not offer ${call}.`;
+  if (subject === 'input') return `What the request names may not exist, or this service does not offer ${call}.`;
+  return 'It may have been deleted, or belong to another organization.';
+}
+
+function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, details: ErrorDetails): string {
+  const { auth, fieldAdvice, isPolled = false } = facts;
   const wait = waitAdvice(details, isPolled);
   switch (Answered) {
     case AuthenticationError:
@@ -130,11 +136,8 @@ function advice(
     case PermissionError:
       return 'This key may not do that: use one with more rights.';
     case NotFoundError:
-      if (details.mayLackPath && details.operation !== undefined)
-        return `It may have been deleted, it may belong to another organization, or this service does not ${capabilityWords(details.operation)}.`;
-      return isEnvelope
-        ? 'It may have been deleted, or belong to another organization.'
-        : 'Check the base URL of this profile.';
+      if (isEnvelope || details.mayLackPath) return notFoundAdvice(facts, details);
+      return 'Check the base URL of this profile.';
     case ConflictError:
       return isEnvelope ? '' : 'Its current state does not allow this.';
     case ValidationError:

@@ -58,8 +58,10 @@ export function isOfInput(
   return sent.has(param) || (isWrite && !path.includes(`{${param}}`));
 }
 
-/** A code that names a kind of resource: a router does not know it. */
 const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_found$/;
+
+/** Whether a code names a kind of resource, which a router does not know. */
+export const namesKind = (code: string | undefined): boolean => specificCode.test(code ?? '');
 
 /**
  * Whether the refusal of an optional operation may concern its path as well as the resource: services refuse an unknown
@@ -67,7 +69,7 @@ const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_fo
  */
 function mayConcernPath({ status, envelope, concernsInput = false }: RefusedAnswer): boolean {
   if (status === 422) return !concernsInput;
-  return status === 404 && !specificCode.test(envelope?.code ?? '');
+  return status === 404 && !namesKind(envelope?.code);
 }
 
 /** FastAPI and others: `{"detail": "Not Found"}`. */

@@ -19,7 +19,7 @@ import {
   unusableAnswer,
   validationDetail,
 } from './answer-error.ts';
-import { isOfInput, type RefusedAnswer, saysNoSuchPath } from './capabilities.ts';
+import { isOfInput, namesKind, type RefusedAnswer, saysNoSuchPath } from './capabilities.ts';
 import type { Client } from './client.ts';
 import type { Credential, Place } from './connection.ts';
 import { AuthenticationError, affectsAllRequests, RequestError, ServiceError } from './errors.ts';
@@ -333,6 +333,13 @@ class OperationCall<Value> implements Call<Value> {
     }
   }
 
+  /** What a 404 with this code is about. */
+  #subjectOf(code: string | undefined): NonNullable<CallFacts['subject']> {
+    const { pattern, namesResource } = this.#request;
+    if (pattern.includes('{') || namesKind(code)) return 'record';
+    return namesResource || this.#options.at !== undefined ? 'input' : 'path';
+  }
+
   #refusal(answer: ErrorAnswer, facts: CallFacts): ServiceError {
     const { capabilities, assumptions, connection, clock } = this.#client;
     const endpoint = this.#endpoint;
@@ -363,7 +370,8 @@ class OperationCall<Value> implements Call<Value> {
       { query: searchParams, body: this.#input.body },
       { param: envelope?.param ?? detail?.param, message: envelope?.message ?? detail?.words },
     );
-    const error = missing ?? errorOfAnswer(answer, { ...facts, details, fieldAdvice }, clock.now(), envelope);
+    const subject = this.#subjectOf(envelope?.code);
+    const error = missing ?? errorOfAnswer(answer, { ...facts, details, fieldAdvice, subject }, clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(
       `${facts.host} requires a key, and none was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token.`,

@@ -193,6 +193,8 @@ export interface CallFacts {
   readonly mayHaveHappened: boolean;
   /** What to do about a field that was refused, if its name in this service may be another. */
   readonly fieldAdvice?: string | undefined;
+  /** What a 404 is about: a record, what the query or the body names, or only a path. A record if missing. */
+  readonly subject?: 'record' | 'input' | 'path';
   /** The caller tries again by itself, and says when. */
   readonly isPolled?: boolean;
   /** Common fields of every error of this attempt. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorOfAnswer } from '../../src/service/answer-error.ts';
 import type { CallFacts } from '../../src/service/wire-error.ts';
-import { errorOf, hostileServer, json, serviceAt } from './hostile-server.ts';
+import { errorOf, hostileServer, json, refusal, serviceAt } from './hostile-server.ts';
 
 const facts: CallFacts = {
   method: 'GET',
@@ -133,6 +133,33 @@ describe('the message says what to do', () => {
     expect(errorFor(404, '<html><head><TITLE>\n Not\n found </TITLE>').message).toBe(
       'The service answered 404 Not Found: Not found. Check the base URL of this profile.',
     );
+  });
+
+  it.each([
+    ['list', 'resource_not_found', 'This service does not offer GET /api/v1/datasets.'],
+    ['list', 'not_found', 'This service does not offer GET /api/v1/datasets.'],
+    [
+      'secret',
+      'resource_not_found',
+      'What the request names may not exist, or this service does not offer POST /api/v1/secrets.',
+    ],
+    ['secret', 'secret_not_found', 'It may have been deleted, or belong to another organization.'],
+    [
+      'raw',
+      'resource_not_found',
+      'What the request names may not exist, or this service does not offer GET /api/v2/notes.',
+    ],
+    ['record', 'resource_not_found', 'It may have been deleted, or belong to another organization.'],
+  ] as const)('what the 404 of a %s may mean, with the code %s', async (what, code, words) => {
+    const server = await hostileServer(refusal(404, 'invalid_request_error', code, { message: 'Nothing here' }));
+    const { service } = serviceAt(server.url);
+    const calls = {
+      list: () => service.call('listDatasets'),
+      secret: () => service.call('createSecret', { body: { name: 'A', value: 'b' } }),
+      raw: () => service.sendRaw({ method: 'GET', path: '/api/v2/notes?a=b' }),
+      record: () => service.call('getTrajectory', { params: { trajectory_id: 'traj_1' } }),
+    };
+    expect(await errorOf(calls[what]())).toMatchObject({ message: `Nothing here. ${words}` });
   });
 
   it.each([
