@@ -55,7 +55,10 @@ export const unlistedTask = '';
 export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
   const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
   const [baseTasks, newTasks] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
-  const extent = ({ status, total, listed }: ReadRewards): RunExtent => ({ status, total, listed });
+  const extent = ({ rewards, status, total, listed }: ReadRewards): RunExtent => {
+    const placed = rewards.filter(({ task_id, reward }) => task_id || reward == null).length;
+    return { status, total, listed, nameless: (listed ?? rewards.length) - placed };
+  };
   const runs = { base: extent(base), new: extent(fresh) };
   const tasks = ids.map(task_id => {
     const rollouts = {

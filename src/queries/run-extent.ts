@@ -14,6 +14,8 @@ export interface RunExtent {
   readonly total: number | undefined;
   /** The rollouts in its list of rewards, also those that cannot be read. */
   readonly listed?: number | undefined;
+  /** Of those, the ones that name no task, or none that can be read, and may have a reward. */
+  readonly nameless?: number | undefined;
 }
 
 /** The rewards of a run. */

@@ -13,8 +13,14 @@ function endOf(status: string | null | undefined): RunEnd {
 /** No run has more rollouts; a larger number is wrong. */
 const mostRollouts = 1e9;
 
-export const extentOf = ({ total = Number.NaN, status, listed }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
+export const extentOf = ({
+  total = Number.NaN,
+  status,
+  listed,
+  nameless,
+}: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
   total: Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined,
   least: listed,
+  nameless,
   end: endOf(status),
 });

@@ -160,8 +160,11 @@ function equalWords(evidence: Evidence, equalWithin: number): string {
 
 const notSaid = 'the service does not say that both runs have ended';
 
-const ignoredWords = ({ ignored }: Situation): string =>
-  ignored === 0 ? '' : `ignoring ${counted(ignored, 'rollout')} without a reward`;
+function ignoredWords({ ignored, means }: Situation): string {
+  if (ignored === 0) return '';
+  const orTask = sides.some(name => means[name].nameless > 0) ? ' or a task that can be read' : '';
+  return `ignoring ${counted(ignored, 'rollout')} without a reward${orTask}`;
+}
 
 function verdictOf(situation: Situation): Verdict {
   const verdict = plainVerdict(situation);
@@ -212,12 +215,16 @@ function whyNot({ evidence, means, options }: Situation, could?: string): string
   return could === undefined ? missing : `${missing}, which could ${could}`;
 }
 
-/** `4 of 28 rollouts of the new run have no reward` */
+/** `4 of 28 rollouts of the new run have no reward and 2 name no task that can be read` */
 function missingWords(side: string, run: TaskMean): string {
-  const missing = withoutReward(run);
-  const have = missing === 1 ? 'has' : 'have';
+  const lacking = withoutReward(run) - run.nameless;
   const yet = run.end === 'running' ? ' yet' : '';
-  return `${missing} of ${counted(run.rollouts, 'rollout')} of the ${side} run ${have} no reward${yet}`;
+  const parts = [
+    { count: lacking, words: `${lacking === 1 ? 'has' : 'have'} no reward${yet}` },
+    { count: run.nameless, words: `${run.nameless === 1 ? 'names' : 'name'} no task that can be read` },
+  ].filter(({ count }) => count > 0);
+  const all = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
+  return parts.map(({ count, words }, index) => `${count}${index === 0 ? all : ''} ${words}`).join(' and ');
 }
 
 const endWords: Readonly<Record<RunEnd, string>> = {

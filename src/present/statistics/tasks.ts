@@ -25,6 +25,8 @@ export interface RunTasks {
   readonly total?: number | undefined;
   /** Its rollouts that were seen, also those whose reward or task cannot be told. */
   readonly least?: number | undefined;
+  /** Of those, the ones that name no task that can be read: they are none of `tasks`, whatever their reward. */
+  readonly nameless?: number | undefined;
   readonly end: RunEnd;
 }
 
@@ -197,6 +199,8 @@ export interface TaskMean {
   /** Rollouts with a reward, and all that should have one. */
   readonly rated: number;
   readonly rollouts: number;
+  /** Of those without a reward here, the ones that name no task that can be read. */
+  readonly nameless: number;
   /** The lowest and the highest mean that the missing rewards allow; undefined if none is missing. */
   readonly bounds: Bounds | undefined;
   readonly end: RunEnd;
@@ -220,6 +224,7 @@ export function taskMean(run: RunTasks, range: Range): TaskMean {
     allTasks: plan.tasks,
     rated: count,
     rollouts,
+    nameless: Math.min(run.nameless ?? 0, rollouts - count),
     bounds: count === rollouts || open || isOutside([run], range) ? undefined : meanBounds(run, range),
     end,
     isOpen: open,

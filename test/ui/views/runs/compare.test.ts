@@ -74,6 +74,26 @@ describe('compareTasks', () => {
     }
   });
 
+  it('says of rewards that name no task what they lack, which is no reward', () => {
+    const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
+    const of = (reward: number) => tasks.map(task => rewarded(task, reward));
+    const nameless = tasks.map(() => rewarded(null, 0));
+    const words = (fresh: ReadRewards, missing: 'bound' | 'ignore' = 'bound') =>
+      compareRuns(compareTasks(listed([...of(0), ...of(0)]), fresh), { ...comparisonDefaults, missing }).verdict.words;
+    expect(words(listed([...of(1), ...nameless]))).toBe(
+      'undecided: 12 of 24 rollouts of the new run name no task that can be read, which could reverse it',
+    );
+    const fewer = [...of(1), ...nameless.slice(1), rewarded(null, null), rewarded('t0', null)];
+    expect(words(listed(fewer, 28))).toBe(
+      'undecided: 5 of 28 rollouts of the new run have no reward and 11 name no task that can be read, which could reverse it',
+    );
+    // Rows that cannot be read at all.
+    expect(words({ ...listed(of(1), 24), listed: 24 })).toMatch(/: 12 of 24 .* name no task that can be read/);
+    expect(words(listed([...of(1), ...nameless]), 'ignore')).toBe(
+      'the new run is better, ignoring 12 rollouts without a reward or a task that can be read',
+    );
+  });
+
   it('shows how many rollouts a task has, how many have no reward, and the lowest reward (R1)', () => {
     const [task] = both(
       [rewarded('a', 1), rewarded('a', 0.5)],
