@@ -128,19 +128,16 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     // A kind alone means every running one.
     const kind =
       args.length > 1 ? undefined : resources.find(each => each.watch?.running && each.names.includes(word ?? ''));
-    const { refs: running, unsaid }: Running =
+    const { refs, unsaid }: Running =
       args.length > 0 && !kind
         ? { refs: await refsNamed(args, context), unsaid: [] }
         : await runningResources(context, kind);
-    // The end of a run can be judged by its rewards.
-    const isJudged = (ref: ResourceRef): boolean => until !== undefined && ref.kind === 'run';
-    const refs = [...running, ...unsaid.filter(isJudged)];
-    const unseen = unsaid.filter(ref => !isJudged(ref));
+    // Nor does --until follow them: one that ended long ago may never have so many rewards.
     for (const resource of resources) {
-      const ofKind = unseen.filter(ref => ref.kind === resource.kind);
+      const ofKind = unsaid.filter(ref => ref.kind === resource.kind);
       if (ofKind.length > 0) io.note(unsaidWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
     }
-    if (refs.length === 0 && unseen.length === 0) io.note('Nothing is running.');
+    if (refs.length === 0 && unsaid.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async (seen: Seen): Promise<void> => {
         const { id, label, heldOut: held_out, failure } = seen;
@@ -163,7 +160,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       }
     };
     const codes = await Promise.all(refs.map(watch));
-    const otherwise = unseen.length > 0 ? exitCodes.endUnseen : exitCodes.done;
+    const otherwise = unsaid.length > 0 ? exitCodes.endUnseen : exitCodes.done;
     return codes.find(code => code !== exitCodes.done) ?? otherwise;
   });
 }

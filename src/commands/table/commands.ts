@@ -100,7 +100,8 @@ export const commands = {
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name. The
 first word may name their kind; alone it means everything of that kind that runs. Without arguments: everything that runs or is pinned.
-Exit code 0 if all succeed, 1 if one does not, 6 if the service does not say. With --until an evaluation counts as ended by its rewards.`,
+Exit code 0 if all succeed, 1 if one does not, 6 if the service does not say. With --until an evaluation that is named, pinned or said
+to be running counts as ended by its rewards; others that may be running are listed and not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
