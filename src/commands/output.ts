@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { unreadableIn } from '../contract/common.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
-import { type Column, cellText, columnGap, exportColumns, fitColumns } from '../present/column.ts';
+import { type Column, cellText, columnGap, exportColumns, fitColumns, withNamesCut } from '../present/column.ts';
 import { type ExportFormat, exportRows } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
@@ -52,12 +52,13 @@ export function tableText<Row>(
     const lines = [columns.map(({ title }) => title), ...rows.map(row => columns.map(column => cell(column, row)))];
     return lines.map(texts => `${texts.join('\t')}\n`).join('');
   }
-  const fitted = fitColumns(columns, io.columns, {}, rows);
+  const fitted = withNamesCut(fitColumns(columns, io.columns, {}, rows), rows);
   const line = (cellOf: (column: Column<Row>) => string, isHead: boolean): string =>
     fitted
-      .map(({ column, width }) => {
+      .map(({ column, width, cuts }) => {
         const text = cellOf(column);
-        const fits = displayWidth(text) <= width ? text : fitCells(text, width);
+        const fits =
+          (isHead ? undefined : cuts?.get(text)) ?? (displayWidth(text) <= width ? text : fitCells(text, width));
         const padded = column.align === 'right' ? padStart(fits, width) : padEnd(fits, width);
         return column.status && !isHead ? paint(padded, text) : padded;
       })

@@ -1,6 +1,7 @@
 /** Table columns as data, and their widths. Pure. */
 
 import { statusWords } from '../contract/status.ts';
+import { cutApart } from '../text/apart.ts';
 import type { ExportColumn } from '../text/export.ts';
 import { asReceived } from '../text/numbers.ts';
 import { own } from '../text/own.ts';
@@ -36,8 +37,8 @@ export interface Column<Row> {
   readonly exported?: (row: Row) => unknown;
   /** False if filters skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
-  /** Where long text is cut; `end` by default. */
-  readonly cutAt?: 'start';
+  /** Where a long name is cut, unless rows would look alike then; other text is cut at its end. */
+  readonly cutAt?: 'start' | 'middle';
   /** The value is a status, written in words, with its mark and style. */
   readonly status?: boolean;
 }
@@ -74,6 +75,22 @@ function withPreference<Row>(column: Column<Row>, { wider = 0 }: ColumnPreferenc
 export interface FittedColumn<Row> {
   readonly column: Column<Row>;
   readonly width: number;
+  /** What the names in it show. */
+  readonly cuts?: ReadonlyMap<string, string>;
+}
+
+/** The columns with what the names in these rows show: those that are not the same do not look the same. */
+export function withNamesCut<Row>(
+  fitted: readonly FittedColumn<Row>[],
+  rows: readonly Row[],
+  ellipsis = '…',
+): readonly FittedColumn<Row>[] {
+  return fitted.map(each => {
+    const { column, width } = each;
+    if (!column.cutAt) return each;
+    const names = rows.map(row => sanitiseLine(cellText(column, row)));
+    return { ...each, cuts: cutApart(names, width, { ellipsis, position: column.cutAt }) };
+  });
 }
 
 /** Cells between two columns. */

@@ -38,6 +38,7 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     title: 'BENCHMARK',
     field: 'label',
     width: { min: 12, max: 60, grow: 3 },
+    cutAt: 'middle',
     value: row => row.label ?? row.bench_id,
   },
   {
@@ -274,10 +275,16 @@ function failedCounts({ unready_task_image_counts: counts }: Readiness): string[
 }
 
 const imageColumns: readonly Column<BenchmarkImage>[] = [
-  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
+  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, cutAt: 'middle', value: row => row.task_id },
   statusColumn(row => row.build_status),
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
-  { id: 'ref', title: 'IMAGE', width: { min: 10, max: 80, grow: 2 }, value: row => row.provider_ref ?? undefined },
+  {
+    id: 'ref',
+    title: 'IMAGE',
+    width: { min: 10, max: 80, grow: 2 },
+    cutAt: 'middle',
+    value: row => row.provider_ref ?? undefined,
+  },
   {
     id: 'failure',
     title: 'FAILURE',
@@ -315,6 +322,7 @@ const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
     title: 'RUNTIME',
     field: 'image_ref',
     width: { min: 14, max: 50, grow: 2 },
+    cutAt: 'middle',
     value: row => row.image_ref ?? row.runtime_id,
   },
   statusColumn(row => row.build_status, { field: 'build_status' }),

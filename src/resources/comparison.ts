@@ -53,6 +53,7 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
     id: 'task',
     title: 'TASK',
     width: { min: 12, max: 60, grow: 1 },
+    cutAt: 'middle',
     value: row => (row.task_id === unlistedTask ? '(not listed)' : row.task_id),
   },
   columnOf('base', 'BASE', row => row.base),

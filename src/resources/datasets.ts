@@ -22,6 +22,7 @@ const datasetColumns: readonly Column<Dataset>[] = [
     id: 'title',
     title: 'TITLE',
     width: { min: 12, max: 48, grow: 2 },
+    cutAt: 'middle',
     value: row => (row.display_name === row.dataset_name ? undefined : (row.display_name ?? undefined)),
   },
   { id: 'source', title: 'SOURCE', field: 'source', width: 11, wide: true, value: row => row.source ?? undefined },

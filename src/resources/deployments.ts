@@ -27,6 +27,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
     title: 'DEPLOYMENT',
     field: 'model_slug',
     width: { min: 12, max: 40, grow: 2 },
+    cutAt: 'middle',
     value: row => row.model_slug ?? row.deployment_id,
   },
   statusColumn(row => row.status, { field: 'status' }),

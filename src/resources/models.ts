@@ -38,7 +38,13 @@ function priceColumn(id: string, title: string, field: 'input' | 'output' | 'cac
 
 export const modelColumns: readonly Column<SupportedModel>[] = [
   { id: 'slug', title: 'MODEL', width: { min: 24, max: 48, grow: 2 }, cutAt: 'start', value: row => row.model_slug },
-  { id: 'name', title: 'NAME', width: { min: 10, max: 40, grow: 2 }, value: row => row.model_name ?? undefined },
+  {
+    id: 'name',
+    title: 'NAME',
+    width: { min: 10, max: 40, grow: 2 },
+    cutAt: 'middle',
+    value: row => row.model_name ?? undefined,
+  },
   priceColumn('input', 'PRICE IN', 'input'),
   priceColumn('output', 'PRICE OUT', 'output'),
   { ...priceColumn('cached', 'PRICE CACHED', 'cached_input'), wide: true },

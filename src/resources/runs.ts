@@ -69,7 +69,13 @@ export function summariseRewards(
 }
 
 export const runColumns: readonly Column<MeasuredRun>[] = [
-  { id: 'name', title: 'RUN', width: { min: 13, max: 60, grow: 3 }, value: row => row.display_name ?? row.eval_run_id },
+  {
+    id: 'name',
+    title: 'RUN',
+    width: { min: 13, max: 60, grow: 3 },
+    cutAt: 'middle',
+    value: row => row.display_name ?? row.eval_run_id,
+  },
   statusColumn(row => row.status),
   {
     id: 'mean',
@@ -87,6 +93,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     title: 'BENCHMARK',
     width: { min: 10, max: 30, grow: 1 },
     wide: true,
+    cutAt: 'middle',
     value: row => row.bench_id ?? undefined,
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },

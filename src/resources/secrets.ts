@@ -15,6 +15,7 @@ const secretColumns: readonly Column<Secret>[] = [
     title: 'SECRET',
     field: 'name',
     width: { min: 12, max: 50, grow: 2 },
+    cutAt: 'middle',
     value: row => row.name ?? row.secret_id,
   },
   {

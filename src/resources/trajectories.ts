@@ -16,6 +16,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     title: 'TASK',
     field: 'task_id',
     width: { min: 12, max: 40, grow: 2 },
+    cutAt: 'middle',
     value: row => row.task_id ?? row.trajectory_id,
   },
   {
@@ -49,6 +50,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     title: 'MODEL',
     field: 'model_id',
     width: { min: 10, max: 36, grow: 1 },
+    cutAt: 'start',
     wide: true,
     value: row => row.model_id ?? undefined,
   },
@@ -57,6 +59,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     title: 'DATASET',
     field: 'dataset_name',
     width: { min: 8, max: 24, grow: 1 },
+    cutAt: 'middle',
     wide: true,
     value: row => row.dataset_name ?? undefined,
   },

@@ -53,6 +53,22 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
   expect(terminal).not.toContain('TOTAL');
 });
 
+it('tells long names apart in a table on a terminal, and cuts no id and no status in its middle', () => {
+  const rows = ['seed 1', 'seed 2'].map((seed, index) => ({
+    eval_run_id: `evr_${'0'.repeat(60)}${index}`,
+    display_name: `nightly run of the tutor on the words, ${seed}, with the held-out split of the second week`,
+    status: 'waiting_for_the_other_runs',
+    bench_id: 'b1',
+  }));
+  const named = runColumns
+    .filter(({ id }) => ['name', 'id', 'status'].includes(id))
+    .map(each => ({ ...each, wide: false }));
+  const [, one = '', other] = tableText(rows, named, { environment: {}, columns: 80 }).split('\n');
+  expect(one).not.toBe(other);
+  expect(one).toMatch(/d 1, with/);
+  expect(one).toMatch(/ waiting.for… {2}evr_0+…$/);
+});
+
 it('cuts no number in a table on a terminal', () => {
   const run = { eval_run_id: 'evr_1', display_name: 'first', status: 'cancelled', bench_id: 'b1' };
   const rows = [{ ...run, reward_mean: 0.1726, reward_count: 888, total_rollouts: 1792 }];

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cutApart } from '../../src/text/apart.ts';
+import { displayWidth } from '../../src/text/width.ts';
+import { Random } from '../../tools/torture/random.ts';
 
-const both = (one: string, other: string, width: number) => [cutApart(one, other, width), cutApart(other, one, width)];
+const both = (one: string, other: string, width: number) => [...cutApart([one, other], width).values()];
 
 describe('cutApart', () => {
   it('cuts the middle, where the names differ at their ends', () => {
@@ -30,6 +32,63 @@ describe('cutApart', () => {
   it('keeps what fits', () => {
     expect(both('one', 'other', 8)).toEqual(['one', 'other']);
     expect(both('seed 1 tutor', 'seed 2 tutor', 12)).toEqual(['seed 1 tutor', 'seed 2 tutor']);
-    expect(cutApart('the same name', 'the same name', 8)).toBe('the …ame');
+    expect([...cutApart(['the same name', 'the same name'], 8)]).toEqual([['the same name', 'the …ame']]);
+  });
+});
+
+describe('the names of a list', () => {
+  const random = new Random('names');
+  const words = ['nightly', 'tutor', 'seed', 'ünïcode', '訓練', 'words', '👩‍🔬', '1', '2', '-', ' ', 'aa', 'a'];
+  const text = (most: number): string =>
+    Array.from({ length: random.between(0, most) }, () => random.pick(words)).join('');
+
+  /** Names that differ by a word or none at their start, in their middle and at their end. */
+  const namesOf = (count: number): ReadonlySet<string> => {
+    const [one, other] = [text(12), text(12)];
+    return new Set(Array.from({ length: count }, () => [text(1), one, text(1), other, text(1)].join('')));
+  };
+
+  it.each([
+    [2, 6],
+    [30, 20],
+  ])('never look alike: %i names, in %i cells and more', (count, least) => {
+    for (let round = 0; round < 1_000; round++) {
+      const [names, width] = [namesOf(count), random.between(least, 2 * least)];
+      const cuts = cutApart(names, width);
+      expect([...cuts.keys()]).toEqual([...names]);
+      expect([...names].filter(name => displayWidth(cuts.get(name) ?? '') > width)).toEqual([]);
+      expect(new Set(cuts.values()).size).toBe(names.size);
+      for (const name of names) if (displayWidth(name) <= width) expect(cuts.get(name)).toBe(name);
+    }
+  });
+
+  it('of 90 characters show in what they differ, at their ends as in their middle', () => {
+    const [head, tail] = [
+      'nightly run of the tutor on the words ',
+      ' with the held-out split of the second week of May',
+    ];
+    const seeds = ['seed 1', 'seed 2', 'seed 3'];
+    const inMiddle = seeds.map(seed => `${head}${seed}${tail}`);
+    expect([...cutApart(inMiddle, 20).values()]).toEqual(seeds.map(seed => `…d ${seed.at(-1)} with the held-…`));
+    const atEnd = seeds.map(seed => `${head}${tail}${seed}`);
+    expect([...cutApart(atEnd, 20).values()]).toEqual(seeds.map(seed => `nightly ru…Mayseed ${seed.at(-1)}`));
+  });
+
+  it('of a grid show each place in which they differ', () => {
+    const names = ['lr1', 'lr2'].flatMap(rate =>
+      ['g4', 'g8'].flatMap(group =>
+        ['seed0', 'seed1'].map(
+          seed => `2026-11-01_terminal-repair_${rate}_of_the_policy_${group}_rollouts_${seed}_of_two`,
+        ),
+      ),
+    );
+    const cuts = [...cutApart(names, 24).values()];
+    expect(cuts[0]).toBe('…lr1_of…_g4_ro…ed0_of…');
+    expect(cuts[7]).toBe('…lr2_of…_g8_ro…ed1_of…');
+  });
+
+  it('of 10,000 rows are cut at once', () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => `${'a'.repeat(40)}${index}${'b'.repeat(40)}`);
+    expect(new Set(cutApart(names, 24).values()).size).toBe(names.length);
   });
 });

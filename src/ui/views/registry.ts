@@ -129,7 +129,7 @@ function comparedCrumb(place: Place<'compare'>, room: number): string | undefine
   const [base, fresh] = [sanitiseLine(place.base.name), sanitiseLine(place.new.name)];
   const each = Math.floor((room - beforeCrumb - betweenRuns.length) / 2);
   if (each < leastName || base === fresh) return undefined;
-  return [cutApart(base, fresh, each), cutApart(fresh, base, each)].join(betweenRuns);
+  return [...cutApart([base, fresh], each).values()].join(betweenRuns);
 }
 
 const watch: Section = {

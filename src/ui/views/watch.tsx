@@ -167,7 +167,7 @@ export function watchColumns(
   sparkWidth: number,
 ): readonly Column<WatchedResource>[] {
   return [
-    { id: 'label', title: 'WATCHED', width: { min: 13, max: 50, grow: 3 }, value: row => row.label },
+    { id: 'label', title: 'WATCHED', width: { min: 13, max: 50, grow: 3 }, cutAt: 'middle', value: row => row.label },
     {
       id: 'status',
       title: 'STATUS',

@@ -1,7 +1,7 @@
 import { render } from 'ink-testing-library';
 import { useState } from 'react';
 import { describe, expect, it } from 'vitest';
-import { type Cell, type Column, exportColumns, fitColumns } from '../../../src/present/column.ts';
+import { type Cell, type Column, exportColumns, fitColumns, withNamesCut } from '../../../src/present/column.ts';
 import { type Arrangement, createArrange } from '../../../src/present/rows.ts';
 import { sortRows } from '../../../src/present/sort.ts';
 import { timeColumn } from '../../../src/present/times.ts';
@@ -44,6 +44,21 @@ it('cuts a text if its column says so', () => {
   };
   expect(cut()).toContain('benchtop/tu…');
   expect(cut('start')).toContain('…/tutor-base');
+});
+
+it('shows names that differ in their middle differently', () => {
+  const [name] = columns;
+  const named: Column<Run>[] = name ? [{ ...name, cutAt: 'middle' }] : [];
+  const rows = runs(2).map(run => ({ ...run, name: `${'nightly '.repeat(5)}${run.name}${' of the tutor'.repeat(3)}` }));
+  const look = { underCursor: false, marked: false };
+  const drawn = (fitted: ReturnType<typeof fitColumns<Run>>) =>
+    rows.map(row => rowText(fitted, row, look, undefined, createTheme('plain')).trim());
+  const fitted = fitColumns(named, 24);
+  expect(new Set(drawn(fitted)).size).toBe(1);
+  expect(drawn(withNamesCut(fitted, rows))).toEqual([
+    expect.stringContaining('…n 0 of the'),
+    expect.stringContaining('…n 1 of the'),
+  ]);
 });
 
 it('writes a status in words, and finds it in either spelling', () => {

@@ -67,7 +67,7 @@ export function comparedHeads(
     const clean = sanitiseLine(status ?? '');
     const state = says ? truncate(statusText(clean, theme), longestStatus) : '';
     const line = (nameRoom: number, beside: string): string => {
-      const shown = nameRoom > 0 ? cutApart(name, other, nameRoom) : '';
+      const shown = cutApart([name, other], nameRoom).get(name) ?? '';
       const parts = [shown, state && statusStyle(clean, theme)(state), beside].filter(Boolean);
       return `${side.padEnd(headIndent.length)}${parts.join(gap)}`;
     };

@@ -1,7 +1,14 @@
 /** A table as lines for the terminal: its header and its visible rows. */
 import { Box, Text } from 'ink';
 import { memo, useMemo } from 'react';
-import { type Column, cellText, columnGap, type FittedColumn, fitColumns } from '../../../present/column.ts';
+import {
+  type Column,
+  cellText,
+  columnGap,
+  type FittedColumn,
+  fitColumns,
+  withNamesCut,
+} from '../../../present/column.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -36,9 +43,10 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
   const { arranged, cursor, offset, rowLines, shown } = table;
+  const { ellipsis } = theme.glyphs;
   const fitted = useMemo(
-    () => fitColumns(columns, width - gutter, table.state.choice, shown),
-    [columns, width, table.state.choice, shown],
+    () => withNamesCut(fitColumns(columns, width - gutter, table.state.choice, shown), shown, ellipsis),
+    [columns, width, table.state.choice, shown, ellipsis],
   );
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
@@ -151,9 +159,12 @@ export function rowText<Row>(
   theme: Theme,
 ): string {
   const { glyphs, styles } = theme;
-  const cells = columns.map(({ column, width }, index) => {
+  const cells = columns.map(({ column, width, cuts }, index) => {
     const text = shownText(column, row, width, theme);
-    const cut = fitCells(text, width, column.align, { ellipsis: glyphs.ellipsis, position: column.cutAt ?? 'end' });
+    const cut = fitCells(cuts?.get(text) ?? text, width, column.align, {
+      ellipsis: glyphs.ellipsis,
+      position: column.cutAt ?? 'end',
+    });
     if (index === 0 && look.underCursor) return styles.selected(cut);
     if (column.status) return statusStyle(cellText(column, row), theme)(cut);
     return highlight(cut, filter, theme);
