@@ -15,6 +15,9 @@ export interface Place {
   readonly target: Target | undefined;
 }
 
+/** The code where the service was found before: it may be found again. */
+export const serviceLost = 'service_lost';
+
 export class Connection {
   /** The configured base address; a supervised service may be elsewhere. */
   readonly base: URL;
@@ -64,7 +67,7 @@ export class Connection {
     } catch (error) {
       if (error instanceof ServiceError) throw error;
       const why = errorMessage(error);
-      throw new NetworkError(why, { code: 'service_not_found' });
+      throw new NetworkError(why, { code: this.#origins.size === 0 ? 'service_not_found' : serviceLost });
     }
     const base = parseBase(target.baseUrl, 'baseUrl', this.#allowInsecureHttp);
     if (base.origin !== this.#last.origin) this.#onOther();

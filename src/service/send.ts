@@ -5,7 +5,8 @@ import { deadlineReached, WireFailure } from '../net/failure.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../net/wire.ts';
 import { requestIdOf } from './answer-error.ts';
 import type { Clock } from './clock.ts';
-import { RequestError, ServiceError } from './errors.ts';
+import { serviceLost } from './connection.ts';
+import { NetworkError, RequestError, ServiceError } from './errors.ts';
 import type { Gates, RateLimitGate } from './gate.ts';
 import type { ServiceOptions, Timeouts } from './options.ts';
 import {
@@ -80,7 +81,12 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
   /** The error of the last attempt, unless it was of a credential that has been renewed since. */
   let last: ServiceError | undefined;
   for (;;) {
-    const url = await located(call, tries);
+    const found = await located(call, tries, clock);
+    if ('tries' in found) {
+      tries = found.tries;
+      continue;
+    }
+    const { url } = found;
     const gate = gates.of(url.host);
     const inTime = await gate.pass({ signal: time.signal, endsAt: time.endsAt, background });
     const { aborted } = time.signal;
@@ -119,11 +125,29 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
   }
 }
 
-async function located(call: Call<unknown>, tries: Tries): Promise<URL> {
+/**
+ * Finds the service. One that was lost and is not found may be found a little later: that is tried like a lost
+ * connection, after a wait, with the tries counted.
+ *
+ * @throws ServiceError if no other try may follow
+ */
+async function located(
+  call: Call<unknown>,
+  tries: Tries,
+  clock: Clock,
+): Promise<{ readonly url: URL } | { readonly tries: Tries }> {
+  const { time, timeouts } = call;
   try {
-    return await call.locate(tries);
-  } catch (error) {
-    throw serviceNotFound(error, call.facts(tries), call.time.signal, call.timeouts);
+    return { url: await call.locate(tries) };
+  } catch (cause) {
+    const error = serviceNotFound(cause, call.facts(tries), time.signal, timeouts);
+    const isLost = error instanceof NetworkError && error.code === serviceLost;
+    const outcome: Outcome | undefined = isLost ? { kind: 'network', sent: false } : undefined;
+    const [leftMs, random, now] = [time.endsAt - clock.monotonic(), clock.random(), clock.now()];
+    const next = decide({ call, tries, outcome, headers: {}, remedied: false, gateMs: 0, leftMs, random, now });
+    if (!next.again) throw error;
+    await clock.sleep(next.waitMs, time.signal);
+    return { tries: next.tries };
   }
 }
 

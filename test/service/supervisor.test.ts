@@ -119,6 +119,48 @@ describe('a call to a service that has moved', () => {
     expect(supervisor.lost).toHaveLength(3);
   });
 
+  it.each(['call', 'upload'])('is tried as after any lost connection if its restart fails once: %s', async what => {
+    const server = await hostileServer(emptyPage, resetAtOnce, emptyPage);
+    let isLost = false;
+    const supervisor: Supervisor = {
+      locate: async () => {
+        // The second wait brings it back.
+        if (isLost && waits.length === 1) throw new Error('The local service did not start.');
+        return { baseUrl: server.url, apiKey: 'key-0123456789' };
+      },
+      recover: async () => {
+        isLost = true;
+        return false;
+      },
+    };
+    const { service, waits } = supervised(supervisor);
+    await service.call('listBenchmarks');
+    if (what === 'call') await service.call('listBenchmarks');
+    else await service.putUpload({ path: 'a', url: `${server.url}/a`, headers: {} }, Buffer.from('a'));
+    expect([server.requests.length, waits.length]).toEqual([3, 2]);
+  });
+
+  it('that was lost and is not found is looked for no more often than that', async () => {
+    const server = await hostileServer(emptyPage);
+    let looks = 0;
+    const supervisor: Supervisor = {
+      locate: async () => {
+        looks += 1;
+        if (looks > 1) throw new Error('The local service did not start.');
+        return { baseUrl: server.url, apiKey: 'key-0123456789' };
+      },
+      recover: async () => false,
+    };
+    const { service } = supervised(supervisor);
+    await service.call('listBenchmarks');
+    const error = await errorOf(service.call('listBenchmarks'));
+    expect(error).toMatchObject({ kind: 'network', code: 'service_lost', attempts: 0 });
+    expect(looks).toBe(1 + 3);
+    looks = 1;
+    await errorOf(service.call('listBenchmarks', {}, { background: true }));
+    expect(looks).toBe(2);
+  });
+
   it('is not the supervisor’s business if the service answers badly or slowly', async () => {
     const server = await hostileServer(refusal(500, 'api_error', 'internal_error'), silent);
     const supervisor = supervisorOf(server.url, gone);
@@ -173,7 +215,7 @@ describe('a write', () => {
     const error = await errorOf(
       supervised(supervisor).service.call('startEval', { params: { bench_id: 'b1' }, body: start }),
     );
-    expect(error).toMatchObject({ kind: 'network', code: 'service_not_found', outcomeUnknown: true, attempts: 1 });
+    expect(error).toMatchObject({ kind: 'network', code: 'service_lost', outcomeUnknown: true, attempts: 1 });
     expect((error as Error).message).toContain('did not start: no answer in 15 s. It may have happened');
   });
 });
