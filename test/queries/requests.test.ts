@@ -1,5 +1,7 @@
 /** The request that each query and each action sends, and what it says about its resource. */
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { endpoints } from '../../src/contract/endpoints.ts';
 import type { Action } from '../../src/queries/action.ts';
 import {
   benchmarkList,
@@ -26,6 +28,7 @@ import {
   deleteRun,
   evalProgressQuery,
   evalRunQuery,
+  everyRun,
   partOfRun,
   runsOfBenchmark,
   startEvaluation,
@@ -38,7 +41,9 @@ import {
   cancelTraining,
   checkpointList,
   checkpointQuery,
+  checkpointsByStep,
   deleteTraining,
+  everyTrainingRun,
   heldOutRewardsQuery,
   partOfTraining,
   startTraining,
@@ -146,6 +151,91 @@ describe('a query', () => {
       expect(read).toMatchObject({ items: [], dropped: 0 });
     },
   );
+
+  it('is kept under a key of its own, whose words say what it is of', () => {
+    const keys = [...queries, ...lists].map(([, { key }]) => key);
+    expect(keys.filter(key => key.length === 0 || key.includes(''))).toEqual([]);
+    // The trajectories of a run are one list, by whichever way it is opened.
+    expect(new Set(keys.map(key => JSON.stringify(key))).size).toBe(keys.length - 1);
+    const areas = new Map<unknown, number>();
+    for (const [area] of keys) areas.set(area, (areas.get(area) ?? 0) + 1);
+    expect(Object.fromEntries(areas)).toEqual({
+      benchmarks: 6,
+      runtimes: 1,
+      evaluations: 3,
+      training: 8,
+      deployments: 3,
+      trajectories: 6,
+      datasets: 1,
+      secrets: 1,
+      models: 2,
+    });
+  });
+
+  it('sorts its list on the service only where that can', () => {
+    const sorted = lists.filter(([, list]) => list.sorts).map(([operation]) => operation);
+    expect([...new Set(sorted)]).toEqual([
+      'listBenchmarks',
+      'listBenchmarkRuntimes',
+      'listDeployments',
+      'listTrajectories',
+      'listDatasets',
+      'listSecrets',
+    ]);
+  });
+
+  it.each([
+    [benchmarkList, { bench_id: 'x' }],
+    [runtimeList, { runtime_id: 'x' }],
+    [imageList('b1'), { task_id: 'x' }],
+    [runsOfBenchmark('b1'), { eval_run_id: 'x' }],
+    [everyRun, { eval_run_id: 'x' }],
+    [trainingRunsOf('b1'), { training_run_id: 'x' }],
+    [everyTrainingRun, { training_run_id: 'x' }],
+    [checkpointList('t1', true), { checkpoint_id: 'x' }],
+    [stepRewardList('t1', 4), { trajectory_id: 'x', place: 3 }],
+    [deploymentList, { deployment_id: 'x' }],
+    [trajectoryList({}), { trajectory_id: 'x' }],
+    [trajectoriesOfRun('r1', true), { trajectory_id: 'x' }],
+    [datasetList, { dataset_id: 'x' }],
+    [secretList, { secret_id: 'x' }],
+    [modelList, { model_slug: 'x' }],
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+  ] as readonly (readonly [ListSource<any>, object])[])('knows the rows of its list by their id', (list, row) => {
+    expect(list.id(row)).toBe('x');
+  });
+
+  it('knows the rewards of a step by their place where they have no id', async () => {
+    const { service } = recording({ trajectory_rewards: [{ reward: 1 }, { reward: 0, trajectory_id: 'j2' }] });
+    const list = stepRewardList('t1', 4);
+    const { items } = await list.readPage({ service, signal, query: at } as QueryContext & { query: typeof at });
+    expect(items).toEqual([
+      { reward: 1, place: 1 },
+      { reward: 0, trajectory_id: 'j2', place: 2 },
+    ]);
+    expect(items.map(row => list.id(row))).toEqual(['rollout 1', 'j2']);
+    expect(list.activity?.(items)).toBe('settled');
+  });
+
+  it('of checkpoints reads all pages, the newest last', async () => {
+    const pages = [
+      { items: [{ checkpoint_id: 'c2', step_index: 2 }, { checkpoint_id: 'c0' }], has_more: true, next_cursor: 'c' },
+      { items: [{ checkpoint_id: 'c1', step_index: 1 }], has_more: false, next_cursor: null },
+    ];
+    const asked: unknown[] = [];
+    const service = fakeService({
+      listCheckpoints: ({ query, ...input }, options) => {
+        asked.push([input, query?.cursor, options]);
+        return z.parse(endpoints.listCheckpoints.response, pages.shift());
+      },
+    });
+    const found = await checkpointsByStep(service, 't1', { signal });
+    expect(found.map(({ checkpoint_id }) => checkpoint_id)).toEqual(['c0', 'c1', 'c2']);
+    expect(asked).toEqual([
+      [training, undefined, { signal }],
+      [training, 'c', { signal }],
+    ]);
+  });
 
   it.each([
     ['run', 'r1', [evalRunQuery('r1'), evalProgressQuery('r1')]],

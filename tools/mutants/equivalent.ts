@@ -27,19 +27,6 @@ export const equivalents: readonly Equivalent[] = [
     after: 'false',
     reason: 'Spares sorting: the hits of the first term are sorted already.',
   },
-  ...["'one'", "'results'"].map(before => ({
-    file: 'src/queries/evaluations.ts',
-    before,
-    after: "''",
-    reason:
-      'Part of the key of a query: any text is as good that no other key beside it has. Nothing is stored under it.',
-  })),
-  {
-    file: 'src/queries/models.ts',
-    before: "['models', 'chat']",
-    after: '[]',
-    reason: 'The key of a query: any is as good that no other query has. Nothing is stored under it.',
-  },
   {
     file: 'src/text/filter.ts',
     before: '!(error instanceof ExpressionError)',
