@@ -9,7 +9,8 @@ import { wrap } from '../../text/wrap.ts';
 import { formCommands } from '../keys/general.ts';
 import { KeyScope, useKeyOf } from '../keys/router.tsx';
 import { Form, formHeight, leastFormLines } from '../widgets/form/form.tsx';
-import type { FieldSpec } from '../widgets/form/form-state.ts';
+import type { FieldSpec, FormValues } from '../widgets/form/form-state.ts';
+import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, type KeySource, keySources, useConnection } from './connection.ts';
@@ -69,32 +70,15 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
   ];
 }
 
-export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
+/** Sets up a profile, once a test of it has succeeded. */
+function useSetUp(onDone: (name: string) => void) {
   const connection = useConnection();
-  const { layout } = useShell();
-  const showProfile = useShowProfile();
   /** Aborts the current test. */
   const test = useRef<AbortController>(undefined);
   useEffect(() => () => test.current?.abort(), []);
-  const { styles } = useTheme();
-  const keyOf = useKeyOf();
-  const [fields] = useState(() => fieldsOf(connection));
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 76);
-  const inner = width - windowMargin.columns;
-  const errorLines = error === undefined ? [] : wrap(sanitiseLine(error), inner).slice(0, 4);
-  const formLines = formHeight(fields);
-  const said = [...connection.origins, connection.generation()].filter(words => words !== undefined);
-  const origins = said.flatMap(words => wrap(sanitiseLine(words), inner));
-  // The origin of the settings is left out if only the fields have room.
-  const free = room.height - windowMargin.lines - errorLines.length - (busy ? 1 : 0) - leastFormLines;
-  const notes = origins.length + 1 <= free ? [...origins, ' '] : [];
-  const otherLines = notes.length + errorLines.length + (busy ? 1 : 0) + windowMargin.lines;
-  const height = Math.min(room.height, formLines + otherLines);
-
-  const submit = async (values: Readonly<Record<string, string>>): Promise<void> => {
+  const submit = async (values: FormValues): Promise<void> => {
     const { name = '', baseUrl = '', keySource = '', key = '' } = values;
     if (!isSource(keySource)) return;
     const controller = new AbortController();
@@ -104,39 +88,50 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
     try {
       const profile = { name: name.trim(), baseUrl: baseUrl.trim(), keySource, key: key.trim() };
       await connection.setUp(profile, controller.signal);
-      onClose();
-      showProfile(profile.name);
+      onDone(profile.name);
     } catch (error) {
-      const message = errorMessage(error);
-      setError(controller.signal.aborted ? 'Cancelled. Nothing was changed.' : message);
+      setError(controller.signal.aborted ? 'Cancelled. Nothing was changed.' : errorMessage(error));
       setBusy(false);
     }
   };
-  const cancel = (): void => {
-    if (busy) test.current?.abort();
-    else onClose();
-  };
+  return { busy, error, submit, stop: () => test.current?.abort() };
+}
+
+export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
+  const connection = useConnection();
+  const { layout } = useShell();
+  const showProfile = useShowProfile();
+  const { busy, error, submit, stop } = useSetUp(name => {
+    onClose();
+    showProfile(name);
+  });
+  const { styles } = useTheme();
+  const keyOf = useKeyOf();
+  const [fields] = useState(() => fieldsOf(connection));
+  const room = windowRoom(layout);
+  const width = Math.min(room.width, 76);
+  const inner = width - windowMargin.columns;
+  const errorLines = error === undefined ? [] : wrap(sanitiseLine(error), inner).slice(0, 4);
+  const below = errorLines.length + (busy ? 1 : 0) + windowMargin.lines;
+  const known = [...connection.origins, connection.generation()].filter(words => words !== undefined);
+  const origins = known.flatMap(words => wrap(sanitiseLine(words), inner));
+  // The origin of the settings is left out if only the fields have room.
+  const notes = origins.length + 1 <= room.height - below - leastFormLines ? [...origins, ' '] : [];
+  const otherLines = notes.length + below;
+  const height = Math.min(room.height, formHeight(fields) + otherLines);
   return (
     <KeyScope modal>
       <Window title="Connect to a service" width={width} height={height}>
-        {notes.map((note, index) => (
-          <Text key={index} wrap="truncate">
-            {styles.muted(note)}
-          </Text>
-        ))}
+        <Lines lines={notes.map(note => styles.muted(note))} width={inner} height={notes.length} />
         <Form
           fields={fields}
           width={inner}
           height={height - otherLines}
           busy={busy}
           onSubmit={values => void submit(values)}
-          onCancel={cancel}
+          onCancel={busy ? stop : onClose}
         />
-        {errorLines.map((line, index) => (
-          <Text key={index} wrap="truncate">
-            {styles.danger(line)}
-          </Text>
-        ))}
+        <Lines lines={errorLines.map(line => styles.danger(line))} width={inner} height={errorLines.length} />
         {busy ? <Text>{`Asking the service… ${keyOf(formCommands.cancel)} cancels`}</Text> : null}
       </Window>
     </KeyScope>

@@ -3,10 +3,12 @@ import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
 import type { ResourceRef } from '../../queries/remembered/store.ts';
 import { useWorkbench } from '../../queries/workbench.tsx';
+import type { Place } from '../../resources/place.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
 import { keyLabel } from '../keys/key.ts';
+import type { Router } from '../keys/key-router.ts';
 import { KeyScope, useRouter } from '../keys/router.tsx';
 import type { PaletteEntry } from '../navigation/palette.ts';
 import { paletteEntries } from '../navigation/palette-records.ts';
@@ -73,46 +75,50 @@ function profileEntries({ profiles, current }: Connection, show: (name: string) 
   }));
 }
 
-export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
-  const { layout, navigate } = useShell();
-  const showProfile = useShowProfile();
+/** The commands that can be used now. */
+function commandEntries(router: Router): PaletteEntry[] {
+  return router
+    .offered()
+    .filter(({ binding: { command } }) => command.palette !== false)
+    .map(({ binding, keys: [key = ''] }) => ({
+      id: binding.command.id,
+      title: binding.command.title,
+      words: [binding.command.id],
+      note: keyLabel(key),
+      run: () => router.run(binding, { name: key, text: '' }),
+    }));
+}
+
+/** What there is for a text: views, commands, profiles and names seen before, the recently used ones first. */
+function usePaletteEntries(registry: Registry): (typed: string) => readonly PaletteEntry[] {
+  const { navigate } = useShell();
   const { remembered } = useWorkbench();
   const connection = useConnection();
-  const [recent] = useState(() => remembered.recentCommands(recentEntries));
   const router = useRouter();
-  const { styles } = useTheme();
-  const [commands] = useState(() =>
-    router
-      .offered()
-      .filter(({ binding: { command } }) => command.palette !== false)
-      .map(({ binding, keys: [key = ''] }): PaletteEntry => {
-        return {
-          id: binding.command.id,
-          title: binding.command.title,
-          words: [binding.command.id],
-          note: keyLabel(key),
-          run: () => router.run(binding, { name: key, text: '' }),
-        };
-      }),
-  );
+  const showProfile = useShowProfile();
+  const [commands] = useState(() => commandEntries(router));
+  const [recent] = useState(() => remembered.recentCommands(recentEntries));
   // Read once: what is seen while the user types may wait.
   const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0, { limit: mostNames }));
+  const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
+  const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });
+  return typed => paletteEntries(typed, { entries, seen, recent, open });
+}
+
+export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
+  const { layout } = useShell();
+  const { remembered } = useWorkbench();
+  const { styles } = useTheme();
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);
-  const entries = paletteEntries(typed, {
-    entries: [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)],
-    seen,
-    recent,
-    open: trail => navigate({ kind: 'go', trail }),
-  });
+  const entries = usePaletteEntries(registry)(typed);
   const room = windowRoom(layout);
   const width = Math.min(room.width, 72);
-  const inner = width - windowMargin.columns;
   const height = Math.min(room.height, 18);
-  const lines = height - windowMargin.lines - 1;
+  const inner = width - windowMargin.columns;
   const cursor = Math.min(state.cursor, entries.length - 1);
   const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
-
+  const complete = (): void => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed });
   const accept = (): void => {
     const entry = entries[cursor];
     onClose();
@@ -120,17 +126,13 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
     remembered.rememberCommand(entry.id);
     entry.run();
   };
-
   return (
     <KeyScope
       modal
       bindings={[
         { command: paletteCommands.up, run: move(-1) },
         { command: paletteCommands.down, run: move(1) },
-        {
-          command: paletteCommands.complete,
-          run: () => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed }),
-        },
+        { command: paletteCommands.complete, run: complete },
         { command: overlayCommands.submit, run: accept },
         { command: overlayCommands.close, run: onClose },
       ]}
@@ -142,7 +144,7 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
           <CursorList
             items={entries}
             cursor={cursor}
-            height={lines}
+            height={height - windowMargin.lines - 1}
             keyOf={({ id }) => id}
             lineOf={({ title, note: long }, emphasise) => {
               const note = truncate(long, 20);

@@ -14,7 +14,7 @@ import { useConnectionNotice } from './connection-notice.ts';
 import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
 import { useFailures } from './failures.ts';
 import { Footer } from './footer.tsx';
-import { frameLines, layoutOf, smallest } from './layout.ts';
+import { frameLines, type Layout, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
 import { MissingView } from './missing-view.tsx';
@@ -22,7 +22,14 @@ import { BackgroundWatch, useJobNotices, useNotices } from './notices.tsx';
 import { findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
-import { currentPlace, initialShellState, type ShellAction, sectionOf, shellReducer } from './shell-state.ts';
+import {
+  currentPlace,
+  initialShellState,
+  type ShellAction,
+  type ShellState,
+  sectionOf,
+  shellReducer,
+} from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
 import { SaidContext, useToasts } from './toasts.ts';
 
@@ -163,45 +170,47 @@ function useGlobalBindings(
   ];
 }
 
+/** The windows above the view, the last one opened on top. */
+function useOverlays() {
+  const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
+  const show = useCallback(
+    (overlay: Overlay) => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
+    [],
+  );
+  const close = useCallback((id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)), []);
+  return { overlays, show, close };
+}
+
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
   const { columns, rows } = useWindowSize();
-  const { sections } = registry;
   const [state, dispatch] = useReducer(shellReducer, undefined, () =>
     initialShellState(
       start ?? registry.home,
-      sections.map(({ place }) => place),
+      registry.sections.map(({ place }) => place),
     ),
   );
-  const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
+  const { overlays, show, close } = useOverlays();
   const [memory] = useState(() => new Memory());
   const failures = useFailures();
-
   const place = currentPlace(state);
-  const { shown: toast, said, say: showToast, keep } = useToasts(placeKey(place), overlays.length);
-  useEventToasts(showToast);
-  const navigate = useCallback((action: HistoryAction) => dispatch({ kind: 'navigate', action }), []);
-  useNotices(notices, terminal, showToast);
-  useJobNotices(notices, terminal, showToast, place);
-  const connectionNotice = useConnectionNotice({ say: showToast, keep });
-  const view = findView(registry, place);
-  const hasInspector = view?.hasInspector ?? true;
+  const { shown: toast, said, say, keep } = useToasts(placeKey(place), overlays.length);
+  useEventToasts(say);
+  useNotices(notices, terminal, say);
+  useJobNotices(notices, terminal, say, place);
+  const connectionNotice = useConnectionNotice({ say, keep });
+  const hasInspector = findView(registry, place)?.hasInspector ?? true;
   const layout = layoutOf(columns, rows, state.focus, hasInspector);
-  const closeOverlay = useCallback(
-    (id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)),
-    [],
-  );
-  const shell = useMemo<StableShell>(
-    () => ({
+  const shell = useMemo<StableShell>(() => {
+    const navigate = (action: HistoryAction): void => dispatch({ kind: 'navigate', action });
+    return {
       navigate,
       open: target => navigate({ kind: 'open', place: target }),
       setFocus: pane => dispatch({ kind: 'focus', pane }),
-      toast: showToast,
-      showOverlay: overlay => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
+      toast: say,
+      showOverlay: show,
       terminal,
-    }),
-    [navigate, terminal, showToast],
-  );
-
+    };
+  }, [terminal, say, show]);
   return (
     <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector })}>
       <BackgroundWatch counted={layout?.panes.sections !== undefined} />
@@ -210,49 +219,13 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
           <ShellProvider
             value={{
               ...shell,
-              layout,
-              focus: state.focus,
-              canGoBack: canLeave(state.history),
-              sections: layout.panes.sections ? (
-                <Sections
-                  sections={sections}
-                  size={layout.panes.sections}
-                  focused={state.focus === 'sections'}
-                  cursor={state.section}
-                  shown={sectionOf(state)}
-                  dispatch={dispatch}
-                />
-              ) : null,
-              foot: (
-                <Footer
-                  columns={columns}
-                  layout={layout}
-                  registry={registry}
-                  trail={state.history.present.trail}
-                  toast={connectionNotice ?? toast}
-                />
-              ),
+              ...{ layout, focus: state.focus, canGoBack: canLeave(state.history) },
+              ...aroundView(registry, layout, state, dispatch, connectionNotice ?? toast),
             }}
           >
-            <MemoryProvider memory={memory} place={placeKey(place)}>
-              <ViewBoundary key={placeKey(place)}>
-                {view ? <view.component place={place} /> : <MissingView place={place} home={registry.home} />}
-              </ViewBoundary>
-            </MemoryProvider>
+            <CurrentView registry={registry} place={place} memory={memory} />
             <SaidContext value={said}>
-              {overlays.map(overlay => (
-                <Box
-                  key={overlay.id}
-                  position="absolute"
-                  marginTop={1}
-                  width={columns}
-                  height={rows - frameLines}
-                  justifyContent="center"
-                  alignItems="center"
-                >
-                  <WindowBoundary overlay={overlay} onClose={closeOverlay} />
-                </Box>
-              ))}
+              <Overlays overlays={overlays} layout={layout} onClose={close} />
             </SaidContext>
           </ShellProvider>
         </MouseProvider>
@@ -261,6 +234,64 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       )}
     </KeyScope>
   );
+}
+
+/** The sections and the last line, which a view draws around its panes. */
+function aroundView(
+  registry: Registry,
+  layout: Layout,
+  state: ShellState,
+  dispatch: Dispatch<ShellAction>,
+  toast: Toast | undefined,
+): Pick<Shell, 'sections' | 'foot'> {
+  const { sections: size } = layout.panes;
+  const { trail } = state.history.present;
+  return {
+    sections: size ? (
+      <Sections
+        sections={registry.sections}
+        size={size}
+        focused={state.focus === 'sections'}
+        cursor={state.section}
+        shown={sectionOf(state)}
+        dispatch={dispatch}
+      />
+    ) : null,
+    foot: <Footer columns={layout.columns} layout={layout} registry={registry} trail={trail} toast={toast} />,
+  };
+}
+
+function CurrentView({ registry, place, memory }: { registry: Registry; place: Place; memory: Memory }) {
+  const view = findView(registry, place);
+  return (
+    <MemoryProvider memory={memory} place={placeKey(place)}>
+      <ViewBoundary key={placeKey(place)}>
+        {view ? <view.component place={place} /> : <MissingView place={place} home={registry.home} />}
+      </ViewBoundary>
+    </MemoryProvider>
+  );
+}
+
+interface OverlaysProps {
+  readonly overlays: readonly Overlay[];
+  readonly layout: Layout;
+  readonly onClose: (id: string) => void;
+}
+
+function Overlays({ overlays, layout: { columns, rows }, onClose }: OverlaysProps) {
+  return overlays.map(overlay => (
+    <Box
+      key={overlay.id}
+      position="absolute"
+      marginTop={1}
+      width={columns}
+      height={rows - frameLines}
+      justifyContent="center"
+      alignItems="center"
+    >
+      <WindowBoundary overlay={overlay} onClose={onClose} />
+    </Box>
+  ));
 }
 
 function TooSmall({ columns, rows }: { columns: number; rows: number }) {

@@ -10,10 +10,10 @@ import { lazyWindow } from '../../app/lazy.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Pane } from '../../app/view.tsx';
+import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../shared/advice.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
-import { Lines } from '../shared/lines.tsx';
 import { ResourceListView } from '../shared/resource-views.tsx';
 import { readinessLines } from './readiness.ts';
 

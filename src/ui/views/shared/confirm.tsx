@@ -2,18 +2,20 @@
 
 import { Text } from 'ink';
 import { useReducer, useState } from 'react';
+import type { Command } from '../../../present/command.ts';
 import type { Action } from '../../../queries/action.ts';
-import { useActionForEach, useRequests } from '../../../queries/use-action.ts';
+import { type RepeatedAction, useActionForEach, useRequests } from '../../../queries/use-action.ts';
 import { describeError } from '../../../service/errors.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { isTyped, typeable } from '../../../text/typed.ts';
 import { truncate } from '../../../text/width.ts';
 import { firstLines, wrap } from '../../../text/wrap.ts';
-import { windowRoom } from '../../app/layout.ts';
+import { type Size, windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { confirmCommands, formCommands, overlayCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
+import { Lines } from '../../widgets/lines.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
@@ -21,7 +23,7 @@ import { Window, windowMargin } from '../../widgets/window.tsx';
 import { listOf } from '../list/list-words.ts';
 import { useHeldBackWords } from './asking.ts';
 import { ErrorNote } from './error-note.tsx';
-import { Lines, requestLines } from './lines.tsx';
+import { requestLines } from './lines.tsx';
 
 export interface ConfirmProps<Row> {
   readonly title: string;
@@ -98,51 +100,20 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong'): TypedState
  * requests in flight.
  */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
-  const { title, question, verb, past, action, rows: given, labelOf, onDone, onClose } = props;
+  const { title, verb, action, rows, onDone, onClose } = props;
   const { layout } = useShell();
   const typed = props.typed === undefined ? undefined : typeable(props.typed);
-  const theme = useTheme();
-  const { styles, glyphs } = theme;
-  const keyOf = useKeyOf();
   const [preview, setPreview] = useState(false);
   const [answer, dispatch] = useReducer(typedReducer, { field: editStateOf('', oneLine), wrong: false });
-  const sending = useActionForEach(action, given);
+  const sending = useActionForEach(action, rows);
   const most = windowRoom(layout);
   const width = Math.min(most.width, 64);
   const inner = width - windowMargin.columns;
-  const { state, done, left } = sending;
-  const busy = state.kind === 'running';
-  const failures = state.kind === 'done' ? state.result : [];
-  // A single request shows all details of its error.
-  const error = state.kind === 'failed' ? state.error : given.length === 1 ? failures[0]?.error : undefined;
-  const report =
-    error || failures.length === 0
-      ? []
-      : reportLines(
-          done,
-          failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why })),
-          past,
-          inner,
-          theme,
-        );
+  const busy = sending.state.kind === 'running';
   const keyLines = buttonLines + (typed === undefined ? 0 : typedLines);
-  const free = most.height - windowMargin.lines - keyLines;
-  const needed = error ? leastErrorLines : Math.min(report.length, leastErrorLines);
-  const asked = wrap(sanitiseLine(question), inner).slice(0, Math.max(1, free - needed));
-  const errorHeight = error ? Math.min(mostErrorLines, free - asked.length) : 0;
-  const requests = useRequests(
-    preview ? service => Promise.all(left.slice(0, shownRequests).map(row => action(service, row))) : undefined,
-  );
-  const more = preview && left.length > shownRequests ? [`… and ${left.length - shownRequests} more`] : [];
-  const previewed = [...requestLines(requests, inner), ...more];
-  // In order of importance: the question, errors, requests, names.
-  const room = free - asked.length - errorHeight;
-  const reported = firstLines(report, Math.max(1, room));
-  const sent = previewed.slice(0, Math.max(0, room - reported.length));
-  const listRoom = room - reported.length - sent.length;
-  const names = listRoom < 2 || reported.length > 0 ? [] : given.map(labelOf);
-  const listed = names.length > 0 ? listOf(names, listRoom) : [];
-  const lines = [...asked, ...listed.map(label => truncate(`${glyphs.bullet} ${sanitiseLine(label)}`, inner))];
+  const previewed = usePreview(preview, action, sending.left, inner);
+  const size = { width: inner, height: most.height - windowMargin.lines - keyLines };
+  const content = contentOf(props, sending, previewed, size, useTheme());
   const act = async (): Promise<void> => {
     if (typed !== undefined && !isTyped(textOf(answer.field), typed)) {
       dispatch('wrong');
@@ -152,47 +123,112 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
     onClose();
     onDone();
   };
-  const rest = left.length < given.length ? `${verb} the other ${left.length}` : verb;
-  const progress = given.length > 1 ? `${done} of ${given.length}: ` : '';
-  const heldBack = useHeldBackWords();
-  const doing = state.kind === 'running' && state.stopping ? 'Stopping…' : (heldBack ?? `${verb}…`);
-  const [yes, no] =
-    typed === undefined ? [confirmCommands.yes, confirmCommands.no] : [confirmCommands.typed, confirmCommands.leave];
-  const buttons = busy
-    ? `${progress}${doing}   ${styles.key(`<${keyOf(overlayCommands.close)}>`)} stop`
-    : `${styles.key(`<${keyOf(no)}>`)} ${left.length < given.length ? 'close' : 'no'}   ${styles.key(`<${keyOf(yes)}>`)} ${styles.danger(rest)}`;
-  const prompt = typed === undefined ? '' : truncate(`Type ${typed} to ${verb}:`, inner);
+  const keys = typed === undefined ? confirmCommands : { yes: confirmCommands.typed, no: confirmCommands.leave };
   return (
     <KeyScope
       modal
       bindings={[
-        { command: yes, run: () => void act(), enabled: !busy },
+        { command: keys.yes, run: () => void act(), enabled: !busy },
         // Enter after y, as in a shell, must not stop what y has started.
-        busy ? { command: overlayCommands.close, run: sending.stop } : { command: no, run: onClose },
+        busy ? { command: overlayCommands.close, run: sending.stop } : { command: keys.no, run: onClose },
         { command: formCommands.preview, run: () => setPreview(shown => !shown) },
       ]}
       {...(typed === undefined || busy ? {} : fieldHandlers(oneLine, dispatch))}
     >
-      <Window
-        title={title}
-        width={width}
-        height={lines.length + keyLines + reported.length + sent.length + errorHeight + windowMargin.lines}
-        danger
-      >
-        <Lines lines={lines} width={inner} height={lines.length} />
+      <Window title={title} width={width} height={content.height + keyLines + windowMargin.lines} danger>
+        <Lines lines={content.lines} width={inner} height={content.lines.length} />
         <Text> </Text>
-        {typed === undefined ? null : (
-          <Text>
-            {answer.wrong ? styles.danger(`${glyphs.cross} ${prompt}`) : prompt}
-            {'\n'}
-            {`${styles.border(glyphs.vertical)} ${withCaret(lineView(answer.field, inner - 2), 0, styles.caret)}`}
-          </Text>
-        )}
-        <Text>{buttons}</Text>
-        <Lines lines={reported} width={inner} height={reported.length} />
-        <Lines lines={sent.map(line => styles.code(line))} width={inner} height={sent.length} />
-        {error ? <ErrorNote error={error} width={inner} height={errorHeight} /> : null}
+        {typed === undefined ? null : <TypedAnswer words={`Type ${typed} to ${verb}:`} answer={answer} width={inner} />}
+        <Buttons verb={verb} keys={keys} count={rows.length} sending={sending} />
+        <Lines lines={content.below} width={inner} height={content.below.length} />
+        {content.error ? <ErrorNote error={content.error} width={inner} height={content.errorHeight} /> : null}
       </Window>
     </KeyScope>
   );
+}
+
+/** The requests that would be sent for the first rows, as lines; none without a preview. */
+function usePreview<Row>(
+  preview: boolean,
+  action: Action<Row>,
+  rows: readonly Row[],
+  width: number,
+): readonly string[] {
+  const shown = rows.slice(0, shownRequests);
+  const requests = useRequests(preview ? service => Promise.all(shown.map(row => action(service, row))) : undefined);
+  const more = rows.length - shown.length;
+  return [...requestLines(requests, width), ...(preview && more > 0 ? [`… and ${more} more`] : [])];
+}
+
+interface Content {
+  /** The question and the names. */
+  readonly lines: readonly string[];
+  /** What succeeded and failed, and the requests. */
+  readonly below: readonly string[];
+  /** Of a single request, with all its details. */
+  readonly error: Error | undefined;
+  readonly errorHeight: number;
+  /** Of all of this. */
+  readonly height: number;
+}
+
+/** What there is room for, in order of importance: the question, errors, requests, names. */
+function contentOf<Row>(
+  { question, past, rows, labelOf }: ConfirmProps<Row>,
+  { state, done }: Pick<RepeatedAction<Row>, 'state' | 'done'>,
+  previewed: readonly string[],
+  { width, height }: Size,
+  theme: Theme,
+): Content {
+  const failures = state.kind === 'done' ? state.result : [];
+  const error = state.kind === 'failed' ? state.error : rows.length === 1 ? failures[0]?.error : undefined;
+  const named = failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why }));
+  const report = error || named.length === 0 ? [] : reportLines(done, named, past, width, theme);
+  const needed = error ? leastErrorLines : Math.min(report.length, leastErrorLines);
+  const asked = wrap(sanitiseLine(question), width).slice(0, Math.max(1, height - needed));
+  const errorHeight = error ? Math.min(mostErrorLines, height - asked.length) : 0;
+  const room = height - asked.length - errorHeight;
+  const reported = firstLines(report, Math.max(1, room));
+  const sent = previewed.slice(0, Math.max(0, room - reported.length));
+  const listRoom = room - reported.length - sent.length;
+  const listed = listRoom < 2 || reported.length > 0 ? [] : listOf(rows.map(labelOf), listRoom);
+  const lines = [...asked, ...listed.map(label => truncate(`${theme.glyphs.bullet} ${sanitiseLine(label)}`, width))];
+  const below = [...reported, ...sent.map(line => theme.styles.code(line))];
+  return { lines, below, error, errorHeight, height: lines.length + below.length + errorHeight };
+}
+
+/** What has to be typed, and the field for it. */
+function TypedAnswer({ words, answer, width }: { words: string; answer: TypedState; width: number }) {
+  const { styles, glyphs } = useTheme();
+  const prompt = truncate(words, width);
+  return (
+    <Text>
+      {answer.wrong ? styles.danger(`${glyphs.cross} ${prompt}`) : prompt}
+      {'\n'}
+      {`${styles.border(glyphs.vertical)} ${withCaret(lineView(answer.field, width - 2), 0, styles.caret)}`}
+    </Text>
+  );
+}
+
+interface ButtonsProps<Row> {
+  readonly verb: string;
+  readonly keys: Readonly<Record<'yes' | 'no', Command>>;
+  readonly count: number;
+  readonly sending: Pick<RepeatedAction<Row>, 'state' | 'done' | 'left'>;
+}
+
+/** What may be pressed; while requests are in flight, how far they are. */
+function Buttons<Row>({ verb, keys, count, sending: { state, done, left } }: ButtonsProps<Row>) {
+  const { styles } = useTheme();
+  const keyOf = useKeyOf();
+  const heldBack = useHeldBackWords();
+  const key = (command: Command): string => styles.key(`<${keyOf(command)}>`);
+  if (state.kind === 'running') {
+    const progress = count > 1 ? `${done} of ${count}: ` : '';
+    const doing = state.stopping ? 'Stopping…' : (heldBack ?? `${verb}…`);
+    return <Text>{`${progress}${doing}   ${key(overlayCommands.close)} stop`}</Text>;
+  }
+  const isPart = left.length < count;
+  const yes = styles.danger(isPart ? `${verb} the other ${left.length}` : verb);
+  return <Text>{`${key(keys.no)} ${isPart ? 'close' : 'no'}   ${key(keys.yes)} ${yes}`}</Text>;
 }

@@ -10,11 +10,12 @@ import { formCommands } from '../../keys/general.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { Form, formHeight, leastFormLines } from '../../widgets/form/form.tsx';
 import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
+import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
 import { useHeldBackWords } from './asking.ts';
 import { ErrorNote } from './error-note.tsx';
-import { Lines, requestLines } from './lines.tsx';
+import { requestLines } from './lines.tsx';
 
 export interface FormWindowProps<Input, Result> {
   readonly title: string;

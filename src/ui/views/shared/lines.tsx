@@ -1,29 +1,10 @@
-/** Lines in a pane: styled text, previewed requests, and progress. */
-import { Box, Text } from 'ink';
+/** What is said of requests: those of a preview, and that one is awaited. */
+import { Text } from 'ink';
 import Spinner from 'ink-spinner';
 import type { RequestPreview, Requests } from '../../../queries/use-action.ts';
 import { clean, safeJson, sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { useHeldBackWords } from './asking.ts';
-
-export interface LinesProps {
-  readonly lines: readonly string[];
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Styled lines, cut at the height of the pane; the cheapest element to draw. */
-export function Lines({ lines, width, height }: LinesProps) {
-  return (
-    <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
-      {lines.slice(0, height).map((line, index) => (
-        <Text key={index} wrap="truncate">
-          {line === '' ? ' ' : line}
-        </Text>
-      ))}
-    </Box>
-  );
-}
 
 /** Method and path, without the body. */
 export function requestLine({ method, path }: RequestPreview): string {

@@ -63,42 +63,32 @@ function shownEntries({ listing, typed }: PickerState): readonly Entry[] {
     : listing.entries.filter(({ name }) => name.toLowerCase().includes(text));
 }
 
-export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClose }: PathPickerProps) {
+export function PathPicker(props: PathPickerProps) {
+  const { title, wanted, choose, start = '.', onChoose, onClose } = props;
   const { layout } = useShell();
-  const { styles, glyphs } = useTheme();
-  const keyOf = useKeyOf();
   const [state, dispatch] = useReducer(pickerReducer, undefined, () => ({
     listing: listFolder(start, wanted),
     typed: nothing,
     cursor: 0,
   }));
-  const { listing, cursor } = state;
-  const typed = textOf(state.typed);
+  const { listing } = state;
   const room = windowRoom(layout);
   const width = Math.min(room.width, 76);
-  const inner = width - windowMargin.columns;
   const height = Math.min(room.height, 22);
-  const lines = Math.max(1, height - windowMargin.lines - 4);
   const entries = shownEntries(state);
   const mayUseFolder = choose === 'folder' && listing.entries.some(entry => entry.kind === 'file');
-
   const go = (folder: string): void => dispatch({ kind: 'show', listing: listFolder(folder, wanted) });
   const accept = (): void => {
+    const typed = textOf(state.typed);
+    const entry = entries[state.cursor];
     if (isPath(typed)) {
       const there = listFolder(typed, wanted);
       if (there.error === undefined) dispatch({ kind: 'show', listing: there });
       else onChoose(typed);
-      return;
-    }
-    const entry = entries[cursor];
-    if (entry?.kind === 'folder') go(entry.path);
-    else if (choose === 'folder' && mayUseFolder) onChoose(listing.folder);
+    } else if (entry?.kind === 'folder') go(entry.path);
+    else if (mayUseFolder) onChoose(listing.folder);
     else if (entry) onChoose(entry.path);
   };
-  const words = mayUseFolder
-    ? styles.success(`${glyphs.check} ${keyOf(pickerCommands.use)} reads this folder, and shows what would be sent`)
-    : styles.muted(choose === 'folder' ? 'go to the folder that holds manifest.json' : 'choose a file');
-
   return (
     <KeyScope
       modal
@@ -116,29 +106,55 @@ export function PathPicker({ title, wanted, choose, start = '.', onChoose, onClo
       })}
     >
       <Window title={title} width={width} height={height}>
-        <Text wrap="truncate">
-          {styles.muted(truncate(sanitiseLine(listing.folder), inner, { position: 'start' }))}
-        </Text>
-        <Text wrap="truncate">{`${styles.key(glyphs.crumb)} ${withCaret(lineView(state.typed, inner - 3), 0, styles.caret)}`}</Text>
-        <Text wrap="truncate">{words}</Text>
-        <Box flexDirection="column" height={lines} overflow="hidden">
-          {listing.error ? <Text>{styles.danger(truncate(sanitiseLine(listing.error), inner))}</Text> : null}
-          <CursorList
-            items={entries}
-            cursor={cursor}
-            height={lines}
-            keyOf={({ path }) => path}
-            lineOf={(entry, emphasise) => {
-              const size = entry.size === undefined ? '' : bytes(entry.size);
-              const name = fitCells(sanitiseLine(entry.name), inner - 3 - displayWidth(size));
-              return `${emphasise(name)} ${styles.muted(size)}`;
-            }}
-          />
-        </Box>
-        <Text wrap="truncate">
-          {styles.muted(`${keyOf(overlayCommands.submit)} opens; type a part of a name, or a path`)}
-        </Text>
+        <PickerLines
+          {...{ state, entries, choose, mayUseFolder }}
+          width={width - windowMargin.columns}
+          height={Math.max(1, height - windowMargin.lines - 4)}
+        />
       </Window>
     </KeyScope>
+  );
+}
+
+interface PickerLinesProps extends Pick<PathPickerProps, 'choose'> {
+  readonly state: PickerState;
+  readonly entries: readonly Entry[];
+  readonly mayUseFolder: boolean;
+  readonly width: number;
+  /** Lines for the entries. */
+  readonly height: number;
+}
+
+/** The folder, what is typed, what can be chosen, and the entries. */
+function PickerLines({ state, entries, choose, mayUseFolder, width, height }: PickerLinesProps) {
+  const { styles, glyphs } = useTheme();
+  const keyOf = useKeyOf();
+  const { listing, typed, cursor } = state;
+  const words = mayUseFolder
+    ? styles.success(`${glyphs.check} ${keyOf(pickerCommands.use)} reads this folder, and shows what would be sent`)
+    : styles.muted(choose === 'folder' ? 'go to the folder that holds manifest.json' : 'choose a file');
+  return (
+    <>
+      <Text wrap="truncate">{styles.muted(truncate(sanitiseLine(listing.folder), width, { position: 'start' }))}</Text>
+      <Text wrap="truncate">{`${styles.key(glyphs.crumb)} ${withCaret(lineView(typed, width - 3), 0, styles.caret)}`}</Text>
+      <Text wrap="truncate">{words}</Text>
+      <Box flexDirection="column" height={height} overflow="hidden">
+        {listing.error ? <Text>{styles.danger(truncate(sanitiseLine(listing.error), width))}</Text> : null}
+        <CursorList
+          items={entries}
+          cursor={cursor}
+          height={height}
+          keyOf={({ path }) => path}
+          lineOf={(entry, emphasise) => {
+            const size = entry.size === undefined ? '' : bytes(entry.size);
+            const name = fitCells(sanitiseLine(entry.name), width - 3 - displayWidth(size));
+            return `${emphasise(name)} ${styles.muted(size)}`;
+          }}
+        />
+      </Box>
+      <Text wrap="truncate">
+        {styles.muted(`${keyOf(overlayCommands.submit)} opens; type a part of a name, or a path`)}
+      </Text>
+    </>
   );
 }

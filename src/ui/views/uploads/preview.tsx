@@ -10,9 +10,10 @@ import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { formCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
+import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { Lines, requestLine, requestLines } from '../shared/lines.tsx';
+import { requestLine, requestLines } from '../shared/lines.tsx';
 
 /** Files named individually; the others are counted. */
 const namedFiles = 3;

@@ -2,9 +2,9 @@
 
 import { usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import { Lines } from '../../widgets/lines.tsx';
 import { TableView, type TableViewProps } from '../../widgets/table/table-view.tsx';
 import { useErrorBindings } from '../shared/error-note.tsx';
-import { Lines } from '../shared/lines.tsx';
 
 interface UploadViewProps<Row> extends Pick<TableViewProps<Row>, 'table' | 'columns' | 'id' | 'total' | 'emptyWords'> {
   readonly head: readonly string[];
