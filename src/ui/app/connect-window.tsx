@@ -8,7 +8,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { formCommands } from '../keys/general.ts';
 import { KeyScope, useKeyOf } from '../keys/router.tsx';
-import { Form, formHeight, leastFormLines } from '../widgets/form/form.tsx';
+import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';
 import type { FieldSpec, FormValues } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
@@ -108,6 +108,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const { styles } = useTheme();
   const keyOf = useKeyOf();
   const [fields] = useState(() => fieldsOf(connection));
+  const form = useForm(fields);
   const room = windowRoom(layout);
   const width = Math.min(room.width, 76);
   const inner = width - windowMargin.columns;
@@ -124,7 +125,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
       <Window title="Connect to a service" width={width} height={height}>
         <Lines lines={notes.map(note => styles.muted(note))} width={inner} height={notes.length} />
         <Form
-          fields={fields}
+          form={form}
           width={inner}
           height={height - otherLines}
           busy={busy}

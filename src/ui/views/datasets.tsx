@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { useState } from 'react';
 import { agentFields } from '../../contract/generation.ts';
 import type { Agent } from '../../contract/models.ts';
-import { action } from '../../queries/action.ts';
+import { type Action, action } from '../../queries/action.ts';
 import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
 import { fingerprintAt, wholePath } from '../../queries/uploads/local-files.ts';
 import { handledItems, sendTrajectories, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
@@ -14,6 +14,7 @@ import { bytes, counted } from '../../text/numbers.ts';
 import { clean } from '../../text/sanitise.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
+import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { useAdvise } from './shared/advice.ts';
 import { FormWindow } from './shared/form-window.tsx';
 import { PathPicker } from './shared/path-picker.tsx';
@@ -84,18 +85,36 @@ export interface UploadTrajectoriesWindowProps {
 }
 
 function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowProps) {
-  const shell = useShell();
-  const workbench = useWorkbench();
-  const { trajectoryUploads } = workbench.remembered;
+  const { trajectoryUploads } = useWorkbench().remembered;
   const listed = useAgents();
   const [file, setFile] = useState<OpenedFile | undefined>(from && { path: from.path, begun: from, agents: [] });
+  if (file) return <UploadForm file={file} onClose={onClose} />;
+  return (
+    <PathPicker
+      title="A file of trajectories (JSON Lines)"
+      choose="file"
+      wanted={isTrajectoryFile}
+      onChoose={chosen => {
+        const path = wholePath(chosen);
+        const mark = fingerprintAt(path);
+        const begun = trajectoryUploads.unfinished().find(record => record.path === path && record.mark === mark);
+        setFile({ path, begun, agents: listed });
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Starts the upload of a file, or finds the one that is under way. */
+function useUpload(): Action<ChosenFile, TrajectoryUpload> {
+  const workbench = useWorkbench();
   const [upload] = useState(() =>
     action(
-      async (_: Service, { path: file, dataset, agent }: ChosenFile) => {
-        const id = trajectoryJobId({ path: file, dataset, agent });
+      async (_: Service, { path, dataset, agent }: ChosenFile) => {
+        const id = trajectoryJobId({ path, dataset, agent });
         const known = workbench.jobs.get(id);
         if (known instanceof TrajectoryUpload && known.busy) return known;
-        const job = new TrajectoryUpload(id, file, dataset, { agent, records: trajectoryUploads });
+        const job = new TrajectoryUpload(id, path, dataset, { agent, records: workbench.remembered.trajectoryUploads });
         workbench.jobs.add(job);
         // Continues whatever is on screen, and never rejects: its view shows how it ends.
         void job.run(workbench.service);
@@ -104,39 +123,29 @@ function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowPro
       { touches: [] },
     ),
   );
-  if (file === undefined) {
-    return (
-      <PathPicker
-        title="A file of trajectories (JSON Lines)"
-        choose="file"
-        wanted={isTrajectoryFile}
-        onChoose={chosen => {
-          const whole = wholePath(chosen);
-          const mark = fingerprintAt(whole);
-          const begun = trajectoryUploads.unfinished().find(record => record.path === whole && record.mark === mark);
-          setFile({ path: whole, begun, agents: listed });
-        }}
-        onClose={onClose}
-      />
-    );
-  }
-  const { path, begun, agents } = file;
+  return upload;
+}
+
+function UploadForm({ file: { path, begun, agents }, onClose }: { file: OpenedFile; onClose: () => void }) {
+  const shell = useShell();
+  const upload = useUpload();
+  const [fields] = useState<readonly FieldSpec[]>(() => [
+    {
+      kind: 'text',
+      name: 'dataset',
+      label: 'Into the dataset',
+      initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
+      help: begun
+        ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset continues it.`
+        : 'A new dataset is created if none has this name.',
+      check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
+    },
+    agentField(agents, begun?.agent),
+  ]);
   return (
     <FormWindow
       title={`Upload ${basename(path)}`}
-      fields={[
-        {
-          kind: 'text',
-          name: 'dataset',
-          label: 'Into the dataset',
-          initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
-          help: begun
-            ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset continues it.`
-            : 'A new dataset is created if none has this name.',
-          check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
-        },
-        agentField(agents, begun?.agent),
-      ]}
+      fields={fields}
       action={upload}
       inputOf={values => ({
         path,

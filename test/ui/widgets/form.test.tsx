@@ -1,7 +1,7 @@
 import { render } from 'ink-testing-library';
 import { describe, expect, it, vi } from 'vitest';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
-import { Form } from '../../../src/ui/widgets/form/form.tsx';
+import { Form, type FormProps, useForm } from '../../../src/ui/widgets/form/form.tsx';
 import {
   type FieldSpec,
   type FormAction,
@@ -52,12 +52,16 @@ describe('formReducer', () => {
   });
 });
 
+function Teas({ onSubmit }: Pick<FormProps, 'onSubmit'>) {
+  return <Form form={useForm(fields)} width={40} height={10} busy={false} onSubmit={onSubmit} onCancel={() => {}} />;
+}
+
 describe('Form', () => {
   it('checks as one types, refuses to send what is wrong, and sends what is right', async () => {
     const sent = vi.fn();
     const { stdin, lastFrame, unmount } = render(
       <KeyRouter>
-        <Form fields={fields} width={40} height={10} busy={false} onSubmit={sent} onCancel={() => {}} />
+        <Teas onSubmit={sent} />
       </KeyRouter>,
     );
     const shown = () => (lastFrame() ?? '').replace(/\u001b\[[\d;]*m/g, '');

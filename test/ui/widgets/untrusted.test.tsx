@@ -2,7 +2,8 @@
 import { Text } from 'ink';
 import { expect, it } from 'vitest';
 import { KeyRouter } from '../../../src/ui/keys/router.tsx';
-import { Form } from '../../../src/ui/widgets/form/form.tsx';
+import { Form, useForm } from '../../../src/ui/widgets/form/form.tsx';
+import type { FieldSpec } from '../../../src/ui/widgets/form/form-state.ts';
 import { ScrollView } from '../../../src/ui/widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../../src/ui/widgets/scroll-view/use-scroll.ts';
 import { Window } from '../../../src/ui/widgets/window.tsx';
@@ -17,6 +18,11 @@ function Reader() {
   return <ScrollView scroll={scroll} textAt={() => 'text'} width={40} focused words={hostile} />;
 }
 
+function Filled({ fields }: { fields: readonly FieldSpec[] }) {
+  const form = useForm(fields);
+  return <Form form={form} height={20} width={60} busy={false} onSubmit={nothing} onCancel={nothing} />;
+}
+
 it.each([
   [
     'a title',
@@ -26,30 +32,20 @@ it.each([
   ],
   [
     'a choice',
-    <Form
+    <Filled
       key="f"
       fields={[{ kind: 'choice', name: 'a', label: 'A', options: [{ value: 'x', label: hostile, note: hostile }] }]}
-      height={20}
-      width={60}
-      busy={false}
-      onSubmit={nothing}
-      onCancel={nothing}
     />,
   ],
   [
     'a label',
-    <Form
+    <Filled
       key="l"
       fields={[
         { kind: 'text', name: 'a', label: hostile, help: hostile },
         { kind: 'text', name: 'b', label: 'B', placeholder: hostile },
         { kind: 'text', name: 'c', label: 'C', initial: `${hostile}\u{e0041}\nmore` },
       ]}
-      height={20}
-      width={60}
-      busy={false}
-      onSubmit={nothing}
-      onCancel={nothing}
     />,
   ],
   ['words below a text', <Reader key="r" />],

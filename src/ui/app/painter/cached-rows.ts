@@ -39,17 +39,6 @@ export interface InkOutput extends FrameOutput {
   sliceLineToColumns(line: string, from: number, to: number): string;
 }
 
-type Operation =
-  | {
-      readonly kind: 'write';
-      readonly x: number;
-      readonly y: number;
-      readonly text: string;
-      readonly transformers: readonly Transformer[];
-    }
-  | { readonly kind: 'clip'; readonly clip: Clip }
-  | { readonly kind: 'unclip' };
-
 /** A line of a text at its position in a row. */
 interface Piece {
   readonly x: number;
@@ -100,89 +89,109 @@ function joined(pieces: readonly Piece[], width: number): string | undefined {
   return row;
 }
 
-/** Makes an output class that draws the same frames as `Ink`. */
-export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: FrameSize) => FrameOutput {
+/** Makes outputs that draw the same frames as `Ink`. */
+export function cachedRows(Ink: InkClass): (size: FrameSize) => FrameOutput {
+  const rows = new Rows(Ink);
+  return size => new Frame(rows, size);
+}
+
+type InkClass = new (size: FrameSize) => InkOutput;
+
+/** What is kept from frame to frame: the rows that were drawn, and Ink's own caches. */
+class Rows {
+  readonly #Ink: InkClass;
   /** The rows of the last frame of each width, by their content. */
-  const frames = new Map<number, ReadonlyMap<string, string>>();
-  let measures = new Ink({ width: 0, height: 0 });
-  let texts = 0;
+  readonly #frames = new Map<number, ReadonlyMap<string, string>>();
+  #ink: InkOutput;
+  #texts = 0;
 
-  class CachedRows implements FrameOutput {
-    readonly height: number;
-    readonly #size: FrameSize;
-    readonly #operations: Operation[] = [];
-
-    constructor(size: FrameSize) {
-      this.#size = size;
-      this.height = size.height;
-      if (texts < keptTexts) return;
-      measures = new Ink({ width: 0, height: 0 });
-      texts = 0;
-    }
-
-    write(
-      x: number,
-      y: number,
-      text: string,
-      { transformers }: { readonly transformers: readonly Transformer[] },
-    ): void {
-      if (text !== '') this.#operations.push({ kind: 'write', x, y, text, transformers });
-    }
-
-    clip(clip: Clip): void {
-      this.#operations.push({ kind: 'clip', clip });
-    }
-
-    unclip(): void {
-      this.#operations.push({ kind: 'unclip' });
-    }
-
-    get(): { output: string; height: number } {
-      const { width, height } = this.#size;
-      const known = frames.get(width);
-      const drawn = new Map<string, string>();
-      const lines = this.#rows().map(pieces => {
-        const key = pieces.map(({ x, line }) => `${x}${between}${line}`).join(between);
-        const line = drawn.get(key) ?? known?.get(key) ?? compose(pieces, width);
-        drawn.set(key, line);
-        return line;
-      });
-      // One width at a time is on screen; a resize drops the rows of the old one.
-      if (!known) frames.clear();
-      frames.set(width, drawn);
-      return { output: lines.join('\n'), height };
-    }
-
-    /** The content of each row, in drawing order. */
-    #rows(): Piece[][] {
-      const rows: Piece[][] = Array.from({ length: this.#size.height }, () => []);
-      const clips: Clip[] = [];
-      for (const operation of this.#operations) {
-        if (operation.kind === 'clip') clips.push(intersect(clips.at(-1), operation.clip));
-        else if (operation.kind === 'unclip') clips.pop();
-        else place(rows, operation, clips.at(-1));
-      }
-      return rows;
-    }
+  constructor(Ink: InkClass) {
+    this.#Ink = Ink;
+    this.#ink = new Ink({ width: 0, height: 0 });
   }
-  return size => new CachedRows(size);
 
-  function place(rows: Piece[][], { x, y, text, transformers }: Operation & { kind: 'write' }, clip: Clip = {}): void {
-    if (isEmpty(clip)) return;
-    const { x1, x2, y1 = 0, y2 = rows.length } = clip;
+  /** Drops Ink's caches once they are large; not while a frame is made. */
+  trim(): void {
+    if (this.#texts < keptTexts) return;
+    this.#ink = new this.#Ink({ width: 0, height: 0 });
+    this.#texts = 0;
+  }
+
+  cells(line: string): number {
+    return simpleLineWidth(line) ?? this.#ink.caches.getStringWidth(line);
+  }
+
+  slice(line: string, from: number, to: number): string {
+    return this.#ink.sliceLineToColumns(line, from, to);
+  }
+
+  /** The rows of a frame as lines. */
+  draw(rows: readonly (readonly Piece[])[], width: number): string[] {
+    const known = this.#frames.get(width);
+    const drawn = new Map<string, string>();
+    const lines = rows.map(pieces => {
+      const key = pieces.map(({ x, line }) => `${x}${between}${line}`).join(between);
+      const line = drawn.get(key) ?? known?.get(key) ?? joined(pieces, width) ?? this.#compose(pieces, width);
+      drawn.set(key, line);
+      return line;
+    });
+    // One width at a time is on screen; a resize drops the rows of the old one.
+    if (!known) this.#frames.clear();
+    this.#frames.set(width, drawn);
+    return lines;
+  }
+
+  #compose(pieces: readonly Piece[], width: number): string {
+    const row = new this.#Ink({ width, height: 1 });
+    row.caches = this.#ink.caches;
+    this.#texts += pieces.length;
+    for (const { x, line } of pieces) row.write(x, 0, line, { transformers: [] });
+    return row.get().output;
+  }
+}
+
+/** One frame: Ink writes its texts, and gets it as lines. */
+class Frame implements FrameOutput {
+  readonly height: number;
+  readonly #kept: Rows;
+  readonly #width: number;
+  readonly #rows: Piece[][];
+  readonly #clips: Clip[] = [];
+
+  constructor(kept: Rows, { width, height }: FrameSize) {
+    this.#kept = kept;
+    this.#width = width;
+    this.height = height;
+    this.#rows = Array.from({ length: height }, () => []);
+    kept.trim();
+  }
+
+  clip(clip: Clip): void {
+    this.#clips.push(intersect(this.#clips.at(-1), clip));
+  }
+
+  unclip(): void {
+    this.#clips.pop();
+  }
+
+  write(x: number, y: number, text: string, { transformers }: { readonly transformers: readonly Transformer[] }): void {
+    const clip = this.#clips.at(-1) ?? {};
+    if (text === '' || isEmpty(clip)) return;
+    const { x1, x2, y1 = 0, y2 = this.#rows.length } = clip;
     const lines = styledLines(text);
-    const cellsOf = (line: string): number => simpleLineWidth(line) ?? measures.caches.getStringWidth(line);
-    if (x1 !== undefined && x2 !== undefined && (x > x2 || x + Math.max(...lines.map(cellsOf)) < x1)) return;
+    const kept = this.#kept;
+    if (x1 !== undefined && x2 !== undefined && (x > x2 || x + Math.max(...lines.map(each => kept.cells(each))) < x1))
+      return;
     for (const [index, whole] of lines.entries()) {
-      const row = rows[y + index];
+      const row = this.#rows[y + index];
       if (!row || y + index < y1 || y + index >= y2) continue;
       let line = whole;
       let from = x;
       if (x1 !== undefined && x2 !== undefined) {
-        const cells = cellsOf(whole);
+        const cells = kept.cells(whole);
         const start = Math.max(0, x1 - x);
         const end = Math.min(cells, x2 - x);
-        if (start > 0 || end < cells) line = measures.sliceLineToColumns(whole, start, end);
+        if (start > 0 || end < cells) line = kept.slice(whole, start, end);
         from = Math.max(x, x1);
       }
       for (const transformer of transformers) line = transformer(line, index);
@@ -190,13 +199,7 @@ export function cachedRows(Ink: new (size: FrameSize) => InkOutput): (size: Fram
     }
   }
 
-  function compose(pieces: readonly Piece[], width: number): string {
-    const simple = joined(pieces, width);
-    if (simple !== undefined) return simple;
-    const row = new Ink({ width, height: 1 });
-    row.caches = measures.caches;
-    texts += pieces.length;
-    for (const { x, line } of pieces) row.write(x, 0, line, { transformers: [] });
-    return row.get().output;
+  get(): { output: string; height: number } {
+    return { output: this.#kept.draw(this.#rows, this.#width).join('\n'), height: this.height };
   }
 }

@@ -1,22 +1,81 @@
 /** The window that offers the formats of an export, and to stop the exports under way. */
+import type { Background } from '../../../queries/lists/rest.ts';
 import { useExports } from '../../../queries/use-workbench.ts';
-import { clean } from '../../../text/sanitise.ts';
+import { useWorkbench } from '../../../queries/workbench.tsx';
+import { errorMessage } from '../../../text/errors.ts';
+import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
+import { clean, safeJson } from '../../../text/sanitise.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { rowCount } from '../list/list-words.ts';
+import { type Document, type Exportable, type ExportTitle, exportToFile, saveFile } from './open-external.ts';
 import { ChoiceWindow } from './windows.tsx';
 
-export interface ExportFormatChoice {
-  readonly key: string;
-  readonly label: string;
-  /** Begins the export. */
-  readonly value: () => void;
+export interface ExportableRows extends ExportTitle {
+  /** @throws Error saying why they are not all */
+  readonly read: (background: Background) => Promise<Exportable<never>>;
 }
 
-export interface ExportWindowProps {
-  readonly formats: readonly ExportFormatChoice[];
+export interface ExportOptions {
+  /** The id and the record; undefined while there is none. */
+  readonly record: { readonly id: string; readonly json: unknown } | undefined;
+  /** The record for reading, if that is not its JSON. */
+  readonly document?: (() => Document) | undefined;
+  /** Rows to export, and how they are read to the last one; the record itself, if it is missing. */
+  readonly exportable?: ExportableRows | undefined;
+  /** Its resource, to step to neighbours in the list it was opened from. */
+  readonly siblings?: string | undefined;
+}
+
+interface ExportWindowProps extends ExportOptions {
   readonly onClose: () => void;
 }
 
-export function ExportWindow({ formats, onClose }: ExportWindowProps) {
+const formatWords: Readonly<Record<ExportFormat, string>> = {
+  json: 'JSON',
+  jsonl: 'JSON Lines, a row a line',
+  csv: 'CSV, as the table shows it',
+  markdown: 'Markdown table',
+};
+
+/** The forms in which the record, or the rows, can be saved. */
+function useFormats({ record, document, exportable, siblings }: ExportOptions) {
+  const { toast } = useShell();
+  const { exports } = useWorkbench();
+  const saving = async (save: () => Promise<string>): Promise<void> => {
+    try {
+      toast({ kind: 'success', text: `Saved ${await save()}`, news: true });
+    } catch (error) {
+      const reason = errorMessage(error);
+      toast({ kind: 'danger', text: `Nothing was saved: ${reason}`, news: true });
+    }
+  };
+  const saveAs = (key: string, label: string, save: () => Promise<string>) => ({
+    key,
+    label,
+    value: () => void saving(save),
+  });
+  if (exportable) {
+    return exportFormats.map(format =>
+      saveAs(format, formatWords[format], () =>
+        exports.run(exportable.kind, async background =>
+          exportToFile(await exportable.read(background), format, background.signal),
+        ),
+      ),
+    );
+  }
+  return [
+    ...(document ? [saveAs('text', 'Plain text', () => saveFile(document()))] : []),
+    saveAs('json', 'JSON', () =>
+      saveFile({
+        name: exportFileName(siblings ?? 'record', record?.id ?? '', 'json', new Date()),
+        text: `${safeJson(record?.json, 2)}\n`,
+      }),
+    ),
+  ];
+}
+
+export function ExportWindow(props: ExportWindowProps) {
+  const formats = useFormats(props);
   const underWay = useExports().map(({ title, rows, stop }, index) => ({
     key: `stop.${index}`,
     label: clean`Stop the export of ${title} (${rowCount(rows)} so far)`,
@@ -28,7 +87,7 @@ export function ExportWindow({ formats, onClose }: ExportWindowProps) {
       choices={[...formats, ...underWay]}
       emptyWords="There is nothing to export."
       onChoose={choose => choose()}
-      onClose={onClose}
+      onClose={props.onClose}
     />
   );
 }

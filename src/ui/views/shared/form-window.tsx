@@ -8,8 +8,8 @@ import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { formCommands } from '../../keys/general.ts';
 import { KeyScope, useKeyOf } from '../../keys/router.tsx';
-import { Form, formHeight, leastFormLines } from '../../widgets/form/form.tsx';
-import { type FieldSpec, formValues, initialFormState } from '../../widgets/form/form-state.ts';
+import { Form, formHeight, leastFormLines, useForm } from '../../widgets/form/form.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
@@ -46,7 +46,7 @@ export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormW
     <KeyScope modal>
       <Window title={title} width={width} height={height}>
         <Form
-          fields={fields}
+          form={useForm(fields)}
           width={width - windowMargin.columns}
           height={height - windowMargin.lines}
           busy={false}
@@ -79,9 +79,9 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const { state, start, stop } = useAction(action);
   const busy = state.kind === 'running';
   const heldBack = useHeldBackWords();
-  const [values, setValues] = useState(() => formValues(initialFormState(fields), fields));
+  const form = useForm(fields, first);
   const [preview, setPreview] = useState(false);
-  const requests = useRequests(preview ? service => describe(service, inputOf(values)) : undefined);
+  const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
   const sentLines = requestLines(requests, inner);
   const below = windowMargin.lines + (busy ? 1 : 0);
   const free = room.height - below - leastFormLines;
@@ -99,14 +99,12 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
     <KeyScope modal>
       <Window title={title} width={width} height={height}>
         <Form
-          fields={fields}
+          form={form}
           width={inner}
           height={height - otherLines}
-          start={first}
           busy={busy}
           onSubmit={submitted => void submit(submitted)}
           onCancel={busy ? stop : onClose}
-          onChange={setValues}
           bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
         />
         {state.kind === 'failed' ? <ErrorNote error={state.error} width={inner} height={errorHeight} /> : null}

@@ -1,6 +1,6 @@
 /** The curves of a training run and of an overlaid one, with their keys. */
 
-import { useEffect, useReducer, useState } from 'react';
+import { type Dispatch, useEffect, useReducer, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
 import type { Freshness } from '../../../queries/freshness.ts';
@@ -13,7 +13,13 @@ import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
-import { type ChartState, chartReducer, initialChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
+import {
+  type ChartAction,
+  type ChartState,
+  chartReducer,
+  initialChartState,
+  smoothings,
+} from '../../widgets/line-chart/chart-state.ts';
 import type { ChartSeries } from '../../widgets/line-chart/series.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import { chartCommands } from '../commands.ts';
@@ -75,58 +81,76 @@ export function useCurvesView(
   const laidOver = overlaid ? curveSeries(other, weight, overlaid.display_name ?? overlaid.training_run_id) : [];
   const series: readonly ChartSeries[] =
     own.length > 0 || !curves.missing ? [...own, ...laidOver] : progressSeries(remembered.progressOf(runId));
-  const xs = xsOf(series);
-
-  const lines = (width: number, height: number, theme: Theme): string[] => {
-    const legend = legendLines(series, chart.crosshair, width, theme);
-    const chartHeight = height - legend.length - 1;
-    if (chartHeight < smallestChart) {
-      const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];
-      return [...small, ...legend].slice(0, height);
-    }
-    const { lines: drawn, binWidth } = drawChart(series, {
-      width,
-      height: chartHeight,
-      theme,
-      xRange: chart.zoom,
-      crosshair: chart.crosshair,
-    });
-    const readTo = overlaid ? undefined : lastStepRead(curves.trainer, completed);
-    const notes = [
-      ...(readTo === undefined ? [] : [`curve of the trainer read up to step ${readTo}`]),
-      ...(binWidth !== undefined && binWidth > 1 ? [`drawn as means of ${Math.round(binWidth)} steps`] : []),
-      ...(weight > 0 ? [`smoothed ${weight}`] : []),
-    ];
-    return [theme.styles.muted(notes.join(', ')), ...drawn, ...legend];
+  const readTo = overlaid ? undefined : lastStepRead(curves.trainer, completed);
+  const reset = (): void => {
+    dispatch({ kind: 'reset' });
+    setOverlaid(undefined);
   };
+  const choose = (): void =>
+    shell.showOverlay({
+      id: 'overlay',
+      render: close => <OverlayWindow run={run} onChoose={setOverlaid} onClose={close} />,
+    });
+  return {
+    lines: (width, height, theme) => chartLines({ series, own, chart, readTo }, width, height, theme),
+    bindings: [
+      ...chartBindings(chart, dispatch, xsOf(series)),
+      { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: own.length > 0 },
+      { command: chartCommands.reset, run: reset },
+      { command: chartCommands.overlay, run: choose, enabled: run.bench_id != null },
+    ],
+  };
+}
 
-  const some = xs.length > 0;
-  const bindings: readonly Binding[] = [
-    { command: chartCommands.left, run: () => dispatch({ kind: 'move', by: -1, xs }), enabled: some },
-    { command: chartCommands.right, run: () => dispatch({ kind: 'move', by: 1, xs }), enabled: some },
-    { command: chartCommands.zoomIn, run: () => dispatch({ kind: 'zoom', factor: 0.5, xs }), enabled: some },
-    {
-      command: chartCommands.zoomOut,
-      run: () => dispatch({ kind: 'zoom', factor: 2, xs }),
-      enabled: chart.zoom !== undefined,
-    },
-    { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: own.length > 0 },
-    {
-      command: chartCommands.reset,
-      run: () => {
-        dispatch({ kind: 'reset' });
-        setOverlaid(undefined);
-      },
-    },
-    {
-      command: chartCommands.overlay,
-      enabled: run.bench_id != null,
-      run: () =>
-        shell.showOverlay({
-          id: 'overlay',
-          render: close => <OverlayWindow run={run} onChoose={setOverlaid} onClose={close} />,
-        }),
-    },
+interface DrawnCurves {
+  readonly series: readonly ChartSeries[];
+  /** Those of the run itself. */
+  readonly own: readonly ChartSeries[];
+  readonly chart: ChartState;
+  /** The last step of the trainer's curve, if it lags behind. */
+  readonly readTo: number | undefined;
+}
+
+/** The chart with its notes and its legend; a sparkline where it has no room. */
+function chartLines(
+  { series, own, chart, readTo }: DrawnCurves,
+  width: number,
+  height: number,
+  theme: Theme,
+): string[] {
+  const legend = legendLines(series, chart.crosshair, width, theme);
+  const chartHeight = height - legend.length - 1;
+  if (chartHeight < smallestChart) {
+    const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];
+    return [...small, ...legend].slice(0, height);
+  }
+  const { lines, binWidth } = drawChart(series, {
+    ...{ width, height: chartHeight, theme },
+    xRange: chart.zoom,
+    crosshair: chart.crosshair,
+  });
+  const weight = smoothings[chart.smoothing] ?? 0;
+  const notes = [
+    ...(readTo === undefined ? [] : [`curve of the trainer read up to step ${readTo}`]),
+    ...(binWidth !== undefined && binWidth > 1 ? [`drawn as means of ${Math.round(binWidth)} steps`] : []),
+    ...(weight > 0 ? [`smoothed ${weight}`] : []),
   ];
-  return { lines, bindings };
+  return [theme.styles.muted(notes.join(', ')), ...lines, ...legend];
+}
+
+/** The keys of the crosshair and of the zoom. */
+function chartBindings(
+  { zoom }: ChartState,
+  dispatch: Dispatch<ChartAction>,
+  xs: readonly number[],
+): readonly Binding[] {
+  const enabled = xs.length > 0;
+  const move = (by: number) => () => dispatch({ kind: 'move', by, xs });
+  const zoomBy = (factor: number) => () => dispatch({ kind: 'zoom', factor, xs });
+  return [
+    { command: chartCommands.left, run: move(-1), enabled },
+    { command: chartCommands.right, run: move(1), enabled },
+    { command: chartCommands.zoomIn, run: zoomBy(0.5), enabled },
+    { command: chartCommands.zoomOut, run: zoomBy(2), enabled: zoom !== undefined },
+  ];
 }

@@ -1,5 +1,5 @@
 /** The upload of a benchmark: the files, their progress, and the outcome. */
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { Agent } from '../../../contract/models.ts';
 import type { Column } from '../../../present/column.ts';
 import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
@@ -111,68 +111,15 @@ function headLines(job: BenchmarkUpload, width: number, theme: Theme, keyOf: Key
 }
 
 export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
-  const shell = useShell();
-  const workbench = useWorkbench();
   const theme = useTheme();
   const pane = usePane('main');
   const keyOf = useKeyOf();
   const job = useJob(place.jobId, BenchmarkUpload);
-  const agents = useAgents();
   const head = job
     ? headLines(job, pane.width - 2, theme, keyOf)
     : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
   const rows = job?.files ?? noFiles;
   const table = useTable({ rows, columns, id: idOf, height: Math.max(4, pane.height - head.length) });
-  const bindings = useMemo((): readonly Binding[] => {
-    if (!job) return [];
-    const { phase, benchId, plan } = job.state;
-    // A run never rejects.
-    const run = (): void => void job.run(workbench.service);
-    const stopped = !job.busy && (phase === 'failed' || phase === 'cancelled');
-    return [
-      { command: uploadCommands.start, enabled: phase === 'waiting' || (stopped && !job.isTaken), run },
-      {
-        command: uploadCommands.startOver,
-        enabled: stopped && benchId !== undefined,
-        run: () => {
-          job.startOver();
-          run();
-        },
-      },
-      {
-        command: uploadCommands.discard,
-        enabled: !job.busy && phase !== 'done' && job.hasStarted,
-        run: () => {
-          job.startOver();
-          shell.toast({ kind: 'info', text: 'Forgotten: it cannot be resumed. The folder is unchanged' });
-        },
-      },
-      {
-        command: uploadCommands.agent,
-        enabled: !job.busy && phase !== 'done',
-        run: () =>
-          shell.showOverlay({
-            id: 'agent',
-            render: close => <AgentWindow job={job} agents={agents} onClose={close} />,
-          }),
-      },
-      { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
-      {
-        command: uploadCommands.preview,
-        run: () => shell.showOverlay({ id: 'preview', render: close => <UploadPreview job={job} onClose={close} /> }),
-      },
-      {
-        command: uploadCommands.open,
-        enabled: phase === 'done' && benchId !== undefined,
-        run: () =>
-          benchId &&
-          shell.navigate({
-            kind: 'go',
-            trail: [listPlace(benchmarks), recordPlace(benchmarks, benchId, plan.name)],
-          }),
-      },
-    ];
-  }, [job, job?.state, agents, shell, workbench]);
   return (
     <UploadView
       head={head}
@@ -181,10 +128,45 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
       id={idOf}
       total={rows.length}
       emptyWords="The folder has no files except its manifest"
-      bindings={bindings}
+      bindings={useUploadBindings(job)}
       error={job?.state.error}
     />
   );
+}
+
+function useUploadBindings(job: BenchmarkUpload | undefined): readonly Binding[] {
+  const shell = useShell();
+  const workbench = useWorkbench();
+  const agents = useAgents();
+  if (!job) return [];
+  const { phase, benchId, plan } = job.state;
+  // A run never rejects.
+  const run = (): void => void job.run(workbench.service);
+  const runAnew = (): void => {
+    job.startOver();
+    run();
+  };
+  const discard = (): void => {
+    job.startOver();
+    shell.toast({ kind: 'info', text: 'Forgotten: it cannot be resumed. The folder is unchanged' });
+  };
+  const chooseAgent = (): void =>
+    shell.showOverlay({ id: 'agent', render: close => <AgentWindow job={job} agents={agents} onClose={close} /> });
+  const preview = (): void =>
+    shell.showOverlay({ id: 'preview', render: close => <UploadPreview job={job} onClose={close} /> });
+  const open = (id: string): void =>
+    shell.navigate({ kind: 'go', trail: [listPlace(benchmarks), recordPlace(benchmarks, id, plan.name)] });
+  const isDone = phase === 'done';
+  const isStopped = !job.busy && (phase === 'failed' || phase === 'cancelled');
+  return [
+    { command: uploadCommands.start, run, enabled: phase === 'waiting' || (isStopped && !job.isTaken) },
+    { command: uploadCommands.startOver, run: runAnew, enabled: isStopped && benchId !== undefined },
+    { command: uploadCommands.discard, run: discard, enabled: !job.busy && !isDone && job.hasStarted },
+    { command: uploadCommands.agent, run: chooseAgent, enabled: !job.busy && !isDone },
+    { command: uploadCommands.cancel, run: () => job.cancel(), enabled: job.busy },
+    { command: uploadCommands.preview, run: preview },
+    { command: uploadCommands.open, run: () => benchId && open(benchId), enabled: isDone && benchId !== undefined },
+  ];
 }
 
 const noFiles: readonly FileState[] = [];

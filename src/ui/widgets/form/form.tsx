@@ -1,6 +1,6 @@
 /** A form on screen: its fields, their errors, and its keys. Typed values stay until it is submitted. */
 import { Box, Text } from 'ink';
-import { useEffect, useReducer } from 'react';
+import { type Dispatch, useReducer } from 'react';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -15,6 +15,7 @@ import {
   type FieldSpec,
   type FormAction,
   type FormState,
+  type FormValues,
   formErrors,
   formReducer,
   formValues,
@@ -22,54 +23,53 @@ import {
   shownFields,
 } from './form-state.ts';
 
-export interface FormProps {
+/** The state of a form, which what is around it may read. */
+export interface FormModel {
+  /** All fields; some may not be shown. */
   readonly fields: readonly FieldSpec[];
+  readonly state: FormState;
+  readonly values: FormValues;
+  readonly dispatch: Dispatch<FormAction>;
+}
+
+/** @param focus index of the field with the initial focus */
+export function useForm(fields: readonly FieldSpec[], focus = 0): FormModel {
+  const [state, dispatch] = useReducer(
+    (old: FormState, action: FormAction) => formReducer(old, action, fields),
+    fields,
+    given => ({ ...initialFormState(given), focus }),
+  );
+  return { fields, state, values: formValues(state, fields), dispatch };
+}
+
+export interface FormProps {
+  readonly form: FormModel;
   readonly width: number;
   /** Disables the keys while something is in progress. */
   readonly busy: boolean;
-  readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
+  readonly onSubmit: (values: FormValues) => void;
   readonly onCancel: () => void;
-  /** Called on every change, for a preview of the request. */
-  readonly onChange?: (values: Readonly<Record<string, string>>) => void;
   readonly bindings?: readonly Binding[];
   /** Lines available to the form; the focused field is always visible. */
   readonly height: number;
-  /** Index of the field with the initial focus. */
-  readonly start?: number;
 }
 
 const areaHeight = 4;
 
-export function Form(props: FormProps) {
-  const { fields: all, width, busy, onSubmit, onCancel, onChange, bindings = [], height, start = 0 } = props;
-  const [state, dispatch] = useReducer(
-    (old: FormState, action: FormAction) => formReducer(old, action, all),
-    all,
-    given => ({ ...initialFormState(given), focus: start }),
-  );
-  useEffect(() => onChange?.(formValues(state, all)), [state, all, onChange]);
-  const fields = shownFields(state, all);
-  const errors = formErrors(state, all);
+export function Form({ form, width, busy, onSubmit, onCancel, bindings = [], height }: FormProps) {
+  const { state, values, dispatch } = form;
+  const fields = shownFields(state, form.fields);
+  const errors = formErrors(state, form.fields);
   const field = fields[state.focus];
   const isChoice = field?.kind === 'choice';
   const isArea = field?.kind === 'text' && field.multiline;
-  const theme = useTheme();
-  const values = formValues(state, all);
-  const blocksWith = (positions: boolean): readonly FieldBlock[] =>
-    fields.map((spec, index) => {
-      const focused = index === state.focus && !busy;
-      const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
-      const position = positions && focused ? `${index + 1}/${fields.length}` : '';
-      const help = typeof spec.help === 'function' ? spec.help(values) : spec.help;
-      return fieldBlock(spec, { focused, error, position, help }, state, width, theme);
-    });
-  const inSight = blocksInSight(blocksWith(false), state.focus, height);
-  const shown = inSight.length === fields.length ? inSight : blocksInSight(blocksWith(true), state.focus, height);
+  const blocks = useBlocks(form, { fields, errors, focused: busy ? -1 : state.focus }, width, height);
   const submit = (): void => {
     if (errors.size > 0) dispatch({ kind: 'focus-error' });
-    else onSubmit(formValues(state, all));
+    else onSubmit(values);
   };
   const move = (by: number) => () => dispatch({ kind: 'focus', by });
+  const choose = (by: number) => () => dispatch({ kind: 'choose', by });
   const handlers = fieldHandlers({ multiline: isArea ?? false }, press => {
     if (!busy) dispatch({ kind: 'press', press });
   });
@@ -81,16 +81,8 @@ export function Form(props: FormProps) {
         { command: formCommands.previous, run: move(-1), enabled: !busy },
         { command: formCommands.down, run: move(1), enabled: !busy && !isArea },
         { command: formCommands.up, run: move(-1), enabled: !busy && !isArea },
-        {
-          command: formCommands.optionNext,
-          run: () => dispatch({ kind: 'choose', by: 1 }),
-          enabled: !busy && isChoice,
-        },
-        {
-          command: formCommands.optionPrevious,
-          run: () => dispatch({ kind: 'choose', by: -1 }),
-          enabled: !busy && isChoice,
-        },
+        { command: formCommands.optionNext, run: choose(1), enabled: !busy && isChoice },
+        { command: formCommands.optionPrevious, run: choose(-1), enabled: !busy && isChoice },
         { command: formCommands.submit, run: submit, enabled: !busy },
         { command: formCommands.cancel, run: onCancel },
       ]}
@@ -98,7 +90,7 @@ export function Form(props: FormProps) {
       field={busy || field?.kind !== 'text' ? undefined : handlers.field}
     >
       <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
-        {shown.map(({ name, lines }, index) => (
+        {blocks.map(({ name, lines }, index) => (
           <Text key={name} wrap="truncate">
             {[...(index > 0 ? [' '] : []), ...lines].join('\n')}
           </Text>
@@ -106,6 +98,33 @@ export function Form(props: FormProps) {
       </Box>
     </KeyScope>
   );
+}
+
+interface ShownFields {
+  readonly fields: readonly FieldSpec[];
+  readonly errors: ReadonlyMap<string, string>;
+  /** Index of the field that shows its focus; -1 for none. */
+  readonly focused: number;
+}
+
+/** The fields in sight; if these are not all, with the position of the focused one. */
+function useBlocks(
+  { state, values }: FormModel,
+  { fields, errors, focused: at }: ShownFields,
+  width: number,
+  height: number,
+): readonly FieldBlock[] {
+  const theme = useTheme();
+  const blocksWith = (positions: boolean): readonly FieldBlock[] =>
+    fields.map((spec, index) => {
+      const focused = index === at;
+      const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
+      const position = positions && focused ? `${index + 1}/${fields.length}` : '';
+      const help = typeof spec.help === 'function' ? spec.help(values) : spec.help;
+      return fieldBlock(spec, { focused, error, position, help }, state, width, theme);
+    });
+  const inSight = blocksInSight(blocksWith(false), state.focus, height);
+  return inSight.length === fields.length ? inSight : blocksInSight(blocksWith(true), state.focus, height);
 }
 
 /** Lines needed to show all fields: for each its label, its value and a free line, plus a note of two lines. */

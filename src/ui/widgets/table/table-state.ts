@@ -75,20 +75,24 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   const arranged = surroundings.arranged(state);
   const { cursor, offset } = windowOf(state, arranged, height);
 
-  const moveTo = (target: number, line: number): TableState => {
+  // The window moves only when the cursor meets its edge.
+  const moveTo = (target: number, line?: number): TableState => {
     const index = Math.max(0, Math.min(arranged.ids.length - 1, target));
     const cursorId = arranged.ids[index];
     return cursorId === undefined
       ? state
-      : { ...state, cursorId, index, following: false, line: Math.max(0, Math.min(height - 1, line)) };
+      : {
+          ...state,
+          cursorId,
+          index,
+          following: false,
+          line: Math.max(0, Math.min(height - 1, line ?? index - offset)),
+        };
   };
 
   switch (action.kind) {
-    case 'move': {
-      // The window moves only when the cursor meets its edge.
-      const target = Math.max(0, Math.min(arranged.ids.length - 1, cursor + action.by));
-      return moveTo(target, target - offset);
-    }
+    case 'move':
+      return moveTo(cursor + action.by);
     case 'page': {
       const by = Math.trunc(action.pages * Math.max(1, height - 1)) || Math.sign(action.pages);
       return moveTo(cursor + by, cursor - offset);
@@ -101,21 +105,17 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
       return state.following ? moveTo(cursor, height - 1) : state;
     case 'select': {
       const index = indexOfId(arranged, action.id);
-      return index === -1 ? { ...state, cursorId: action.id } : moveTo(index, index - offset);
+      return index === -1 ? { ...state, cursorId: action.id } : moveTo(index);
     }
     case 'filter': {
       if (action.filter === state.filter) return state;
-      const cursorId = arranged.ids[cursor];
-      const stays =
-        cursorId !== undefined &&
-        indexOfId(surroundings.arranged({ ...state, filter: action.filter }), cursorId) !== -1;
       const next = { ...state, filter: action.filter, following: false };
+      const cursorId = arranged.ids[cursor];
+      const stays = cursorId !== undefined && indexOfId(surroundings.arranged(next), cursorId) !== -1;
       return stays ? { ...next, cursorId, line: cursor - offset } : { ...next, cursorId: undefined, index: 0, line: 0 };
     }
     case 'sort-next': {
-      const at = state.sort ? action.columns.indexOf(state.sort.column) : -1;
-      const column = action.columns[at + 1];
-      const sort = column === undefined ? undefined : { column, descending: false };
+      const sort = sortOfNext(state.sort, action.columns);
       return resorted(state, action.partial ? undefined : arranged.ids[cursor], sort);
     }
     case 'reverse': {
@@ -125,19 +125,26 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
       return resorted(state, action.partial ? undefined : arranged.ids[cursor], sort);
     }
     case 'toggle-mark': {
-      const cursorId = arranged.ids[cursor];
-      if (cursorId === undefined) return state;
-      const marks = new Set(state.marks);
-      if (!marks.delete(cursorId)) marks.add(cursorId);
-      const marked = { ...state, marks, following: false };
-      const target = Math.min(arranged.ids.length - 1, cursor + 1);
-      return { ...marked, cursorId: arranged.ids[target], index: target, line: Math.min(height - 1, target - offset) };
+      const marked = arranged.ids[cursor];
+      return marked === undefined ? state : { ...moveTo(cursor + 1), marks: toggled(state.marks, marked) };
     }
     case 'clear-marks':
       return state.marks.size === 0 ? state : { ...state, marks: new Set() };
     case 'choose-columns':
       return { ...state, choice: action.choice };
   }
+}
+
+/** By the next column; after the last one, the rows are not sorted. */
+function sortOfNext(sort: Sort | undefined, columns: readonly string[]): Sort | undefined {
+  const column = columns[sort ? columns.indexOf(sort.column) + 1 : 0];
+  return column === undefined ? undefined : { column, descending: false };
+}
+
+function toggled(marks: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(marks);
+  if (!next.delete(id)) next.add(id);
+  return next;
 }
 
 /** The cursor stays on its row, or moves to the first one. */

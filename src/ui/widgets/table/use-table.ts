@@ -1,11 +1,11 @@
 /** The state of a table, its arranged rows, and its keys. */
 import { useCallback, useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
-import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
+import { type Arrange, type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
 import type { EditState } from '../text-field/editing.ts';
-import { useTypedLine } from '../text-field/use-typed-line.ts';
+import { type TypedLine, useTypedLine } from '../text-field/use-typed-line.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
 
 export interface TableOptions<Row> {
@@ -63,7 +63,7 @@ const rowsNearEnd = 60;
 const noRows: readonly never[] = [];
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, initial, onOpen, canOpen, readRest, stop, sorted = false } = options;
+  const { rows, columns, id, height, initial, onOpen, sorted = false } = options;
   const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
   const arrange = useMemo(
     () =>
@@ -79,38 +79,73 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     initial ?? initialTableState,
     filter => ({ kind: 'filter', filter }),
   );
-  const { state: table, typing, dispatch } = line;
+  const { state, typing, dispatch } = line;
+  usePrepared(arrangeAs, rows, typing !== undefined);
+  const arranged = arrange(rows, state);
+  const { cursor, offset } = windowOf(state, arranged, rowLines);
+  const current = arranged.rows[cursor];
+  const { marks, filter } = state;
+  const marked = useMemo(() => (marks.size > 0 ? rows.filter(row => marks.has(id(row))) : noRows), [marks, rows, id]);
+  return {
+    ...{ state, arranged, cursor, offset, rowLines, current, typing, dispatch },
+    // A filter may match nothing, and would have the whole list read unasked.
+    nearEnd: filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
+    shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
+    targets: marks.size > 0 ? marked : current === undefined ? noRows : [current],
+    lostMarks: marks.size - marked.length,
+    arrange: useCallback(
+      given => {
+        const { rows: found, filter: used, notice } = arrangeAs(given, state);
+        if (used && notice !== undefined) throw new Error(notice);
+        return found;
+      },
+      [arrangeAs, state],
+    ),
+    open: row => onOpen?.(row),
+    handlers: typing ? line.handlers(typingBindings(dispatch)) : { bindings: tableBindings(options, line, current) },
+  };
+}
 
-  const filtering = typing !== undefined;
+/** Reads the texts of the rows ahead while a filter is typed, a part at a time. */
+function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping: boolean): void {
   useEffect(() => {
-    if (!filtering) return undefined;
+    if (!isTyping) return undefined;
     let soon: NodeJS.Immediate | undefined;
     const prepare = (from: number): void => {
-      const next = arrangeAs.prepare(rows, from);
+      const next = arrange.prepare(rows, from);
       soon = next === undefined ? undefined : setImmediate(prepare, next);
     };
     soon = setImmediate(prepare, 0);
     return () => clearImmediate(soon);
-  }, [filtering, arrangeAs, rows]);
+  }, [isTyping, arrange, rows]);
+}
 
-  const arranged = arrange(rows, table);
-  const { cursor, offset } = windowOf(table, arranged, rowLines);
-  const current = arranged.rows[cursor];
-  const shown = useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]);
-  const { marks } = table;
-  const marked = useMemo(() => (marks.size > 0 ? rows.filter(row => marks.has(id(row))) : noRows), [marks, rows, id]);
-  const columnIds = columns.map(column => column.id);
+type TableLine = TypedLine<TableState, TableAction>;
 
+const typingBindings = (dispatch: TableLine['dispatch']): readonly Binding[] => [
+  { command: typingCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
+  { command: typingCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
+];
+
+function tableBindings<Row>(
+  { columns, onOpen, canOpen, readRest, stop }: TableOptions<Row>,
+  { state, begin, dispatch }: TableLine,
+  current: Row | undefined,
+): readonly Binding[] {
   const does = (command: Binding['command'], action: TableAction): Binding => ({
     command,
     run: () => dispatch(action),
   });
+  const ids = columns.map(column => column.id);
   const partial = readRest !== undefined;
   const toEnd = (): void => {
     dispatch({ kind: 'bottom', follow: partial });
     void readRest?.().then(() => dispatch({ kind: 'rest' }));
   };
-  const bindings: Binding[] = [
+  const opens = onOpen && current !== undefined && (canOpen?.(current) ?? true);
+  return [
+    ...(opens ? [{ command: listCommands.open, run: () => onOpen(current) }] : []),
+    ...(stop ? [{ command: listCommands.stop, run: stop }] : []),
     does(listCommands.up, { kind: 'move', by: -1 }),
     does(listCommands.down, { kind: 'move', by: 1 }),
     does(listCommands.pageUp, { kind: 'page', pages: -1 }),
@@ -119,48 +154,11 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     does(listCommands.halfDown, { kind: 'page', pages: 0.5 }),
     does(listCommands.top, { kind: 'top' }),
     { command: listCommands.bottom, run: toEnd },
-    { command: listCommands.filter, run: () => line.begin(table.filter) },
-    does(listCommands.sort, { kind: 'sort-next', columns: columnIds, partial }),
-    does(listCommands.reverse, { kind: 'reverse', columns: columnIds, partial }),
+    { command: listCommands.filter, run: () => begin(state.filter) },
+    does(listCommands.sort, { kind: 'sort-next', columns: ids, partial }),
+    does(listCommands.reverse, { kind: 'reverse', columns: ids, partial }),
     does(listCommands.mark, { kind: 'toggle-mark' }),
-    { ...does(listCommands.unmark, { kind: 'clear-marks' }), enabled: table.marks.size > 0 },
-    { ...does(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: table.filter !== '' },
+    { ...does(listCommands.unmark, { kind: 'clear-marks' }), enabled: state.marks.size > 0 },
+    { ...does(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: state.filter !== '' },
   ];
-  if (stop) bindings.unshift({ command: listCommands.stop, run: stop });
-  if (onOpen && current !== undefined && (canOpen?.(current) ?? true)) {
-    bindings.unshift({ command: listCommands.open, run: () => onOpen(current) });
-  }
-
-  const handlers = typing
-    ? line.handlers([
-        does(typingCommands.up, { kind: 'move', by: -1 }),
-        does(typingCommands.down, { kind: 'move', by: 1 }),
-      ])
-    : { bindings };
-
-  return {
-    state: table,
-    arranged,
-    cursor,
-    offset,
-    // A filter may match nothing, and would have the whole list read unasked.
-    nearEnd: table.filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
-    rowLines,
-    shown,
-    current,
-    targets: marks.size > 0 ? marked : current === undefined ? noRows : [current],
-    lostMarks: marks.size - marked.length,
-    arrange: useCallback(
-      given => {
-        const { rows: found, filter, notice } = arrangeAs(given, table);
-        if (filter && notice !== undefined) throw new Error(notice);
-        return found;
-      },
-      [arrangeAs, table],
-    ),
-    typing,
-    dispatch,
-    open: row => onOpen?.(row),
-    handlers,
-  };
 }
