@@ -26,6 +26,8 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['pending', 'waiting'],
   ['queued', 'waiting'],
   ['waiting', 'waiting'],
+  ['not_ready', 'waiting'],
+  ['secrets_missing', 'waiting'],
   ['cancel_signaled', 'stopping'],
   ['cancelling', 'stopping'],
   ['canceling', 'stopping'],

@@ -103,6 +103,8 @@ export class Capabilities {
   readonly #proven = new Set<string>();
   /** Ids in this session's answers: these resources exist. */
   readonly #ids = new Set<string>();
+  /** Ids that no list had. */
+  readonly #unlisted = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
   #timesForgotten = 0;
 
@@ -126,6 +128,16 @@ export class Capabilities {
     this.#missing.clear();
     this.#proven.clear();
     this.#ids.clear();
+    this.#unlisted.clear();
+  }
+
+  /** Whether a search of the lists did not find this record. */
+  isUnlisted(id: string): boolean {
+    return this.#unlisted.has(id);
+  }
+
+  noteUnlisted(id: string): void {
+    this.#unlisted.add(id);
   }
 
   /** Changes with each `forget`: what else was refused before may be asked for again. */

@@ -11,10 +11,10 @@ const words = {
   success: ['completed', 'succeeded', 'ready', 'deployed', 'ended', 'uploaded', 'sent'],
   failure: ['failed', 'error'],
   running: ['running', 'in_progress', 'building', 'sending', 'merging', 'deploying'],
-  waiting: ['not_started', 'pending', 'queued', 'waiting'],
+  waiting: ['not_started', 'pending', 'queued', 'waiting', 'not ready', 'secrets missing'],
   stopping: ['cancel_signaled', 'cancelling', 'canceling'],
   stopped: ['cancelled', 'canceled', 'skipped'],
-  unknown: ['', 'hibernating', 'not ready'],
+  unknown: ['', 'hibernating', 'ready not'],
 };
 
 describe('a status', () => {

@@ -4,7 +4,14 @@
  */
 import type { ListQuery } from '../../contract/common.ts';
 import type { Operation } from '../../contract/endpoints.ts';
-import { CapabilityMissingError, isGone, isNotOffered, mayLackPath, NotFoundError } from '../../service/errors.ts';
+import {
+  CapabilityMissingError,
+  isGone,
+  isNotOffered,
+  mayLackPath,
+  NotFoundError,
+  ServiceError,
+} from '../../service/errors.ts';
 import { readPages } from '../../service/pagination.ts';
 import { type AnnotatedPage, type ListSource, pageSize, wholePage } from '../lists/list.ts';
 import type { QueryContext } from '../query-context.ts';
@@ -75,7 +82,10 @@ export interface Fallback<Row> {
   readonly read: (context: QueryContext, seen: Row | undefined, error: unknown) => Promise<Row>;
 }
 
-/** Makes a list fall back on remembered rows, and declares what its rows say. */
+/** Pages of the list of all that are searched for a record whose parent is not known, 50 benchmarks each. */
+const mostPagesSearched = 20;
+
+/** Makes a record fall back on other endpoints and remembered data, and declares what it says. */
 export function rememberingOne<Row extends object>(
   query: LiveQuery<Row>,
   id: string,
@@ -86,16 +96,43 @@ export function rememberingOne<Row extends object>(
     context: QueryContext,
     { by, in: listIn }: Fallback<Row>['listed'],
   ): Promise<Row | undefined> => {
-    const { service, memory } = context;
-    if (!service.capabilities.has(by)) return undefined;
-    const source = listIn(memory.find(kind, id)?.parent);
+    const { memory, service } = context;
+    const { capabilities } = service;
+    const parent = memory.find(kind, id)?.parent;
+    if (!capabilities.has(by) || (parent === undefined && capabilities.isUnlisted(id))) return undefined;
+    const source = listIn(parent);
     const readPage = (cursor: string | undefined) =>
       readListed(source, { ...context, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
+    let pages = 0;
     for await (const { items } of readPages(readPage)) {
       const row = items.find(each => source.id(each) === id && rememberedAt(each) === undefined);
       if (row) return row;
+      pages += 1;
+      if (parent === undefined && pages === mostPagesSearched) break;
     }
+    // Searching takes a request for each benchmark: once is enough.
+    if (parent === undefined) capabilities.noteUnlisted(id);
     return undefined;
+  };
+  /** The endpoint of its own comes first, then the list for the status that it may lack. */
+  const readOtherwise = async (
+    context: QueryContext,
+    { listed, read }: Fallback<Row>,
+    row: Row | undefined,
+    error: unknown,
+  ): Promise<Row> => {
+    const unlessRefused = (failure: unknown): ServiceError => {
+      if (failure instanceof ServiceError && !context.signal.aborted) return failure;
+      throw failure;
+    };
+    const known = await read(context, row, error).catch(unlessRefused);
+    const isKnown = !(known instanceof ServiceError);
+    if (isKnown && observe(known).status != null && rememberedAt(known) === undefined) return known;
+    const found = await inList(context, listed).catch(unlessRefused);
+    if (found && !(found instanceof ServiceError)) return found;
+    if (isKnown) return known;
+    // A 404 without an envelope says nothing about the record.
+    throw known instanceof NotFoundError && !isGone(known) ? error : known;
   };
   return {
     ...query,
@@ -110,12 +147,7 @@ export function rememberingOne<Row extends object>(
         const row = seen && rowOf<Row>(seen, idName);
         if (!elsewhere && row) return row;
         if (!elsewhere) throw error;
-        const found =
-          (await inList(context, elsewhere.listed)) ??
-          (await elsewhere.read(context, row, error).catch((second: unknown) => {
-            // A 404 without an envelope says nothing about the record.
-            throw second instanceof NotFoundError && !isGone(second) ? error : second;
-          }));
+        const found = await readOtherwise(context, elsewhere, row, error);
         if (mayLackPath(error) && rememberedAt(found) === undefined) context.service.capabilities.confirmMissing(error);
         return found;
       }

@@ -121,11 +121,53 @@ describe('a record', () => {
     const run = { id: 'a', status: 'running' };
     const query = rememberingOne({ key: ['run', 'a'], activity: () => 'open', read: missing }, 'a', about, {
       listed: { by: 'listEvalRuns', in: () => listOf(() => [run]) },
-      read: missing,
+      read: async () => missing(),
     });
     expect(await query.read({ service, signal, memory })).toEqual(run);
     expect(memory.list('run')).toEqual([]);
     await saidBy(query, { service, signal, memory });
     expect(memory.find('run', 'a')).toMatchObject({ status: 'running', parent: 'b1' });
+  });
+
+  it('is searched for once in the lists, after its own endpoint, and does without them', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const fresh = fakeService({}, { capabilities: new Capabilities() });
+    const asked: string[] = [];
+    let refusal: Error | undefined;
+    const query = rememberingOne<Partial<Run> & object>(
+      { key: ['run', 'a'], activity: () => 'open', read: missing },
+      'a',
+      about as never,
+      {
+        listed: {
+          by: 'listEvalRuns',
+          in: () => ({
+            ...listOf(() => []),
+            readPage: async () => {
+              asked.push('list');
+              if (refusal) throw refusal;
+              return {
+                items: [{ id: `other ${asked.length}`, status: 'running' }],
+                has_more: true,
+                next_cursor: `${asked.length}`,
+                dropped: 0,
+              };
+            },
+          }),
+        } as never,
+        read: async () => {
+          asked.push('own');
+          return { id: 'a' };
+        },
+      },
+    );
+    const read = () => query.read({ service: fresh, signal, memory });
+    refusal = new RequestError('no');
+    expect(await read()).toEqual({ id: 'a' });
+    refusal = undefined;
+    expect(await read()).toEqual({ id: 'a' });
+    expect(asked).toEqual(['own', 'list', 'own', ...Array.from({ length: 20 }, () => 'list')]);
+    expect(await read()).toEqual({ id: 'a' });
+    expect(asked.slice(23)).toEqual(['own']);
   });
 });
