@@ -19,7 +19,7 @@ import { byNumbers, type Mutant, mutantsOf, withMutants } from './mutants/find.t
 
 const usage = `npm run mutants -- [--seed N] [--count N] [--tests FOLDER,…] [--workers N] [FOLDER…]
 
-Folders of src to change; by default service, contract, text, queries, local/store and local/model.
+Folders of src to change; by default net, service, contract, text, queries, local/store and local/model.
   --seed N      another sample (1)
   --count N     mutants in the sample (1000)
   --tests …     folders of test to run (all but e2e)
@@ -49,7 +49,7 @@ if (values.help) {
   process.stdout.write(usage);
   process.exit();
 }
-const layers = ['service', 'contract', 'text', 'queries', 'local/store', 'local/model'];
+const layers = ['net', 'service', 'contract', 'text', 'queries', 'local/store', 'local/model'];
 const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
 const testFolders = values.smoke ? ['text'] : values.tests.split(',');
 const workers = values.smoke ? 1 : Number(values.workers);

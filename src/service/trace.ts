@@ -97,7 +97,7 @@ class AnswerBody {
   readonly #tracer: Tracer;
   readonly #traced: Traced;
   readonly #streams: boolean;
-  readonly #decoder = new StringDecoder('utf8');
+  readonly #decoder = new StringDecoder();
   #isFull = false;
   #bytes = 0;
   /** Of these, how many are shown, or were before their secrets were taken out. */
@@ -116,7 +116,7 @@ class AnswerBody {
 
   take(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength;
-    if (this.#streams ? this.#shown >= longestBody : this.#isFull) return;
+    if (this.#isFull) return;
     this.#text += this.#decoder.write(chunk);
     if (this.#streams) this.#showLines();
     // A body with secrets in JSON fields is read whole.
@@ -143,10 +143,8 @@ class AnswerBody {
   }
 
   #show(text: string): void {
-    const room = longestBody - this.#shown;
-    if (room <= 0) return;
     const whole = this.#traced.redact(text);
-    const shown = whole.slice(0, room);
+    const shown = whole.slice(0, longestBody - this.#shown);
     this.#shown += shown.length;
     // Redacted text counts with its own length.
     this.#shownBytes += Buffer.byteLength(shown.length < whole.length ? shown : text);

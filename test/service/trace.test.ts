@@ -1,6 +1,6 @@
 /** What `--debug` is given of requests and answers: all that helps, nothing that is secret, and no more than fits. */
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
 import type { WireRequest } from '../../src/net/wire.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -64,7 +64,7 @@ describe('a body', () => {
   const body = (text: string) => ({ kind: 'body', of: 'answer', text });
 
   it('is shown once it has come whole, or line by line if it streams, however it was cut on its way', async () => {
-    const text = '{"é":"日本"}\n\ndata: 🙂\r\nend';
+    const text = '{"é":"日本"}\n\ndata: 🙂\r\n\r\nend';
     for (const piece of [1, 2, 3, 5, 100]) {
       expect(await tracedAnswer(text, { piece })).toEqual([body(text)]);
       expect(await tracedAnswer(text, { piece, type: 'Text/Event-Stream; charset=utf-8' })).toEqual([
@@ -88,10 +88,35 @@ describe('a body', () => {
     expect(await tracedAnswer('"url"', options)).toEqual([body('"url"')]);
   });
 
+  it('of a stream is counted with its secrets', async () => {
+    const line = 'x'.repeat(2 * longestBody);
+    const text = `${apiKey}\n${line}\n${line}\n`;
+    expect(await tracedAnswer(text, { type: 'text/event-stream', piece: 1_000 })).toEqual([
+      body('[redacted]'),
+      body(line.slice(0, longestBody - '[redacted]'.length)),
+      { kind: 'left out', of: 'answer', bytes: text.length - apiKey.length - 1 - longestBody + '[redacted]'.length },
+    ]);
+  });
+
+  it('is left as it is where nobody traces', () => {
+    const answer = { status: 200, headers: {}, close() {}, async *chunks() {} };
+    const redact = vi.fn(redactor([]));
+    const traced = { tracer: undefined, endpoint: { operation: 'listBenchmarks' }, body: () => 'x', redact };
+    expect(traceAnswer(answer, traced)).toBe(answer);
+    traceRequest(
+      { url: new URL('http://host/at'), method: 'PUT', headers: {}, body: new Uint8Array(3) } as WireRequest,
+      traced,
+    );
+    expect(redact).not.toHaveBeenCalled();
+  });
+
   it('of a request that is none, or whose size is not known, is not mentioned', () => {
     const stream = () => Readable.from([]);
     const left = (bytes: number) => [{ kind: 'left out', of: 'request', bytes }];
-    expect([tracedRequest(undefined, 'x'), tracedRequest(new Uint8Array(), 'x')]).toEqual([[], []]);
+    expect([tracedRequest(undefined, 'x', { 'content-length': '7' }), tracedRequest(new Uint8Array(), 'x')]).toEqual([
+      [],
+      [],
+    ]);
     expect([tracedRequest(stream, undefined), tracedRequest(stream, undefined, { 'content-length': '7' })]).toEqual([
       [],
       left(7),

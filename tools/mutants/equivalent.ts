@@ -51,6 +51,25 @@ export const equivalents: readonly Equivalent[] = [
     after: 'marks.push({ start, width: own }) >= 0',
     reason: 'The new length, which is at least 1.',
   },
+  ...(
+    [
+      ['knownWidths.set(grapheme, width);', ''],
+      ['known !== undefined', 'false'],
+      ['grapheme.length > 32', 'grapheme.length >= 32'],
+      ['grapheme.length > 32', 'false'],
+      ['grapheme.length > 32', 'grapheme.length <= 32'],
+      ['knownWidths.size >= maximumKnown', 'knownWidths.size > maximumKnown'],
+      ['knownWidths.size >= maximumKnown', 'knownWidths.size < maximumKnown'],
+      ['knownWidths.size >= maximumKnown', 'true'],
+      ['knownWidths.size >= maximumKnown', 'false'],
+      ['knownWidths.clear();', ''],
+    ] as const
+  ).map(([before, after]) => ({
+    file: 'src/text/width.ts',
+    before,
+    after,
+    reason: 'Concerns what is remembered of widths, which are measured again without that.',
+  })),
   {
     file: 'src/text/wrap.ts',
     before: '!printableAscii.test(paragraph)',
@@ -75,6 +94,22 @@ export const equivalents: readonly Equivalent[] = [
     after: "''",
     reason: 'The bytes of a certificate are as good as its text, for Node and for the pattern.',
   },
+  ...(
+    [
+      ['this.#measuredFrom = 2 * this.#text.length;', ''],
+      ['2 * this.#text.length', '2 / this.#text.length'],
+      ['this.#text.length <= this.#measuredFrom', 'false'],
+      ['this.#text.length <= this.#measuredFrom', 'this.#text.length < this.#measuredFrom'],
+      ['this.#isFull = this.#isEnough();', ''],
+      ['this.#isFull', 'false'],
+      ["this.#text = '';", ''],
+    ] as const
+  ).map(([before, after]) => ({
+    file: 'src/service/trace.ts',
+    before,
+    after,
+    reason: 'Spares measuring and keeping what is too long to be shown.',
+  })),
   {
     file: 'src/service/operation.ts',
     before: 'target?.apiKey',
