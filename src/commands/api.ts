@@ -4,6 +4,7 @@ import type * as z from 'zod/mini';
 import { type Endpoint, isWrite, joinedRows, type Method, type Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { mayHaveField } from '../contract/fields.ts';
+import { statusText } from '../net/node.ts';
 import { ServiceError } from '../service/errors.ts';
 import { type Service, untypedCall } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
@@ -216,10 +217,8 @@ function requestOfPath(
 
 /** The status line and the headers, without secrets. */
 function headText({ status, headers }: AnswerHead): string {
-  // An import would load Node's fetch as well.
-  const { STATUS_CODES } = process.getBuiltinModule('node:http');
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${sanitiseLine(value)}`);
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines, '', ''].join('\n');
+  return [`HTTP/1.1 ${status} ${statusText(status)}`.trimEnd(), ...lines, '', ''].join('\n');
 }
 
 /** A list in the document's envelope, which services leave out of some lists; --paginate joins the items instead. */

@@ -9,6 +9,7 @@ import { type NamedProxy, proxyFor } from '../config/proxy.ts';
 import { errorCode } from '../text/errors.ts';
 import type { Environment } from '../text/terminal.ts';
 import { isCertificateError } from './failure.ts';
+import { nodeHttp, nodeHttps, nodeTls } from './node.ts';
 
 /** No connection may be made as the settings say. */
 export class RouteError extends Error {
@@ -77,12 +78,12 @@ export class Agents {
       proxyEnv: proxyVariables(proxy, url.hostname),
     };
     if (url.protocol !== 'https:') {
-      return { proxy, protocols: { http: new (process.getBuiltinModule('node:http').Agent)(shared) } };
+      return { proxy, protocols: { http: new (nodeHttp().Agent)(shared) } };
     }
     const own = await readCertificates(this.#caFile);
     const added = [...this.#systemCertificates, ...own];
-    const ca = added.length > 0 ? [...process.getBuiltinModule('node:tls').getCACertificates('default'), ...added] : [];
-    const https = new (process.getBuiltinModule('node:https').Agent)({
+    const ca = added.length > 0 ? [...nodeTls().getCACertificates('default'), ...added] : [];
+    const https = new (nodeHttps().Agent)({
       ...shared,
       // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
       rejectUnauthorized: true,
@@ -131,7 +132,7 @@ function proxyVariables(proxy: NamedProxy | undefined, host: string): { http_pro
  * SSL_CERT_DIR.
  */
 export function systemCertificates(): string[] {
-  const { getCACertificates } = process.getBuiltinModule('node:tls');
+  const { getCACertificates } = nodeTls();
   const known = new Set(getCACertificates('default'));
   return [...new Set(getCACertificates('system'))].filter(certificate => !known.has(certificate));
 }
@@ -182,7 +183,7 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
 
 /** Whether Node trusts the certificate of an https proxy: connects to it as Node does, and sends nothing. */
 export function isTrustedProxy({ hostname, port }: URL, connectMs: number): Promise<boolean> {
-  const { connect } = process.getBuiltinModule('node:tls');
+  const { connect } = nodeTls();
   const host = hostname.replace(/^\[|\]$/g, '');
   const name = isIP(host) === 0 ? { servername: host } : {};
   return new Promise(resolve => {

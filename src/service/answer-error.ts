@@ -6,6 +6,7 @@ import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
+import { statusText } from '../net/node.ts';
 import { deepestJson, isTooDeep } from '../text/json-depth.ts';
 import { isRecord, own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
@@ -245,8 +246,7 @@ export function validationDetail(body: unknown): ValidationDetail | undefined {
 
 /** The message of a body without an envelope: another framework's format, the title of a page, or the status alone. */
 function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
-  const fallback =
-    `The service answered ${status} ${process.getBuiltinModule('node:http').STATUS_CODES[status] ?? ''}`.trim();
+  const fallback = `The service answered ${status} ${statusText(status)}`.trim();
   const candidate = isRecord(body) ? (body['detail'] ?? body['message'] ?? body['error']) : undefined;
   const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
   const said = typeof candidate === 'string' ? candidate : (validationDetail(body)?.words ?? title);

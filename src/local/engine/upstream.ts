@@ -1,11 +1,11 @@
 /** Another server that answers instead of the local models: any that speaks OpenAI's chat completions. */
-import { STATUS_CODES } from 'node:http';
 import * as z from 'zod/mini';
 import { chatCompletion } from '../../contract/inference.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
 import { readBody, readErrorBody } from '../../net/body.ts';
 import { WireFailure } from '../../net/failure.ts';
+import { statusText } from '../../net/node.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../../net/wire.ts';
 import { errorMessage } from '../../text/errors.ts';
 import { parseDeepJson } from '../../text/json-depth.ts';
@@ -139,8 +139,12 @@ export async function sendUpstream(
   const text = (await readErrorBody(answer).catch(() => '')).slice(0, longestReason);
   // Some servers repeat the rejected key.
   const { message, ...said } = reasonOf(upstream.key ? text.replaceAll(upstream.key, '…') : text);
-  const words = message || (STATUS_CODES[status] ?? '');
-  throw new UpstreamError(`The upstream server answered ${status}: ${words}`, status, headers['retry-after'], said);
+  throw new UpstreamError(
+    `The upstream server answered ${status}: ${message || statusText(status)}`,
+    status,
+    headers['retry-after'],
+    said,
+  );
 }
 
 function reasonOf(text: string): Reason {
