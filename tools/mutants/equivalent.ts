@@ -111,13 +111,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Spares measuring and keeping what is too long to be shown.',
   })),
   {
-    file: 'src/service/operation.ts',
+    file: 'src/service/operation-call.ts',
     before: 'target?.apiKey',
     after: 'target.apiKey',
     reason: 'A place that came from a supervisor is asked of the same again.',
   },
   {
-    file: 'src/service/operation.ts',
+    file: 'src/service/operation-call.ts',
     before: 'this.#credential?.value',
     after: 'this.#credential.value',
     reason: 'What was refused was sent, with a credential.',

@@ -1,0 +1,319 @@
+/** The call of an operation of the contract: what its attempts send, and what their answers mean. */
+import { redactor } from '../config/redaction.ts';
+import { type Endpoint, isWrite, type Method } from '../contract/common.ts';
+import type { AgentUse } from '../net/agents.ts';
+import { readErrorBody } from '../net/body.ts';
+import type { WireAnswer } from '../net/wire.ts';
+import { parseDeepJson } from '../text/json-depth.ts';
+import { isRecord, own } from '../text/own.ts';
+import {
+  type ErrorAnswer,
+  errorOfAnswer,
+  readEnvelope,
+  redirected,
+  requestIdOf,
+  validationDetail,
+} from './answer-error.ts';
+import { isOfInput, namesKind, type RefusedAnswer, saysNoSuchPath } from './capabilities.ts';
+import type { Client } from './client.ts';
+import type { Credential, Place } from './connection.ts';
+import { AuthenticationError, RequestError, ServiceError } from './errors.ts';
+import { type CallOptions, type Timeouts, timeoutsOf } from './options.ts';
+import { writtenTooFarInside } from './reach.ts';
+import {
+  type CallInput,
+  chatAddress,
+  type PreparedRequest,
+  parseBase,
+  pathUrl,
+  prepareRequest,
+  withAgent,
+  withPayload,
+} from './request.ts';
+import type { Tries } from './retry.ts';
+import { type AttemptRequest, type Call, limitTime, type TimeLimit } from './send.ts';
+import { shownHeaders } from './trace.ts';
+import type { CallFacts } from './wire-error.ts';
+
+export class OperationCall<Value> implements Call<Value> {
+  readonly operation: string;
+  readonly method: Method;
+  readonly isWrite: boolean;
+  readonly keyed: boolean;
+  readonly background: boolean;
+  readonly timeouts: Timeouts;
+  readonly time: TimeLimit;
+  readonly traced: Call<Value>['traced'];
+  readonly #client: Client;
+  readonly #endpoint: Endpoint;
+  readonly #input: CallInput<unknown, unknown>;
+  readonly #options: CallOptions;
+  readonly #idempotencyKey: string | undefined;
+  readonly #readSuccess: Call<Value>['read'];
+  readonly #uncompressed: boolean;
+  #request: PreparedRequest;
+  /** Of the attempt under way. */
+  #place: Place | undefined;
+  #url: URL;
+  #closeCount = 0;
+  #credential: Credential | undefined;
+
+  /**
+   * @param readSuccess reads the body of a success
+   * @param uncompressed asks for an uncompressed answer
+   * @throws ServiceError if nothing may be sent
+   */
+  constructor(
+    client: Client,
+    endpoint: Endpoint,
+    input: CallInput<unknown, unknown>,
+    options: CallOptions,
+    readSuccess: Call<Value>['read'],
+    uncompressed = false,
+  ) {
+    const { operation, method, pace, idempotencyKey } = endpoint;
+    requireAllowed(client, endpoint, options);
+    this.#client = client;
+    this.#endpoint = endpoint;
+    this.#input = input;
+    this.#options = options;
+    this.#readSuccess = readSuccess;
+    this.#uncompressed = uncompressed;
+    this.#idempotencyKey = options.idempotencyKey ?? (idempotencyKey ? crypto.randomUUID() : undefined);
+    this.#request = this.#prepared();
+    this.#url = this.#request.urlAt(client.connection.base);
+    this.operation = operation;
+    this.method = method;
+    this.isWrite = isWrite(endpoint);
+    this.keyed = this.#idempotencyKey !== undefined;
+    this.background = options.background ?? false;
+    this.traced = { endpoint, body: () => this.#request.shownBody() };
+    this.timeouts = timeoutsOf(client.options.timeouts, options, pace);
+    this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
+  }
+
+  #prepared(): PreparedRequest {
+    const { assumptions, options } = this.#client;
+    const input = withAgent(this.#endpoint, this.#input, options.agent);
+    return placed(prepareRequest(this.#endpoint, input, assumptions), this.#options, this.#client);
+  }
+
+  /** Prepares the request with what has been learned about the service since. */
+  prepare(): void {
+    this.#request = this.#prepared();
+  }
+
+  get repeatable(): boolean {
+    return this.#endpoint.repeatable?.(this.#input.body) === true || (this.keyed && this.#client.honoursKeys);
+  }
+
+  async locate(): Promise<URL> {
+    const { connection, closeCount } = this.#client;
+    this.#closeCount = closeCount;
+    this.#place = await connection.locate(this.#endpoint.auth, this.time.signal);
+    this.#url = this.#request.urlAt(this.#place.base);
+    return this.#url;
+  }
+
+  /** A key is only sent to the profile's own hosts, whatever address a service names. */
+  get #isForeign(): boolean {
+    return this.#place !== undefined && this.#url.origin !== this.#place.base.origin;
+  }
+
+  async request(): Promise<AttemptRequest> {
+    const { credentials, agents } = this.#client;
+    const { signal } = this.time;
+    const { token } = this.#options;
+    this.#credential = this.#isForeign
+      ? { headers: {}, value: '' }
+      : await credentials.of(this.#endpoint.auth, { token, target: this.#place?.target, signal });
+    return {
+      headers: this.#headers(this.#credential),
+      body: this.#request.body,
+      agent: await agents.get(this.#url, agentUse(this.#endpoint)),
+      uncompressed: this.#uncompressed,
+    };
+  }
+
+  #headers(credential: Credential): Readonly<Record<string, string>> {
+    const { options, assumptions } = this.#client;
+    const key = this.#idempotencyKey;
+    return {
+      ...this.#options.headers,
+      accept: 'application/json',
+      'user-agent': options.userAgent,
+      ...credential.headers,
+      ...(this.#request.body && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { [assumptions.idempotencyHeader.toLowerCase()]: key }),
+    };
+  }
+
+  facts({ attempts, mayHaveHappened }: Tries): CallFacts {
+    const { auth } = this.#endpoint;
+    const { pathname: path, host } = this.#url;
+    return {
+      method: this.method,
+      isWrite: this.isWrite,
+      // Part of the answer may be on screen.
+      ...(auth === 'inferenceToken' && { lostAdvice: 'Ask again.' }),
+      path,
+      host,
+      auth,
+      redact: redactor([...this.#client.credentials.sent, ...sensitiveValues(this.#endpoint, this.#input.body)]),
+      details: { operation: this.operation, attempts, idempotencyKey: this.#idempotencyKey },
+      mayHaveHappened,
+      isPolled: this.background,
+    };
+  }
+
+  answered({ status, headers }: WireAnswer, { redact }: CallFacts): void {
+    const { connection, clock } = this.#client;
+    if (this.#place) connection.answered(this.#place);
+    if (this.#endpoint.idempotencyKey && isReplayed(headers)) this.#client.hasReplayed = true;
+    this.#options.onAnswer?.({ status, headers: shownHeaders(headers, redact), receivedMs: clock.monotonic() });
+  }
+
+  async read(answer: WireAnswer, facts: CallFacts): Promise<Value> {
+    const { status, headers } = answer;
+    if (status >= 200 && status < 300) return this.#readSuccess(answer, facts);
+    if (status < 400) {
+      answer.close();
+      throw redirected(answer, facts, this.#url);
+    }
+    const text = await readErrorBody(answer);
+    // A deletion that was carried out before its answer was lost.
+    if (status === 404 && this.method === 'DELETE' && facts.mayHaveHappened) {
+      const gone = this.#endpoint.response.safeParse(this.#input.params ?? {});
+      if (gone.success) return gone.data as Value;
+    }
+    throw this.#refusal({ status, headers, text, body: parseDeepJson(text) }, facts);
+  }
+
+  async recover(): Promise<boolean> {
+    const { connection, closeCount } = this.#client;
+    // A request cut off by closing is not repeated: restarting the service would keep an exiting program alive.
+    if (!this.#place || this.#closeCount !== closeCount) return false;
+    return connection.recover(this.#place, this.time.signal);
+  }
+
+  async renew(refusal: ServiceError): Promise<true | ServiceError> {
+    const { signal } = this.time;
+    try {
+      if (this.#place?.target) {
+        // The key of a supervised service comes with its address.
+        const { target } = await this.#client.connection.locate(this.#endpoint.auth, signal);
+        return target?.apiKey === this.#credential?.value ? refusal : true;
+      }
+      return (await this.#credential?.renew?.(signal)) ? true : refusal;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) return refusal;
+      const why = error.message.replace(
+        /^Nothing was sent(, because .*? could not be read)?: /,
+        'Reading it again failed: ',
+      );
+      return new AuthenticationError(`${refusal.message} ${why}`, refusal);
+    }
+  }
+
+  /** What a 404 with this code is about. */
+  #subjectOf(code: string | undefined): NonNullable<CallFacts['subject']> {
+    const { pattern, namesResource } = this.#request;
+    if (pattern.includes('{') || namesKind(code)) return 'record';
+    return namesResource || this.#options.at !== undefined ? 'input' : 'path';
+  }
+
+  #refusal(answer: ErrorAnswer, facts: CallFacts): ServiceError {
+    const { capabilities, assumptions, connection, clock } = this.#client;
+    const endpoint = this.#endpoint;
+    const { pattern: path, namesResource } = this.#request;
+    const { searchParams } = this.#url;
+    const envelope = readEnvelope(answer.body, facts.redact);
+    const detail = validationDetail(answer.body);
+    const field = detail ?? { param: envelope?.param };
+    const refused: RefusedAnswer = {
+      path,
+      namesResource,
+      envelope,
+      status: answer.status,
+      text: answer.text,
+      ids: [...idsIn(this.#input), ...bodyIds(this.#input.body)],
+      concernsInput: isOfInput(field, { path, sent: searchParams, isWrite: facts.isWrite }),
+    };
+    const noSuchPath = saysNoSuchPath(refused);
+    // A supervised service is of this version, and has all endpoints.
+    const mayLackPath = !connection.isSupervised && capabilities.mayLack(endpoint, refused);
+    const requestId = requestIdOf(answer.headers, facts.redact);
+    const details = { ...facts.details, requestId, noSuchPath, mayLackPath };
+    // If the profile sets the path, the setting is wrong, not the service.
+    const isSet = assumptions.settingOf(endpoint) !== undefined;
+    const missing = isSet && noSuchPath ? undefined : capabilities.learn(endpoint, refused, details);
+    const fieldAdvice = assumptions.adviceOn(
+      endpoint,
+      { query: searchParams, body: this.#input.body },
+      { param: envelope?.param ?? detail?.param, message: envelope?.message ?? detail?.words },
+    );
+    const subject = this.#subjectOf(envelope?.code);
+    const error = missing ?? errorOfAnswer(answer, { ...facts, details, fieldAdvice, subject }, clock.now(), envelope);
+    if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
+    return new AuthenticationError(
+      `${facts.host} requires a key, and none was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token.`,
+      error,
+    );
+  }
+}
+
+/** @throws ServiceError if the operation may not be sent, whatever its input */
+function requireAllowed(client: Client, endpoint: Endpoint, { token }: CallOptions): void {
+  const { auth, operation } = endpoint;
+  if (isWrite(endpoint)) client.requireWrites(operation);
+  client.capabilities.require(endpoint);
+  if (auth === 'trajectoryToken' && token === undefined && !client.assumptions.is('rewardsWithApiKey')) {
+    throw new RequestError('Nothing was sent: this service takes rewards only with the token of the trajectory.', {
+      code: 'credential_missing',
+      operation,
+    });
+  }
+}
+
+/** The request with the body and at the address of the call's options. @throws RequestError if the address is unusable */
+function placed(made: PreparedRequest, { at, payload }: CallOptions, { connection, options }: Client): PreparedRequest {
+  const request = payload ? withPayload(made, payload) : made;
+  if (at === undefined) return request;
+  if (at.startsWith('/')) return { ...request, urlAt: base => pathUrl(base, at) };
+  const url = chatAddress(parseBase(at, 'playground_endpoint_url', options.allowInsecureHttp ?? false));
+  const reach = writtenTooFarInside(url, connection.base);
+  if (reach) {
+    throw new RequestError(
+      `The address that the service gave for this model leads to ${url.host} (${reach}), where the service itself is not. Nothing was sent.`,
+      { code: 'address_invalid', param: 'playground_endpoint_url' },
+    );
+  }
+  // The local service may have moved since it sent the address.
+  return { ...request, urlAt: base => (connection.isOwn(url) ? new URL(url.pathname, base) : url) };
+}
+
+/** The ids in the path of a call. */
+export const idsIn = ({ params = {} }: CallInput<unknown, unknown>): string[] => Object.values(params).map(String);
+
+function bodyIds(body: unknown): string[] {
+  const fields = isRecord(body) ? Object.entries(body) : [];
+  return fields.flatMap(([name, value]) => (name.endsWith('_id') && typeof value === 'string' ? [value] : []));
+}
+
+/** E.g. `Idempotent-Replayed: true`, or the same of another brand. */
+function isReplayed(headers: Readonly<Record<string, string>>): boolean {
+  return Object.entries(headers).some(
+    ([name, value]) => /idempoten\w*-replay(ed)?$/.test(name) && /^true$/i.test(value.trim()),
+  );
+}
+
+/** Values of the body that no error may repeat. */
+function sensitiveValues({ sensitive = [] }: Endpoint, body: unknown): string[] {
+  const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return sensitive.map(name => own(fields, name)).filter(value => typeof value === 'string');
+}
+
+function agentUse(endpoint: Endpoint): AgentUse {
+  if (endpoint.auth === 'inferenceToken') return 'long';
+  return isWrite(endpoint) ? 'write' : 'read';
+}
