@@ -27,7 +27,7 @@ function importsOf(path: string): string[] {
 /** Files that receive data without an import, and from which file. */
 const behindOthers: ReadonlyMap<string, string> = new Map([
   ['ui/keys/router.tsx', 'Ink, which reads the input'],
-  ['ui/views/shared/use-actions.tsx', 'the scope that has its binding'],
+  ['ui/views/record/use-actions.tsx', 'the scope that has its binding'],
   ['ui/views/list/resource-list.tsx', 'the table of the list, in `ui/views/list/list-table.ts`'],
   ['ui/views/benchmarks/start-run.tsx', 'the name of the window, in `ui/views/action-windows.ts`'],
   ['ui/widgets/form/form.tsx', 'the window that it is in, which it calls with its values'],

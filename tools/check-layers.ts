@@ -38,7 +38,8 @@ const mayImport: Record<string, readonly string[]> = {
   'ui/widgets': ['text', 'contract', 'present', 'ui/keys'],
   'ui/navigation': ['text', 'resources', 'ui/keys', 'ui/widgets'],
   'ui/app': belowScreens,
-  'ui/views': [...belowScreens, 'ui/app'],
+  'ui/windows': [...belowScreens, 'ui/app'],
+  'ui/views': [...belowScreens, 'ui/app', 'ui/windows'],
   commands: [
     'text',
     'contract',

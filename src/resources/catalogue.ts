@@ -18,6 +18,13 @@ export function resourceNamed(name: string): Resource | undefined {
   return resources.find(({ names }) => names.includes(name));
 }
 
+/** The resource of a list or a record. @throws Error for an unknown name */
+export function resourceAt({ resource: name }: Place<'list' | 'record'>): Resource {
+  const resource = resourceNamed(name);
+  if (!resource) throw new Error(`there is no resource ${name}`);
+  return resource;
+}
+
 /** The resource whose ids match this one. */
 export function resourceOfId(id: string): Resource | undefined {
   return resources.find(({ idPattern }) => idPattern?.test(id));

@@ -2,7 +2,7 @@
 import type { FunctionComponent } from 'react';
 import type { ActionWindow } from '../../resources/action.ts';
 import { lazyWindow } from '../app/lazy.tsx';
-import type { ActionWindowProps } from './shared/windows.tsx';
+import type { ActionWindowProps } from '../windows/choice-window.tsx';
 
 export const actionWindows: Readonly<Record<ActionWindow, FunctionComponent<ActionWindowProps<never>>>> = {
   compare: lazyWindow(async () => (await import('./runs/compare-window.tsx')).CompareWindow),

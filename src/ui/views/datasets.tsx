@@ -15,10 +15,10 @@ import { clean } from '../../text/sanitise.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
-import { useAdvise } from './shared/advice.ts';
-import { FormWindow } from './shared/form-window.tsx';
-import { PathPicker } from './shared/path-picker.tsx';
-import { ResourceListView } from './shared/resource-views.tsx';
+import { FormWindow } from '../windows/form-window.tsx';
+import { PathPicker } from '../windows/path-picker.tsx';
+import { useAdvise } from './list/advice.ts';
+import { ResourceListView } from './list/list-view.tsx';
 import { agentField, useAgents } from './uploads/agent-field.ts';
 
 export function DatasetsView({ place }: ViewProps<'list'>) {

@@ -2,9 +2,9 @@
 import { benchmarkActions, benchmarks, images } from '../../resources/benchmarks.ts';
 import { runs } from '../../resources/runs.ts';
 import type { ViewProps } from '../app/registry.ts';
+import { ResourceListView } from './list/list-view.tsx';
+import { useActions } from './record/use-actions.tsx';
 import { useMeansSoFar } from './runs/use-means.ts';
-import { ResourceListView } from './shared/resource-views.tsx';
-import { useActions } from './shared/use-actions.tsx';
 
 export function RunsView({ place }: ViewProps<'list'>) {
   return <ResourceListView resource={runs} place={place} join={useMeansSoFar()} />;

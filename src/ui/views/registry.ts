@@ -21,7 +21,8 @@ import {
   uploadCommands,
   watchCommands,
 } from './commands.ts';
-import { PlainListView, PlainRecordView } from './shared/resource-views.tsx';
+import { PlainListView } from './list/list-view.tsx';
+import { PlainRecordView } from './record/record-view.tsx';
 
 /** The views of a resource that shows more than it declares. */
 interface OwnViews {

@@ -7,8 +7,8 @@ import { createSecret } from '../../queries/secrets.ts';
 import { useLive } from '../../queries/use-live.ts';
 import { useShell } from '../app/shell-context.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
-import { FormWindow } from './shared/form-window.tsx';
-import { type ActionWindowProps, NoticeWindow } from './shared/windows.tsx';
+import { type ActionWindowProps, LoadingWindow } from '../windows/choice-window.tsx';
+import { FormWindow } from '../windows/form-window.tsx';
 
 export function ReplaceSecretWindow({ row: { name, description }, onClose }: ActionWindowProps<Secret>) {
   return <CreateSecretWindow name={name ?? undefined} description={description ?? undefined} onClose={onClose} />;
@@ -20,7 +20,7 @@ export function MissingSecretWindow({ row, onClose }: ActionWindowProps<Benchmar
   const [name] = readiness.data?.missing_secret_names ?? [];
   if (name !== undefined) return <CreateSecretWindow name={name} onClose={onClose} />;
   const error = readiness.error ?? (readiness.data && new Error('No secret is missing.'));
-  return <NoticeWindow title="Create the secret" error={error} onClose={onClose} />;
+  return <LoadingWindow title="Create the secret" error={error} onClose={onClose} />;
 }
 
 export interface CreateSecretWindowProps {

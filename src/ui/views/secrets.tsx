@@ -2,8 +2,8 @@
 import { secretCommands, secrets } from '../../resources/secrets.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
+import { ResourceListView } from './list/list-view.tsx';
 import { CreateSecretWindow } from './secret-windows.tsx';
-import { ResourceListView } from './shared/resource-views.tsx';
 
 export function SecretsView({ place }: ViewProps<'list'>) {
   const shell = useShell();

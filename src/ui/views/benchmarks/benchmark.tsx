@@ -9,11 +9,11 @@ import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useAdvise } from '../list/advice.ts';
+import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
+import { useActions } from '../record/use-actions.tsx';
 import { useMeansSoFar } from '../runs/use-means.ts';
-import { useAdvise } from '../shared/advice.ts';
-import { listProps } from '../shared/resource-views.tsx';
-import { useActions } from '../shared/use-actions.tsx';
 import { imageLines, readinessLines, taskLines } from './readiness.ts';
 
 export function BenchmarkView({ place }: ViewProps<'record'>) {

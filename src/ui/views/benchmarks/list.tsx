@@ -6,15 +6,15 @@ import { useLive } from '../../../queries/use-live.ts';
 import { useUnfinishedUploads } from '../../../queries/use-workbench.ts';
 import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';
 import { counted } from '../../../text/numbers.ts';
+import { ErrorNote } from '../../app/error-note.tsx';
 import { lazyWindow } from '../../app/lazy.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Pane } from '../../app/view.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { useAdvise } from '../shared/advice.ts';
-import { ErrorNote } from '../shared/error-note.tsx';
-import { ResourceListView } from '../shared/resource-views.tsx';
+import { useAdvise } from '../list/advice.ts';
+import { ResourceListView } from '../list/list-view.tsx';
 import { readinessLines } from './readiness.ts';
 
 const StartBenchmarkUpload = lazyWindow(

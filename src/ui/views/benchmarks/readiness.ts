@@ -6,7 +6,7 @@ import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { asReceived, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
-import type { Advise } from '../shared/advice.ts';
+import type { Advise } from '../list/advice.ts';
 
 /** A line for the verdict, and one for each blocker with its remedy. */
 export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme, advise: Advise): string[] {

@@ -16,9 +16,9 @@ import { own } from '../../../text/own.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
-import { FormWindow } from '../shared/form-window.tsx';
-import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { type ActionWindowProps, NoticeWindow } from '../shared/windows.tsx';
+import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
+import { FormWindow } from '../../windows/form-window.tsx';
+import { useCheckpoint } from '../training/use-checkpoint.ts';
 import { modelsOf, optionSpecs, optionsOf } from './option-fields.ts';
 
 interface StartRunProps extends ActionWindowProps<Benchmark> {
@@ -50,7 +50,7 @@ export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRun
   const found = useCheckpoint(checkpoint);
   if (offer && found.kind === 'known') return <StartRunForm {...props} {...offer} checkpoint={found.id} />;
   const error = found.kind === 'failed' ? found.error : undefined;
-  return <NoticeWindow title={titleOf(start, benchmark)} error={error} onClose={onClose} />;
+  return <LoadingWindow title={titleOf(start, benchmark)} error={error} onClose={onClose} />;
 }
 
 const titleOf = ({ command }: RunStart, { label, bench_id }: Benchmark): string =>

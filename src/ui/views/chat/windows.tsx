@@ -7,8 +7,8 @@ import { storeTrajectory } from '../../../queries/trajectories.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { FormWindow, PlainFormWindow } from '../shared/form-window.tsx';
-import { ChoiceWindow } from '../shared/windows.tsx';
+import { ChoiceWindow } from '../../windows/choice-window.tsx';
+import { FormWindow, PlainFormWindow } from '../../windows/form-window.tsx';
 
 export interface SettingsWindowProps {
   readonly settings: ChatSettings;

@@ -10,9 +10,9 @@ import { deployments, replacedWords, slugOf } from '../../../resources/deploymen
 import { trainingActions } from '../../../resources/training.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
-import { FormWindow } from '../shared/form-window.tsx';
-import { useCheckpoint } from '../shared/use-checkpoint.tsx';
-import { NoticeWindow } from '../shared/windows.tsx';
+import { LoadingWindow } from '../../windows/choice-window.tsx';
+import { FormWindow } from '../../windows/form-window.tsx';
+import { useCheckpoint } from '../training/use-checkpoint.ts';
 
 export interface DeployWindowProps {
   /** The origin of the checkpoint, in words; the slug is derived from it. */
@@ -46,7 +46,7 @@ export function DeployWindow({ name, checkpoint = none, given, onClose }: Deploy
   const found = useCheckpoint(checkpoint);
   const id = given ?? (found.kind === 'known' ? found.id : undefined);
   if (id === undefined) {
-    return <NoticeWindow title="Deploy" error={found.kind === 'failed' ? found.error : undefined} onClose={onClose} />;
+    return <LoadingWindow title="Deploy" error={found.kind === 'failed' ? found.error : undefined} onClose={onClose} />;
   }
   return <DeployForm name={name} checkpointId={id} onClose={onClose} />;
 }

@@ -6,7 +6,7 @@ import { duration, parseTime } from '../../../text/time.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { statusStyle, statusText, styledStatus } from '../../widgets/status.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
-import { RecordView } from '../shared/resource-views.tsx';
+import { RecordView } from '../record/record-view.tsx';
 
 const way = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED'] as const;
 

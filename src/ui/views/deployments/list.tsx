@@ -11,7 +11,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { ResourceListView } from '../shared/resource-views.tsx';
+import { ResourceListView } from '../list/list-view.tsx';
 import { DeployWindow } from './deploy.tsx';
 
 /** Deployments by status, if the service counts them: `3 in all: 2 deployed, 1 failed; 1 active`. */

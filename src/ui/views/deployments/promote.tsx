@@ -6,8 +6,8 @@ import { useList } from '../../../queries/use-list.ts';
 import { deploymentActions, calledName as labelOf, replacedWords, withStep } from '../../../resources/deployments.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { Confirm } from '../shared/confirm.tsx';
-import { type ActionWindowProps, ChoiceWindow, NoticeWindow } from '../shared/windows.tsx';
+import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
+import { Confirm } from '../../windows/confirm.tsx';
 
 /** Deployments in production, those of the same slug first. */
 function demotable(promoted: Deployment, listed: readonly Deployment[]): Deployment[] {
@@ -22,7 +22,7 @@ function demotable(promoted: Deployment, listed: readonly Deployment[]): Deploym
 export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<Deployment>) {
   const shell = useShell();
   const listed = useList(deploymentList, 'visible');
-  if (!listed.loaded && !listed.error) return <NoticeWindow title="Promote" onClose={onClose} />;
+  if (!listed.loaded && !listed.error) return <LoadingWindow title="Promote" onClose={onClose} />;
   const others = demotable(deployment, listed.rows);
   const replaced = replacedWords(labelOf(deployment), listed.rows, listed.complete, deployment.deployment_id);
   const confirmation = (demoted: Deployment | undefined, close: () => void) => (

@@ -4,7 +4,6 @@ import type { Freshness } from '../../../queries/freshness.ts';
 import { restKey } from '../../../queries/lists/list.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import type { PagedList } from '../../../queries/use-list.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
 import { age } from '../../../text/time.ts';
 import { listCommands } from '../../keys/general.ts';
 import type { KeyOf } from '../../keys/router.tsx';
@@ -97,22 +96,4 @@ export function shownFreshness(freshness: Freshness, old: RowsAge | undefined): 
 export function ageWords(old: RowsAge | undefined, freshness: Freshness, inOrder: boolean, now: number): string {
   if (!isOutdated(old, freshness)) return '';
   return `${inOrder ? `rows ${old.from}–${old.to}` : 'some of these rows'} read ${age(now - old.readAt)} ago`;
-}
-
-/** Maximum number of names in a sentence; the rest is counted. */
-const named = 6;
-
-/** The names that do not fit into a sentence, one per line and at most `most`; none if all fit. */
-export function listOf(names: readonly string[], most: number): string[] {
-  if (names.length <= named) return [];
-  if (names.length <= most) return [...names];
-  return [...names.slice(0, most - 1), `and ${names.length - most + 1} more`];
-}
-
-export function namesOf(names: readonly string[]): string {
-  const shown = names
-    .slice(0, named)
-    .map(name => sanitiseLine(name))
-    .join(', ');
-  return names.length > named ? `${shown} and ${names.length - named} more` : shown;
 }

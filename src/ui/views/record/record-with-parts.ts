@@ -4,8 +4,8 @@ import type { Live } from '../../../queries/use-live.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { noteLines, useDeleted, useSettingAdvice } from '../../app/error-note.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { noteLines, useDeleted, useSettingAdvice } from '../shared/error-note.tsx';
 
 export interface RecordWithParts {
   readonly isDeleted: boolean;

@@ -7,7 +7,7 @@ import { meanOfRun } from '../../../resources/measured-run.ts';
 import { comparePlace } from '../../../resources/runs.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { type ActionWindowProps, ChoiceWindow } from '../shared/windows.tsx';
+import { type ActionWindowProps, ChoiceWindow } from '../../windows/choice-window.tsx';
 
 export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>) {
   const shell = useShell();

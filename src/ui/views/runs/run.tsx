@@ -23,14 +23,14 @@ import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { type Pane, usePane } from '../../app/view.tsx';
+import { useAskingWords } from '../../app/waiting.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
-import { useAskingWords } from '../shared/asking.ts';
-import { listProps } from '../shared/resource-views.tsx';
-import { useActions } from '../shared/use-actions.tsx';
+import { useActions } from '../record/use-actions.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 

@@ -5,9 +5,9 @@ import { useLive } from '../../../queries/use-live.ts';
 import type { Service } from '../../../queries/workbench.tsx';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
+import type { ActionWindowProps } from '../../windows/choice-window.tsx';
 import { StartRunWindow } from '../benchmarks/start-run.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
-import type { ActionWindowProps } from '../shared/windows.tsx';
 
 type WindowProps = ActionWindowProps<CheckpointSource>;
 

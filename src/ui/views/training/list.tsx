@@ -11,7 +11,7 @@ import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
-import { ResourceListView } from '../shared/resource-views.tsx';
+import { ResourceListView } from '../list/list-view.tsx';
 
 /** Adds the steps that were read to the rows of runs that run; the same function until some of them change. */
 function useSteps(): (rows: readonly ProgressedRun[]) => readonly ProgressedRun[] {

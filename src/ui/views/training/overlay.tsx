@@ -2,7 +2,7 @@
 import type { TrainingRun } from '../../../contract/training.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { useList } from '../../../queries/use-list.ts';
-import { ChoiceWindow } from '../shared/windows.tsx';
+import { ChoiceWindow } from '../../windows/choice-window.tsx';
 
 export interface OverlayWindowProps {
   readonly run: TrainingRun;

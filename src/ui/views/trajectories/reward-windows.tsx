@@ -5,8 +5,8 @@ import { type Trajectory, terminationReasons } from '../../../contract/trajector
 import { completeTrajectory, logReward } from '../../../queries/trajectories.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { FormWindow } from '../shared/form-window.tsx';
-import type { ActionWindowProps } from '../shared/windows.tsx';
+import type { ActionWindowProps } from '../../windows/choice-window.tsx';
+import { FormWindow } from '../../windows/form-window.tsx';
 
 function numberError(value: string): string | undefined {
   return value.trim() !== '' && Number.isFinite(Number(value)) ? undefined : 'Type a number';

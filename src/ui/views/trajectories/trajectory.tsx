@@ -11,18 +11,18 @@ import { exportFileName } from '../../../text/export.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { fitCells } from '../../../text/width.ts';
+import { ErrorNote } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { Separator, usePane, View } from '../../app/view.tsx';
+import { Waiting } from '../../app/waiting.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
-import { ErrorNote } from '../shared/error-note.tsx';
-import { Waiting } from '../shared/lines.tsx';
-import type { Document } from '../shared/open-external.ts';
-import { useActions } from '../shared/use-actions.tsx';
-import { useRecordBindings } from '../shared/use-record-bindings.tsx';
+import type { Document } from '../record/open-external.ts';
+import { useActions } from '../record/use-actions.tsx';
+import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { type Reader, useReader } from './use-reader.ts';
 
 /** Width of the column of steps, and the pane width from which it is shown. */

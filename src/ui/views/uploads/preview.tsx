@@ -13,7 +13,7 @@ import { KeyScope } from '../../keys/router.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
-import { requestLine, requestLines } from '../shared/lines.tsx';
+import { requestLine, requestLines } from '../../windows/requests.ts';
 
 /** Files named individually; the others are counted. */
 const namedFiles = 3;

@@ -7,8 +7,8 @@ import { wholePath } from '../../../queries/uploads/local-files.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
 import { asError } from '../../../text/errors.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { PathPicker } from '../shared/path-picker.tsx';
-import { NoticeWindow } from '../shared/windows.tsx';
+import { LoadingWindow } from '../../windows/choice-window.tsx';
+import { PathPicker } from '../../windows/path-picker.tsx';
 
 type Step =
   | { readonly kind: 'choosing' }
@@ -50,7 +50,7 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
   };
   if (step.kind !== 'choosing') {
     const error = step.kind === 'failed' ? step.error : undefined;
-    return <NoticeWindow title="Upload a benchmark" words="Reading the folder" error={error} onClose={onClose} />;
+    return <LoadingWindow title="Upload a benchmark" words="Reading the folder" error={error} onClose={onClose} />;
   }
   return (
     <PathPicker

@@ -16,6 +16,7 @@ import { errorMessage } from '../../../text/errors.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { errorLines } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
@@ -25,7 +26,6 @@ import { progressBar } from '../../widgets/bars.ts';
 import { useTable } from '../../widgets/table/use-table.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { uploadCommands } from '../commands.ts';
-import { errorLines } from '../shared/error-note.tsx';
 import { UploadView } from './upload-view.tsx';
 
 const columns: readonly Column<Outcome>[] = [

@@ -1,10 +1,10 @@
 /** What the view of an upload shows: lines about all of it, and a table of its parts. */
 
+import { useErrorBindings } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { TableView, type TableViewProps } from '../../widgets/table/table-view.tsx';
-import { useErrorBindings } from '../shared/error-note.tsx';
 
 interface UploadViewProps<Row> extends Pick<TableViewProps<Row>, 'table' | 'columns' | 'id' | 'total' | 'emptyWords'> {
   readonly head: readonly string[];

@@ -79,15 +79,9 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   const moveTo = (target: number, line?: number): TableState => {
     const index = Math.max(0, Math.min(arranged.ids.length - 1, target));
     const cursorId = arranged.ids[index];
-    return cursorId === undefined
-      ? state
-      : {
-          ...state,
-          cursorId,
-          index,
-          following: false,
-          line: Math.max(0, Math.min(height - 1, line ?? index - offset)),
-        };
+    if (cursorId === undefined) return state;
+    const shown = Math.max(0, Math.min(height - 1, line ?? index - offset));
+    return { ...state, cursorId, index, following: false, line: shown };
   };
 
   switch (action.kind) {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Capabilities } from '../../../../src/service/capabilities.ts';
 import type { Call, UntypedCall } from '../../../../src/service/index.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
-import { PlainListView } from '../../../../src/ui/views/shared/resource-views.tsx';
+import { PlainListView } from '../../../../src/ui/views/list/list-view.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
 import { eventually } from '../../../eventually.ts';
 import { type Answers, fakeService } from '../../../service/fake-service.ts';

@@ -14,8 +14,8 @@ import type { Service } from '../../../../src/service/index.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import type { KeyOverrides } from '../../../../src/ui/keys/key.ts';
 import { registry } from '../../../../src/ui/views/registry.ts';
-import { PathPicker } from '../../../../src/ui/views/shared/path-picker.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
+import { PathPicker } from '../../../../src/ui/windows/path-picker.tsx';
 import { eventually } from '../../../eventually.ts';
 import { clientOf, startService, type TestService } from '../../../local/server/running.ts';
 import {

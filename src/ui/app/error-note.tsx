@@ -2,19 +2,19 @@
 
 import { Box, Text } from 'ink';
 import { useSyncExternalStore } from 'react';
-import type { Failure } from '../../../contract/errors.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
-import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../../service/errors.ts';
-import { isRecord } from '../../../text/own.ts';
-import { clean, safeJson, sanitiseLine } from '../../../text/sanitise.ts';
-import { displayWidth, truncate } from '../../../text/width.ts';
-import { wrap } from '../../../text/wrap.ts';
-import { type Connection, useConnection } from '../../app/connection.ts';
-import type { Size } from '../../app/layout.ts';
-import { useCopy } from '../../app/use-copy.ts';
-import { errorCommands, globalCommands, recordCommands } from '../../keys/general.ts';
-import { type Binding, type KeyOf, KeyScope, useKeyOf } from '../../keys/router.tsx';
-import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import type { Failure } from '../../contract/errors.ts';
+import { useWorkbench } from '../../queries/workbench.tsx';
+import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../service/errors.ts';
+import { isRecord } from '../../text/own.ts';
+import { clean, safeJson, sanitiseLine } from '../../text/sanitise.ts';
+import { displayWidth, truncate } from '../../text/width.ts';
+import { wrap } from '../../text/wrap.ts';
+import { errorCommands, globalCommands, recordCommands } from '../keys/general.ts';
+import { type Binding, type KeyOf, KeyScope, useKeyOf } from '../keys/router.tsx';
+import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
+import { type Connection, useConnection } from './connection.ts';
+import type { Size } from './layout.ts';
+import { useCopy } from './use-copy.ts';
 
 /** Maximum failures of a batch, and lines of context. */
 const shownFailures = 6;

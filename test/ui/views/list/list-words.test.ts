@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
 import { restKey } from '../../../../src/queries/lists/list.ts';
+import { heldBackWords } from '../../../../src/ui/app/waiting.tsx';
 import { Router } from '../../../../src/ui/keys/key-router.ts';
 import {
   ageWords,
@@ -9,7 +10,6 @@ import {
   listNotes,
   shownFreshness,
 } from '../../../../src/ui/views/list/list-words.ts';
-import { heldBackWords } from '../../../../src/ui/views/shared/asking.ts';
 
 describe('what is said of a list', () => {
   const { keyOf } = new Router({ overrides: {}, readOnly: false });

@@ -1,17 +1,17 @@
 /** Windows with choices: actions, values; and a notice shown instead of a form. */
 import { Text } from 'ink';
-import { sanitiseLine } from '../../../text/sanitise.ts';
-import { truncate } from '../../../text/width.ts';
-import { windowRoom } from '../../app/layout.ts';
-import { useShell } from '../../app/shell-context.tsx';
-import { overlayCommands } from '../../keys/general.ts';
-import { keyLabel } from '../../keys/key.ts';
-import { type Binding, KeyScope, useRouter } from '../../keys/router.tsx';
-import { Menu } from '../../widgets/menu.tsx';
-import { useTheme } from '../../widgets/theme/theme.tsx';
-import { Window, windowMargin } from '../../widgets/window.tsx';
-import { ErrorNote, noteLines, useSettingAdvice } from './error-note.tsx';
-import { Waiting } from './lines.tsx';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { truncate } from '../../text/width.ts';
+import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
+import { windowRoom } from '../app/layout.ts';
+import { useShell } from '../app/shell-context.tsx';
+import { Waiting } from '../app/waiting.tsx';
+import { overlayCommands } from '../keys/general.ts';
+import { keyLabel } from '../keys/key.ts';
+import { type Binding, KeyScope, useRouter } from '../keys/router.tsx';
+import { Menu } from '../widgets/menu.tsx';
+import { useTheme } from '../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../widgets/window.tsx';
 
 function useWindowWidth(most: number): number {
   const { layout } = useShell();
@@ -56,7 +56,7 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
   );
 }
 
-export interface NoticeWindowProps {
+export interface LoadingWindowProps {
   readonly title: string;
   /** What is waited for, if that is not the service. */
   readonly words?: string;
@@ -66,7 +66,7 @@ export interface NoticeWindowProps {
 }
 
 /** Shown instead of a form until its data has been read, or could not be read. */
-export function NoticeWindow({ title, words, error, onClose }: NoticeWindowProps) {
+export function LoadingWindow({ title, words, error, onClose }: LoadingWindowProps) {
   const { layout } = useShell();
   const width = useWindowWidth(64);
   const room = { width: width - windowMargin.columns, height: windowRoom(layout).height - windowMargin.lines };

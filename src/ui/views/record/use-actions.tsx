@@ -8,10 +8,10 @@ import type { Place } from '../../../resources/place.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Binding } from '../../keys/router.tsx';
+import type { ConfirmChangeProps } from '../../windows/confirm-change.tsx';
 import { actionWindows } from '../action-windows.ts';
-import type { ConfirmChangeProps } from './confirm-change.tsx';
 
-const ConfirmChange = lazyWindow(async () => (await import('./confirm-change.tsx')).ConfirmChange) as <
+const ConfirmChange = lazyWindow(async () => (await import('../../windows/confirm-change.tsx')).ConfirmChange) as <
   Row extends object,
 >(
   props: ConfirmChangeProps<Row>,

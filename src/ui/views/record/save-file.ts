@@ -1,58 +1,12 @@
-/** Opens content in a pager or an editor, or saves it to a file. */
+/** Saves rows or a document to a new file in the current folder. */
 
-import { rmSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { errorCode } from '../../../text/errors.ts';
 import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
 import { NewFileError, safeFileName, writeNewFile } from '../../../text/new-file.ts';
-import type { Environment } from '../../../text/terminal.ts';
-import type { TerminalPort } from '../../app/terminal-port.ts';
 import { rowCount } from '../list/list-words.ts';
 
-/** The content as a file. */
-export interface Document {
-  /** With its extension, for the editor's syntax colours. */
-  readonly name: string;
-  readonly text: string;
-}
-
-/**
- * Opens a document in the user's pager, which has the terminal until it exits; the program continues in the background.
- *
- * @throws Error with the reason if that fails
- */
-export async function openInPager(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
-  const command = (environment['PAGER'] ?? 'less').trim();
-  if (command === '') throw new Error('PAGER is empty: no pager is wanted. Unset it, or open the editor instead.');
-  await openIn(command, document, terminal);
-}
-
-/** The same in the user's editor. Changes are discarded. @throws Error as `openInPager` does */
-export function openInEditor(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
-  return openIn(environment['VISUAL'] || environment['EDITOR'] || 'vi', document, terminal);
-}
-
-/** The file is a copy, and removed even if the program ends first. */
-async function openIn(command: string, document: Document, terminal: TerminalPort): Promise<void> {
-  let folder: string | undefined;
-  const remove = (): void => {
-    if (folder) rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', remove);
-  try {
-    folder = await mkdtemp(join(tmpdir(), 'benchtop-'));
-    const path = join(folder, safeFileName(document.name));
-    await writeFile(path, document.text, { mode: 0o600 });
-    // Run by a shell, because the variables may hold flags (`less -R`).
-    const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
-    if (code !== 0) throw new Error(`${command} ended with code ${code}`);
-  } finally {
-    process.off('exit', remove);
-    remove();
-  }
-}
+import type { Document } from './open-external.ts';
 
 /** What is exported, for the name of its file and for its progress. */
 export interface ExportTitle {

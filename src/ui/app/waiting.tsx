@@ -1,8 +1,10 @@
 /** What is said in place of data that has not been read yet. */
+import { Text } from 'ink';
+import Spinner from 'ink-spinner';
 import { useCallback, useSyncExternalStore } from 'react';
-import { type GateState, useWorkbench } from '../../../queries/workbench.tsx';
-import { age } from '../../../text/time.ts';
-import { useTime } from '../../app/clock.tsx';
+import { type GateState, useWorkbench } from '../../queries/workbench.tsx';
+import { age } from '../../text/time.ts';
+import { useTime } from './clock.tsx';
 
 /** Why the service is not asked, and when it will be; undefined if it is. `now` is in epoch milliseconds. */
 export function heldBackWords(gate: GateState, now: number): string | undefined {
@@ -19,3 +21,17 @@ export function useHeldBackWords(): string | undefined {
 }
 
 export const useAskingWords = (): string => useHeldBackWords() ?? 'Asking the service…';
+
+/** Shown while there is no data yet: what is being loaded, by default the service. */
+export function Waiting({ words }: { words?: string | undefined }) {
+  const heldBack = useHeldBackWords();
+  if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;
+  return (
+    <Text>
+      {' '}
+      {words ?? 'Asking the service'}
+      {/* Animated at a few frames per second, in its own cells. */}
+      <Spinner type="simpleDots" />
+    </Text>
+  );
+}

@@ -1,12 +1,12 @@
 /** What a screen says of a refusal, from the answer of the service to the words. */
 
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../../src/service/errors.ts';
-import { asError } from '../../../../src/text/errors.ts';
-import { Router } from '../../../../src/ui/keys/key-router.ts';
-import { noteLines, settingAdvice } from '../../../../src/ui/views/shared/error-note.tsx';
-import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
-import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from '../../../service/hostile-server.ts';
+import { ServiceError } from '../../../src/service/errors.ts';
+import { asError } from '../../../src/text/errors.ts';
+import { noteLines, settingAdvice } from '../../../src/ui/app/error-note.tsx';
+import { Router } from '../../../src/ui/keys/key-router.ts';
+import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { type Behaviour, errorOf, hostileServer, refusal, serviceAt, text } from '../../service/hostile-server.ts';
 
 async function errorAfter(behaviour: Behaviour): Promise<Error> {
   const server = await hostileServer(behaviour);

@@ -1,10 +1,10 @@
 /** Confirms a change of rows in the words of the action that declares it. */
-import type { Change } from '../../../resources/action.ts';
-import { changeTitle, doneWords, outageWords } from '../../../resources/change-words.ts';
-import { labelOf, type ResourceOf } from '../../../resources/define.ts';
-import { useShell } from '../../app/shell-context.tsx';
-import { namesOf } from '../list/list-words.ts';
+import type { Change } from '../../resources/action.ts';
+import { changeTitle, doneWords, outageWords } from '../../resources/change-words.ts';
+import { labelOf, type ResourceOf } from '../../resources/define.ts';
+import { useShell } from '../app/shell-context.tsx';
 import { Confirm, type ConfirmProps } from './confirm.tsx';
+import { namesOf } from './names.ts';
 
 export interface ConfirmChangeProps<Row extends object> extends Pick<ConfirmProps<Row>, 'rows' | 'onClose'> {
   readonly resource: Pick<ResourceOf<Row>, 'label' | 'list' | 'names'>;

@@ -1,11 +1,11 @@
 /** The window of a form: sent once, stopped by esc, and what was typed stays. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { action } from '../../../../src/queries/action.ts';
-import { CancelledError, NetworkError } from '../../../../src/service/errors.ts';
-import type { Service } from '../../../../src/service/index.ts';
-import type { CallOptions } from '../../../../src/service/options.ts';
-import { FormWindow } from '../../../../src/ui/views/shared/form-window.tsx';
-import { openOnStage } from '../../stage.tsx';
+import { action } from '../../../src/queries/action.ts';
+import { CancelledError, NetworkError } from '../../../src/service/errors.ts';
+import type { Service } from '../../../src/service/index.ts';
+import type { CallOptions } from '../../../src/service/options.ts';
+import { FormWindow } from '../../../src/ui/windows/form-window.tsx';
+import { openOnStage } from '../stage.tsx';
 
 const neverAborted = new AbortController().signal;
 

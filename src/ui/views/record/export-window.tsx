@@ -6,9 +6,10 @@ import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { clean, safeJson } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { rowCount } from '../list/list-words.ts';
-import { type Document, type Exportable, type ExportTitle, exportToFile, saveFile } from './open-external.ts';
-import { ChoiceWindow } from './windows.tsx';
+import type { Document } from './open-external.ts';
+import { type Exportable, type ExportTitle, exportToFile, saveFile } from './save-file.ts';
 
 export interface ExportableRows extends ExportTitle {
   /** @throws Error saying why they are not all */

@@ -1,20 +1,20 @@
 /** The window that chooses a local file or folder, by navigating or by typing a path. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
-import { type Entry, type Listing, listFolder, parentOf } from '../../../queries/uploads/local-files.ts';
-import { bytes } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
-import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
-import { windowRoom } from '../../app/layout.ts';
-import { useShell } from '../../app/shell-context.tsx';
-import { overlayCommands, pickerCommands } from '../../keys/general.ts';
-import type { KeyPress } from '../../keys/key.ts';
-import { KeyScope, useKeyOf } from '../../keys/router.tsx';
-import { CursorList, moveCursor } from '../../widgets/cursor-list.tsx';
-import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../../widgets/text-field/editing.ts';
-import { lineView, withCaret } from '../../widgets/text-field/field-view.ts';
-import { useTheme } from '../../widgets/theme/theme.tsx';
-import { Window, windowMargin } from '../../widgets/window.tsx';
+import { type Entry, type Listing, listFolder, parentOf } from '../../queries/uploads/local-files.ts';
+import { bytes } from '../../text/numbers.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { displayWidth, fitCells, truncate } from '../../text/width.ts';
+import { windowRoom } from '../app/layout.ts';
+import { useShell } from '../app/shell-context.tsx';
+import { overlayCommands, pickerCommands } from '../keys/general.ts';
+import type { KeyPress } from '../keys/key.ts';
+import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
+import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
+import { useTheme } from '../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../widgets/window.tsx';
 
 export interface PathPickerProps {
   readonly title: string;

@@ -2,7 +2,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TerminalPort } from '../../../../src/ui/app/terminal-port.ts';
-import { openInPager, saveFile } from '../../../../src/ui/views/shared/open-external.ts';
+import { openInPager } from '../../../../src/ui/views/record/open-external.ts';
+import { saveFile } from '../../../../src/ui/views/record/save-file.ts';
 
 describe('the pager', () => {
   it('is less by default, and none if PAGER is empty', async () => {

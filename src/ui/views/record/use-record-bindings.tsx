@@ -17,7 +17,7 @@ import { useSiblings } from '../../navigation/memory.tsx';
 import type { ExportOptions } from './export-window.tsx';
 import { openInEditor, openInPager } from './open-external.ts';
 
-const ActionMenu = lazyWindow(async () => (await import('./windows.tsx')).ActionMenu);
+const ActionMenu = lazyWindow(async () => (await import('../../windows/choice-window.tsx')).ActionMenu);
 const ExportWindow = lazyWindow(async () => (await import('./export-window.tsx')).ExportWindow);
 
 export interface RecordOptions extends ExportOptions {

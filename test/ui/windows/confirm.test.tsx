@@ -1,11 +1,11 @@
 /** A confirmation of several writes: each outcome is said, and a second try sends only the rest. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { deleteRun } from '../../../../src/queries/evaluations.ts';
-import { CancelledError, ConflictError, NotFoundError } from '../../../../src/service/errors.ts';
-import { Confirm } from '../../../../src/ui/views/shared/confirm.tsx';
-import { withAnswers } from '../../../service/fake-service.ts';
-import { serviceAt } from '../../../service/hostile-server.ts';
-import { openOnStage } from '../../stage.tsx';
+import { deleteRun } from '../../../src/queries/evaluations.ts';
+import { CancelledError, ConflictError, NotFoundError } from '../../../src/service/errors.ts';
+import { Confirm } from '../../../src/ui/windows/confirm.tsx';
+import { withAnswers } from '../../service/fake-service.ts';
+import { serviceAt } from '../../service/hostile-server.ts';
+import { openOnStage } from '../stage.tsx';
 
 const names = ['one', 'two', 'three', 'four', 'five'];
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { listOf, namesOf } from '../../../../src/ui/views/list/list-words.ts';
+import { listOf, namesOf } from '../../../src/ui/windows/names.ts';
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `run ${index + 1}`);
 

@@ -1,63 +1,22 @@
-/** The list and record views of any resource. Views with more content build on these. */
+/** The record of any resource. Records with more content build on it. */
 
 import { stripVTControlCharacters } from 'node:util';
-import { useState } from 'react';
 import { type LiveQuery, useLive } from '../../../queries/use-live.ts';
-import { refOf, resourceNamed } from '../../../resources/catalogue.ts';
-import { labelOf, placeOf, type Resource, type ResourceOf } from '../../../resources/define.ts';
+import { resourceAt } from '../../../resources/catalogue.ts';
+import { labelOf, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { noteLines, useDeleted, useErrorBindings, useSettingAdvice } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
+import { useAskingWords } from '../../app/waiting.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import type { ResourceListProps } from '../list/list-props.ts';
-import { ResourceList } from '../list/resource-list.tsx';
-import { useAskingWords } from './asking.ts';
-import { noteLines, useDeleted, useErrorBindings, useSettingAdvice } from './error-note.tsx';
 import { useActions } from './use-actions.tsx';
 import { useRecordBindings } from './use-record-bindings.tsx';
-
-/** The properties of a list of a resource. */
-export function listProps<Row extends object>(resource: ResourceOf<Row>) {
-  const { names, columns, facts, emptyWords = `No ${names[0]} yet`, emptyAdvice } = resource;
-  return {
-    name: names[0],
-    columns,
-    facts,
-    emptyWords,
-    ...(emptyAdvice && { emptyAdvice }),
-    open: (row: Row) => placeOf(resource, row),
-    label: (row: Row) => labelOf(resource, row),
-    pin: (row: Row) => refOf(resource, row),
-  };
-}
-
-export interface ResourceListViewProps<Row extends object> extends Partial<ResourceListProps<Row>> {
-  readonly resource: ResourceOf<Row>;
-  readonly place: Place<'list'>;
-}
-
-/** The list at a place; the other properties extend or replace what the resource declares. */
-export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
-  // A view shows one place from mount to unmount.
-  const [source] = useState(() => resource.list(place.scope ?? {}));
-  return <ResourceList {...listProps(resource)} source={source} actions={useActions(resource)} {...more} />;
-}
-
-/** @throws Error for an unknown resource name */
-function resourceAt({ resource: name }: Place<'list' | 'record'>): Resource {
-  const resource = resourceNamed(name);
-  if (!resource) throw new Error(`there is no resource ${name}`);
-  return resource;
-}
-
-export function PlainListView({ place }: ViewProps<'list'>) {
-  return <ResourceListView resource={resourceAt(place)} place={place} />;
-}
 
 export interface RecordViewProps<Row extends object> {
   readonly resource: ResourceOf<Row>;

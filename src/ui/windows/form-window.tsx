@@ -1,21 +1,21 @@
 /** Form windows: fill in the form, preview the request, send it, see errors; or submit without sending. */
 import { Text } from 'ink';
 import { useState } from 'react';
-import type { Action } from '../../../queries/action.ts';
-import { useAction, useRequests } from '../../../queries/use-action.ts';
-import type { Service } from '../../../queries/workbench.tsx';
-import { windowRoom } from '../../app/layout.ts';
-import { useShell } from '../../app/shell-context.tsx';
-import { formCommands } from '../../keys/general.ts';
-import { KeyScope, useKeyOf } from '../../keys/router.tsx';
-import { Form, formHeight, leastFormLines, useForm } from '../../widgets/form/form.tsx';
-import type { FieldSpec } from '../../widgets/form/form-state.ts';
-import { Lines } from '../../widgets/lines.tsx';
-import { useTheme } from '../../widgets/theme/theme.tsx';
-import { Window, windowMargin } from '../../widgets/window.tsx';
-import { useHeldBackWords } from './asking.ts';
-import { ErrorNote } from './error-note.tsx';
-import { requestLines } from './lines.tsx';
+import type { Action } from '../../queries/action.ts';
+import { useAction, useRequests } from '../../queries/use-action.ts';
+import type { Service } from '../../queries/workbench.tsx';
+import { ErrorNote } from '../app/error-note.tsx';
+import { windowRoom } from '../app/layout.ts';
+import { useShell } from '../app/shell-context.tsx';
+import { useHeldBackWords } from '../app/waiting.tsx';
+import { formCommands } from '../keys/general.ts';
+import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';
+import type { FieldSpec } from '../widgets/form/form-state.ts';
+import { Lines } from '../widgets/lines.tsx';
+import { useTheme } from '../widgets/theme/theme.tsx';
+import { Window, windowMargin } from '../widgets/window.tsx';
+import { requestLines } from './requests.ts';
 
 export interface FormWindowProps<Input, Result> {
   readonly title: string;

@@ -1,7 +1,7 @@
 /** The window in which a folder is chosen: its reducer reads nothing from disk. */
 import { expect, it, vi } from 'vitest';
-import { pickerReducer } from '../../../../src/ui/views/shared/path-picker.tsx';
-import { editStateOf, textOf } from '../../../../src/ui/widgets/text-field/editing.ts';
+import { editStateOf, textOf } from '../../../src/ui/widgets/text-field/editing.ts';
+import { pickerReducer } from '../../../src/ui/windows/path-picker.tsx';
 
 vi.mock('node:fs', async original => ({
   ...(await original<typeof import('node:fs')>()),

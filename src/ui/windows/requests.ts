@@ -1,0 +1,30 @@
+/** The requests of a preview, as lines. */
+import type { RequestPreview, Requests } from '../../queries/use-action.ts';
+import { clean, safeJson, sanitiseLine } from '../../text/sanitise.ts';
+import { wrap } from '../../text/wrap.ts';
+
+/** Method and path, without the body. */
+export function requestLine({ method, path }: RequestPreview): string {
+  return clean`${method} ${path}`;
+}
+
+/** Each request with its body, wrapped; or the error why they are unknown. Empty without a preview. */
+export function requestLines(
+  requests: Requests | undefined,
+  width: number,
+  { bodies = true }: { readonly bodies?: boolean } = {},
+): string[] {
+  switch (requests?.kind) {
+    case undefined:
+      return [];
+    case 'connecting':
+      return ['Connecting…'];
+    case 'failed':
+      return wrap(sanitiseLine(requests.error.message), width);
+    case 'known':
+      return requests.requests.flatMap(request => [
+        ...wrap(requestLine(request), width),
+        ...(bodies && request.body ? wrap(safeJson(request.body, 2), width) : []),
+      ]);
+  }
+}
