@@ -212,6 +212,10 @@ export const failureCommands = {
 export const menuCommands = {
   up: { id: 'menu.up', title: 'the choice above', ...move, keys: ['up', 'k'] },
   down: { id: 'menu.down', title: 'the choice below', ...move, keys: ['down', 'j'] },
+  pageUp: { id: 'menu.page-up', title: 'up a page', ...move, keys: ['pageup'] },
+  pageDown: { id: 'menu.page-down', title: 'down a page', ...move, keys: ['pagedown'] },
+  first: { id: 'menu.first', title: 'the first choice', ...move, keys: ['home'] },
+  last: { id: 'menu.last', title: 'the last choice', ...move, keys: ['end'] },
   choose: { id: 'menu.choose', title: 'choose', keys: ['enter'], group: 'Window', hint: 'choose', palette: false },
 } as const satisfies CommandTable;
 

@@ -3,6 +3,7 @@
 import { Text } from 'ink';
 import SelectInput from 'ink-select-input';
 import { useReducer } from 'react';
+import type { Command } from '../../present/command.ts';
 import { menuCommands } from '../keys/general.ts';
 import { type Binding, KeyScope } from '../keys/router.tsx';
 import { useTheme } from './theme/theme.tsx';
@@ -23,11 +24,31 @@ export interface MenuProps {
   readonly bindings?: readonly Binding[];
 }
 
-type MenuAction = { readonly kind: 'move'; readonly by: number; readonly count: number };
+/** The item under the cursor: by its key once the cursor has moved, as items come and go; the first before. */
+export interface MenuCursor {
+  readonly key?: string | undefined;
+  readonly index: number;
+}
 
-/** Moves the cursor, wrapping at both ends. */
-export function menuReducer(cursor: number, { by, count }: MenuAction): number {
-  return count === 0 ? 0 : (cursor + by + count) % count;
+export interface MenuAction {
+  /** Items to move by; a single step wraps at both ends. */
+  readonly by: number;
+  /** The keys of the items. */
+  readonly keys: readonly string[];
+}
+
+/** Index of the item under the cursor; of a neighbour if it is gone, 0 if there is none. */
+export function menuIndex({ key, index }: MenuCursor, keys: readonly string[]): number {
+  const at = key === undefined ? 0 : keys.indexOf(key);
+  return at >= 0 ? at : Math.max(0, Math.min(index, keys.length - 1));
+}
+
+export function menuReducer(cursor: MenuCursor, { by, keys }: MenuAction): MenuCursor {
+  if (keys.length === 0) return cursor;
+  const to = menuIndex(cursor, keys) + by;
+  const wraps = Math.abs(by) === 1;
+  const index = wraps ? (to + keys.length) % keys.length : Math.max(0, Math.min(to, keys.length - 1));
+  return { index, key: keys[index] };
 }
 
 /** In the glyphs and styles of the theme, like the cursor of a list. */
@@ -42,21 +63,31 @@ function Item({ isSelected = false, label }: { isSelected?: boolean; label: stri
 }
 
 export function Menu({ items, limit = items.length, onChoose, bindings = [] }: MenuProps) {
-  const [cursor, dispatch] = useReducer(menuReducer, 0);
-  const count = items.length;
-  const at = Math.min(cursor, Math.max(0, count - 1));
+  const [cursor, dispatch] = useReducer(menuReducer, { index: 0 });
+  const keys = items.map(({ key }) => key);
+  const at = menuIndex(cursor, keys);
+  const enabled = keys.length > 0;
+  const moving = (command: Command, by: number): Binding => ({
+    command,
+    run: () => dispatch({ by, keys }),
+    enabled,
+  });
   return (
     <KeyScope
       bindings={[
-        { command: menuCommands.up, run: () => dispatch({ kind: 'move', by: -1, count }), enabled: count > 0 },
-        { command: menuCommands.down, run: () => dispatch({ kind: 'move', by: 1, count }), enabled: count > 0 },
-        { command: menuCommands.choose, run: () => onChoose(at), enabled: count > 0 },
+        moving(menuCommands.up, -1),
+        moving(menuCommands.down, 1),
+        moving(menuCommands.pageUp, -limit),
+        moving(menuCommands.pageDown, limit),
+        moving(menuCommands.first, Number.NEGATIVE_INFINITY),
+        moving(menuCommands.last, Number.POSITIVE_INFINITY),
+        { command: menuCommands.choose, run: () => onChoose(at), enabled },
         ...bindings,
       ]}
     >
-      {/* SelectInput is uncontrolled: remount it to move its cursor. */}
+      {/* SelectInput is uncontrolled, and begins anew with other items: remount it to move its cursor. */}
       <SelectInput
-        key={at}
+        key={[at, ...keys].join('\n')}
         indicatorComponent={Indicator}
         itemComponent={Item}
         isFocused={false}

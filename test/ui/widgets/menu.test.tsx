@@ -37,8 +37,36 @@ describe('Menu', () => {
   });
 
   it('goes round at both ends', () => {
-    expect(menuReducer(0, { kind: 'move', by: -1, count: 4 })).toBe(3);
-    expect(menuReducer(3, { kind: 'move', by: 1, count: 4 })).toBe(0);
-    expect(menuReducer(0, { kind: 'move', by: 1, count: 0 })).toBe(0);
+    const keys = ['a', 'b', 'c', 'd'];
+    expect(menuReducer({ index: 0 }, { by: -1, keys })).toEqual({ index: 3, key: 'd' });
+    expect(menuReducer({ index: 3, key: 'd' }, { by: 1, keys })).toEqual({ index: 0, key: 'a' });
+    expect(menuReducer({ index: 0 }, { by: 1, keys: [] })).toEqual({ index: 0 });
+  });
+
+  it('goes by pages, and to the ends, without going round', () => {
+    const keys = ['a', 'b', 'c', 'd'];
+    const to = (by: number) => menuReducer({ index: 1, key: 'b' }, { by, keys }).key;
+    expect([2, 3, -2, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map(to)).toEqual(['d', 'd', 'a', 'd', 'a']);
+  });
+
+  it('stays on its item as others come and go', async () => {
+    const chosen: number[] = [];
+    const menu = (labels: readonly string[]) => (
+      <KeyRouter>
+        <Menu items={labels.map(label => ({ key: label, label }))} onChoose={index => chosen.push(index)} />
+      </KeyRouter>
+    );
+    const { stdin, lastFrame, rerender, unmount } = render(menu(['one', 'two', 'three']));
+    const marked = () => /▸ (\w+)/.exec(lastFrame() ?? '')?.[1];
+    await Promise.resolve();
+    stdin.write('j');
+    await eventually(() => expect(marked()).toBe('two'));
+    rerender(menu(['new', 'one', 'two', 'three']));
+    expect(marked()).toBe('two');
+    stdin.write('\r');
+    await eventually(() => expect(chosen).toEqual([2]));
+    rerender(menu(['new', 'one']));
+    expect(marked()).toBe('one');
+    unmount();
   });
 });
