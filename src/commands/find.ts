@@ -17,6 +17,8 @@ import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
   readonly rows: readonly object[];
+  /** Rows of the pages so far that could not be read. */
+  readonly dropped: number;
   /** Why the list may be incomplete; the notes of the last page cover all pages. */
   readonly notes: readonly string[];
 }
@@ -48,9 +50,10 @@ export async function* pagesOf(
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages brought no new row: there may be more`,
+      page.has_more && !page.next_cursor ? 'There are more rows, but the service gave no cursor for them' : '',
       page.note ?? '',
     ];
-    yield { rows, notes: notes.filter(Boolean) };
+    yield { rows, dropped, notes: notes.filter(Boolean) };
     if (fruitless === mostFruitless) return;
   }
 }

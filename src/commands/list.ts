@@ -194,10 +194,11 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const source = resource.list(scope);
     const arrange = createArrange(resource.columns, source.id);
     let notes: readonly string[] = [];
+    let dropped = 0;
     const rows: object[] = [];
     let more = false;
     for await (const page of pagesOf(resource, scope, context)) {
-      notes = page.notes;
+      ({ notes, dropped } = page);
       const { rows: kept, notice } = arrange(status ? page.rows.filter(status.isOf) : page.rows, {
         filter: flags.filter ?? '',
         sort: undefined,
@@ -224,6 +225,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     } else if (flags.jq !== undefined) await io.print(await filtered(shown, flags.jq, io));
     else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io));
     for (const note of notes) io.note(note);
+    // A script must not take rows that nobody could read for none.
+    if (rows.length === 0 && dropped > 0) return exitCodes.failed;
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
     if (shown.length === 0)
       io.note(narrowed ? `No ${wordsFor(resource)} match.` : `There are no ${wordsFor(resource)}.`);

@@ -221,5 +221,9 @@ export function sentence(text: string): string {
 export function inSeconds(ms: number): string {
   if (ms < 1_000) return `${ms} ms`;
   const seconds = Math.ceil(ms / 1_000);
-  return seconds <= 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+  if (seconds <= 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes <= 120) return `${minutes} min`;
+  const hours = Math.ceil(minutes / 60);
+  return hours <= 48 ? `${hours} h` : 'more than two days';
 }

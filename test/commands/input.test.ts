@@ -128,3 +128,20 @@ describe('chat', () => {
     expect(requests).toEqual([]);
   });
 });
+
+it('says that a list goes on where the service gives no cursor for the rest', async () => {
+  const server = await hostileServer(json({ items: [{ bench_id: 'b1' }], has_more: true, next_cursor: null }));
+  const { out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks', '--ids', '--all']);
+  expect({ out, notes }).toEqual({
+    out: 'b1\n',
+    notes: 'There are more rows, but the service gave no cursor for them',
+  });
+});
+
+it('does not call a list empty whose rows cannot be read', async () => {
+  const server = await hostileServer(json({ items: [{ label: 'no id' }], has_more: false }));
+  const { code, out, notes } = await cliOn({ baseUrl: server.url, apiKey: 'key' })('list', ['benchmarks', '--json']);
+  expect({ code, out: JSON.parse(out) }).toEqual({ code: exitCodes.failed, out: [] });
+  expect(notes).toContain('1 row could not be read');
+  expect(notes).not.toContain('There are no');
+});

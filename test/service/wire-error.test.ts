@@ -1,7 +1,7 @@
 /** Failed connections, in words. */
 import { expect, it } from 'vitest';
 import { WireFailure } from '../../src/net/failure.ts';
-import { type CallFacts, errorOfFailure, outcomeOfFailure } from '../../src/service/wire-error.ts';
+import { type CallFacts, errorOfFailure, inSeconds, outcomeOfFailure } from '../../src/service/wire-error.ts';
 
 const facts: CallFacts = {
   method: 'GET',
@@ -31,4 +31,18 @@ it('a host that is not reached is named, with the code', () => {
   expect(errorOfFailure(new WireFailure('network', 'EADDRNOTAVAIL', false), facts, limits).message).toMatch(
     /^service\.example cannot be reached \(EADDRNOTAVAIL\)\. Nothing was sent\. Check /,
   );
+});
+
+it.each([
+  [999, '999 ms'],
+  [1_001, '2 s'],
+  [120_000, '120 s'],
+  [120_001, '3 min'],
+  [7_200_000, '120 min'],
+  [7_200_001, '3 h'],
+  [172_800_000, '48 h'],
+  [172_800_001, 'more than two days'],
+  [Number.MAX_SAFE_INTEGER, 'more than two days'],
+])('%i ms are a wait of %s', (ms, words) => {
+  expect(inSeconds(ms)).toBe(words);
 });
