@@ -5,10 +5,12 @@ import { counted, reward } from '../text/numbers.ts';
 import { type OfBoth, sides } from '../text/sides.ts';
 import { mean, withoutRounding } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
+import { isMeasuredAsChosen } from './held-out.ts';
 import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, type RunExtent, readRunRewards } from './run-extent.ts';
 import { meanOfRewards, type RewardMean, type Rollouts, rewardsByTask, taskIds } from './run-rewards.ts';
+import { readHeldOutSplit } from './training.ts';
 
 /** The rewards of a task in two runs. Several rollouts of a task count as their mean. */
 export interface ComparedTask {
@@ -55,9 +57,9 @@ export const unlistedTask = '';
 export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTask[] {
   const ids = [...new Set([...taskIds(base.rewards), ...taskIds(fresh.rewards)])];
   const [baseTasks, newTasks] = [rewardsByTask(base, ids), rewardsByTask(fresh, ids)];
-  const extent = ({ rewards, status, total, listed }: ReadRewards): RunExtent => {
+  const extent = ({ rewards, ...run }: ReadRewards): RunExtent => {
     const placed = rewards.filter(({ task_id, reward }) => task_id || reward == null).length;
-    return { status, total, listed, nameless: (listed ?? rewards.length) - placed };
+    return { ...run, nameless: (run.listed ?? rewards.length) - placed };
   };
   const runs = { base: extent(base), new: extent(fresh) };
   const tasks = ids.map(task_id => {
@@ -81,6 +83,29 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
   return [...tasks, { task_id: unlistedTask, ...none, rollouts, runs }];
 }
 
+/** Reads a run, and whether it measured its checkpoint as that may have been chosen: once, since it does not change. */
+function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
+  let known: boolean | undefined;
+  const ask = async (context: QueryContext): Promise<boolean | undefined> => {
+    const { service, signal } = context;
+    try {
+      const run = await service.call('getEvalRun', { params: { eval_run_id } }, { signal });
+      const split = await readHeldOutSplit(run, context);
+      return isMeasuredAsChosen(run, split);
+    } catch {
+      // The comparison stands without it; a later answer may say it.
+      signal.throwIfAborted();
+      return undefined;
+    }
+  };
+  return async context => {
+    const asked = known === undefined ? ask(context) : known;
+    const [read, answer] = await Promise.all([readRunRewards(eval_run_id, context), asked]);
+    known = answer;
+    return { ...read, isMeasuredAsChosen: known };
+  };
+}
+
 /** The tasks of two runs, and notes about what they leave out. */
 type Comparison = AnnotatedPage<ComparedTask> & OfBoth<RewardMean>;
 
@@ -90,13 +115,14 @@ export function comparison(
 ): Omit<ListSource<ComparedTask>, 'readPage'> & {
   readonly readPage: (context: QueryContext & { readonly query: object }) => Promise<Comparison>;
 } {
+  const runs = [comparedRun(baseRun), comparedRun(newRun)] as const;
   return {
     key: [...evaluationKeys.all, 'compared', baseRun, newRun],
     id: row => row.task_id,
     derived: true,
     activity: ([row]) => (row && sides.every(side => hasEnded(row.runs[side].status)) ? 'settled' : 'open'),
     readPage: async context => {
-      const [base, fresh] = await Promise.all([readRunRewards(baseRun, context), readRunRewards(newRun, context)]);
+      const [base, fresh] = await Promise.all([runs[0](context), runs[1](context)]);
       const nameless = [...base.rewards, ...fresh.rewards].filter(({ task_id }) => !task_id).length;
       const means = { base: meanOfRewards(base.rewards), new: meanOfRewards(fresh.rewards) };
       const note =

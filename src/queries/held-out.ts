@@ -1,4 +1,5 @@
 /** What the held-out rewards of a training run say: the newest and the best mean, with their steps and samples. Pure. */
+import type { EvalRun } from '../contract/evaluations.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 
 /** How many samples a held-out mean is of, and how many it should be of, if the service says so. */
@@ -45,3 +46,12 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
   const best = means.reduce((highest, mean) => (mean.reward > highest.reward ? mean : highest));
   return { last, best };
 }
+
+/**
+ * Whether a run measured its checkpoint on the tasks of the held-out curve that may have chosen it, so that its mean is
+ * optimistic then; false where that is not known.
+ */
+export const isMeasuredAsChosen = (
+  { parent_checkpoint_id, split }: Pick<EvalRun, 'parent_checkpoint_id' | 'split'>,
+  heldOutSplit: string | undefined,
+): boolean => Boolean(parent_checkpoint_id) && split != null && split === heldOutSplit;

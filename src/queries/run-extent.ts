@@ -16,6 +16,8 @@ export interface RunExtent {
   readonly listed?: number | undefined;
   /** Of those, the ones that name no task, or none that can be read, and may have a reward. */
   readonly nameless?: number | undefined;
+  /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
+  readonly isMeasuredAsChosen?: boolean | undefined;
 }
 
 /** The rewards of a run. */

@@ -1,7 +1,7 @@
 /** Queries and actions for training runs. */
 
 import { type ListQuery, unreadableIn } from '../contract/common.ts';
-import type { TrajectoryReward } from '../contract/evaluations.ts';
+import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import type { Service } from '../service/index.ts';
@@ -296,6 +296,19 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       return answer.held_out_rewards;
     },
   };
+}
+
+/** The tasks of the held-out curve of the training run that made the evaluated checkpoint, if they can be read. */
+export async function readHeldOutSplit(
+  { parent_checkpoint_id, training_run_id, split }: EvalRun,
+  context: QueryContext,
+): Promise<string | undefined> {
+  if (!parent_checkpoint_id || !training_run_id || split == null) return undefined;
+  const read = heldOutRewardsQuery(training_run_id, true).read(context);
+  const rewards = await read.catch((error: unknown) => {
+    if (context.signal.aborted) throw error;
+  });
+  return heldOutMeans(rewards ?? [])?.best.split;
 }
 
 /** The reward of a rollout, with its position in the answer, since not every rollout has an id. */

@@ -61,10 +61,6 @@ export function withHeldOutSplits(
   });
 }
 
-/** Whether the tasks that measure a checkpoint may be those that chose it; true if the splits are not known. */
-export const mayBeChosenBySameTasks = ({ parent_checkpoint_id, split, held_out_split }: MeasuredRun): boolean =>
-  Boolean(parent_checkpoint_id) && (split == null || held_out_split === undefined || split === held_out_split);
-
 /**
  * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, or may have none,
  * so that it is of fewer than it seems; `0.877 n=?` where nobody said of how many it is.

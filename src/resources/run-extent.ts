@@ -18,9 +18,11 @@ export const extentOf = ({
   status,
   listed,
   nameless,
+  isMeasuredAsChosen,
 }: Partial<RunExtent> = {}): Omit<RunTasks, 'tasks'> => ({
   total: Number.isInteger(total) && total > 0 && total <= mostRollouts ? total : undefined,
   least: listed,
   nameless,
   end: endOf(status),
+  isMeasuredAsChosen,
 });

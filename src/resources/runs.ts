@@ -3,6 +3,7 @@ import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward
 import { hasEnded } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
+import { optimisticWords } from '../present/statistics/comparison.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import {
   cancelRun,
@@ -13,26 +14,18 @@ import {
   everyRun,
   runsOfBenchmark,
 } from '../queries/evaluations.ts';
-import { heldOutMeans } from '../queries/held-out.ts';
+import { isMeasuredAsChosen } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
-import { heldOutRewardsQuery } from '../queries/training.ts';
+import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { mean } from '../text/statistics.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { defineResource, type WholeFacts } from './define.ts';
-import {
-  isSoFar,
-  listedCount,
-  listedMean,
-  type MeasuredRun,
-  mayBeChosenBySameTasks,
-  meanOfRun,
-  soFar,
-} from './measured-run.ts';
+import { isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
 import { modelColumn } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
@@ -171,6 +164,10 @@ function outcomeFact(outcome: RunOutcome): Fact {
   return { label, value: words.filter(Boolean).join(' ') };
 }
 
+/** What is to be borne in mind with its mean, if that is known to apply. */
+export const cautionOf = (run: MeasuredRun): string | undefined =>
+  isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
+
 /** Adds the outcome and its interval, if more is known than the record says. */
 export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
   return [
@@ -187,7 +184,7 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
     { label: 'checkpoint', value: run.parent_checkpoint_id },
     {
       label: 'caution',
-      value: mayBeChosenBySameTasks(run) ? 'optimistic if the held-out curve of the same tasks chose it' : undefined,
+      value: cautionOf(run),
     },
     { label: 'training', value: run.training_run_id },
     { label: 'step', value: run.step },
@@ -202,19 +199,9 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
   ];
 }
 
-/** The tasks of the held-out curve of the training run that made the evaluated checkpoint, if they can be read. */
-async function heldOutSplitOf({ parent_checkpoint_id, training_run_id, split }: EvalRun, context: QueryContext) {
-  if (!parent_checkpoint_id || !training_run_id || split == null) return undefined;
-  const read = heldOutRewardsQuery(training_run_id, true).read(context);
-  const rewards = await read.catch((error: unknown) => {
-    if (context.signal.aborted) throw error;
-  });
-  return heldOutMeans(rewards ?? [])?.best.split;
-}
-
 /** Adds the mean, its number of rewards and its interval, if there are rewards that can be read. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
-  const held_out_split = await heldOutSplitOf(run, context);
+  const held_out_split = await readHeldOutSplit(run, context);
   const read = readRunRewards(run.eval_run_id, context);
   const answer = await read.catch((error: unknown) => {
     if (context.signal.aborted) throw error;

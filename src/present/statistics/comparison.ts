@@ -55,6 +55,8 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   /** The number of tasks without a reward in one of the runs. */
   readonly lacking: number;
   readonly verdict: Verdict;
+  /** What is to be borne in mind with the means and the verdict; empty for nothing. */
+  readonly caution: string;
   /** Whether the difference is at least `least`: passed, failed, or not known. */
   readonly gate: (least: number) => Gate;
 }
@@ -97,6 +99,7 @@ export function summariseComparison(
     means,
     mayGoOn: !options.ended && runs.some(mayGoOn),
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
+    caution: cautionWords(runs),
     options,
   };
   return {
@@ -110,6 +113,7 @@ export function summariseComparison(
     ties: count(value => value === 0),
     lacking,
     verdict: verdictOf(situation),
+    caution: situation.caution,
     gate: least => gateOf(situation, least),
   };
 }
@@ -136,7 +140,16 @@ interface Situation {
   readonly mayGoOn: boolean;
   /** Rollouts without a reward that are ignored. */
   readonly ignored: number;
+  readonly caution: string;
   readonly options: ComparisonOptions;
+}
+
+/** Of a run on the tasks of the held-out curve of its checkpoint: the highest point of a curve is not only skill. */
+export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
+
+function cautionWords(runs: readonly RunTasks[]): string {
+  const chosen = sides.filter((_, index) => runs[index]?.isMeasuredAsChosen);
+  return chosen.map(side => `the ${side} run is ${optimisticWords}`).join('; ');
 }
 
 /** Which of the runs is certain to be the better one. */
@@ -261,6 +274,7 @@ function gateOf(situation: Situation, least: number): Gate {
     ...(isAssumed ? [`${openWords(least)}: ${notSaid}`, '--ended takes them as ended'] : sentences),
     mayGoOn && !isAssumed ? notSaid : '',
     ignoredWords(situation),
+    situation.caution,
   ];
   return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };
 }

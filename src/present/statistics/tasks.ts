@@ -28,6 +28,8 @@ export interface RunTasks {
   /** Of those, the ones that name no task that can be read: they are none of `tasks`, whatever their reward. */
   readonly nameless?: number | undefined;
   readonly end: RunEnd;
+  /** Its tasks are those of the held-out curve that may have chosen its checkpoint. */
+  readonly isMeasuredAsChosen?: boolean | undefined;
 }
 
 /** The lowest and the highest value that the missing rewards allow. */

@@ -115,6 +115,17 @@ describe('a verdict', () => {
   });
 });
 
+it('a comparison says of each run that its tasks may have chosen it, also to who asks the gate only', () => {
+  const chosen = { isMeasuredAsChosen: true };
+  const words = 'run is optimistic if the held-out curve of the same tasks chose its checkpoint';
+  const [base, fresh] = [run(times(6, 0)), run(times(6, 1), chosen)];
+  const { caution, verdict, gate } = summariseComparison(base, fresh);
+  expect([caution, verdict.kind]).toEqual([`the new ${words}`, 'better']);
+  for (const least of [0, 1]) expect(gate(least).words).toMatch(new RegExp(`\\. The new ${words}\\.$`));
+  expect(summariseComparison({ ...base, ...chosen }, fresh).caution).toBe(`the base ${words}; the new ${words}`);
+  expect(summariseComparison(base, base).caution).toBe('');
+});
+
 describe('what would decide it', () => {
   it('is more tasks, however many rollouts each of them has', () => {
     const one = compared(times(4, 0), times(4, 1)).verdict;

@@ -5,7 +5,11 @@ import { openProgram } from './rig.tsx';
 
 const oldAndNew = { base: { id: 'evr_old', name: 'before' }, new: { id: 'evr_new', name: 'after' } };
 
-function twoRuns(runs: typeof oldAndNew = oldAndNew, statusOf: (run: string) => string = () => 'completed') {
+function twoRuns(
+  runs: typeof oldAndNew = oldAndNew,
+  statusOf: (run: string) => string = () => 'completed',
+  heldOutSplit?: string,
+) {
   const rewards = { evr_old: 0.2, evr_new: 0.8 } as const;
   const service = fakeService({
     getEvalProgress: ({ params: { eval_run_id } }) => ({
@@ -13,6 +17,14 @@ function twoRuns(runs: typeof oldAndNew = oldAndNew, statusOf: (run: string) => 
       status: statusOf(String(eval_run_id)),
       terminal_rollouts: 30,
       total_rollouts: 30,
+    }),
+    ...(heldOutSplit && {
+      getEvalRun: ({ params: { eval_run_id } }) => ({
+        eval_run_id,
+        split: 'test',
+        ...(eval_run_id === 'evr_new' && { parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' }),
+      }),
+      getHeldOutRewards: () => ({ held_out_rewards: [{ step: 1, split: heldOutSplit, held_out_reward: 0.8 }] }),
     }),
     getTrajectoryRewards: ({ params }) => {
       const run = params.eval_run_id as keyof typeof rewards;
@@ -46,6 +58,17 @@ it('names both runs among the crumbs, where there is room (X20)', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('before vs after');
 });
+
+it.each(['test', 'validation'])(
+  'says that its held-out curve may have chosen the new run, if of the %s tasks',
+  async split => {
+    const { screen } = twoRuns(oldAndNew, () => 'completed', split);
+    await screen.waitFor('The new run is better');
+    const caution = 'The new run is optimistic if the held-out curve';
+    expect(screen.text().includes(caution)).toBe(split === 'test');
+    expect(screen.text()).not.toContain('he base run is optimistic');
+  },
+);
 
 it('is final once both runs have ended', async () => {
   let status = 'running';

@@ -1,5 +1,6 @@
 /** The mean of a run on screen: what it is of, and what is to be borne in mind with it. */
 import { expect, it } from 'vitest';
+import { eventually } from '../../eventually.ts';
 import { openWorld, world } from './scripted-world.tsx';
 
 const place = { view: 'record', resource: 'runs', id: 'evr_1' } as const;
@@ -19,3 +20,27 @@ it('names the mean of tasks where the mean of all rewards is another', async () 
   await screen.waitFor('mean 0.750 of 4 rewards');
   expect(screen.text()).toMatch(/mean of tasks 0\.500, 95% between 0\.\d+ and 0\.\d+ by 2 tasks/);
 });
+
+it.each([
+  ['test', true],
+  ['validation', false],
+])(
+  'warns in a narrow terminal too where the %s tasks chose its checkpoint, once that is known',
+  async (split, warns) => {
+    const service = world('completed');
+    const row = { eval_run_id: 'evr_1', status: 'completed', reward_mean: 0.5, split: 'test' };
+    service.answers.getEvalRun = () => ({ ...row, parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' });
+    service.answers.getTrajectoryRewards = () => ({
+      trajectory_rewards: [0, 1].map(reward => ({ reward, trajectory_id: `traj_${reward}`, task_id: `t${reward}` })),
+    });
+    const curve = Promise.withResolvers<object>();
+    service.answers.getHeldOutRewards = () => curve.promise;
+    const screen = openWorld(service, place, { columns: 70 });
+    await screen.waitFor('mean 0.500 of 2 rewards');
+    expect(screen.text()).not.toContain('optimistic');
+    curve.resolve({ held_out_rewards: [{ step: 1, split, held_out_reward: 0.5 }] });
+    await eventually(() => expect(screen.workbench.cache.isFetching({ queryKey: ['training'] })).toBe(0));
+    if (warns) await screen.waitFor('optimistic if the held-out curve of the same tasks chose its');
+    else expect(screen.text()).not.toContain('optimistic');
+  },
+);

@@ -84,6 +84,8 @@ const verdictStyles: Readonly<Record<ComparedRuns['verdict']['kind'], StyleName>
   undecided: 'warning',
 };
 
+const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
 /** The means, the paired difference with its interval, the verdict, and which run is higher on how many tasks. */
 export function comparisonLines(
   compared: ComparedRuns,
@@ -96,7 +98,7 @@ export function comparisonLines(
   const heads = comparedHeads(compared, names, runs, room, theme);
   const between =
     interval && `${intervalLabel(interval)} between ${difference(interval.low)} and ${difference(interval.high)}`;
-  const words = verdict.words.charAt(0).toUpperCase() + verdict.words.slice(1);
+  const words = capitalised(verdict.words);
   const sum = compared.difference === undefined ? '' : difference(compared.difference);
   const [first = '', ...rest] = [
     [sum, between].filter(Boolean).join('  '),
@@ -106,5 +108,12 @@ export function comparisonLines(
     .filter(Boolean)
     .flatMap(line => wrap(line, room.width - headIndent.length));
   const sums = [`diff  ${first}`, ...rest.map(line => `${headIndent}${line}`)];
-  return [...heads, ...sums.map(line => theme.styles[verdictStyles[verdict.kind]](line))];
+  const caution = capitalised(compared.caution);
+  return [
+    ...heads,
+    ...sums.map(line => theme.styles[verdictStyles[verdict.kind]](line)),
+    ...(caution === '' ? [] : wrap(caution, room.width - headIndent.length)).map(line =>
+      theme.styles.warning(`${headIndent}${line}`),
+    ),
+  ];
 }

@@ -1,11 +1,12 @@
 /**
  * The lines above the trajectories of a run: its status, its progress, and its mean with the number of rewards. Pure.
  */
-import type { EvalProgress, EvalRun } from '../../../contract/evaluations.ts';
+import type { EvalProgress } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { rolloutsDone } from '../../../queries/evaluations.ts';
+import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { RewardSummary } from '../../../resources/runs.ts';
-import { meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts';
+import { cautionOf, meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { type Bin, histogram } from '../../../text/statistics.ts';
@@ -39,7 +40,7 @@ function certaintyLines(certainty: string, width: number): string[] {
  * @param rewardedAt since when there are so many rewards; epoch milliseconds
  */
 export function summaryLines(
-  run: EvalRun,
+  run: MeasuredRun,
   progress: EvalProgress | undefined,
   rewards: RewardSummary | undefined,
   width: number,
@@ -64,6 +65,7 @@ export function summaryLines(
   const without = Math.max(0, missing - failed);
   const outcome = outcomeOf(run, progress, rewards);
   const [label, mean, of] = meanWords(outcome);
+  const caution = outcome.mean === undefined ? undefined : cautionOf(run);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
   // The time is at its end: it must not be cut off.
@@ -88,6 +90,7 @@ export function summaryLines(
       .filter(Boolean)
       .join('  '),
     ...certaintyLines(certainty, width).map(line => styles.muted(line)),
+    ...wrap(caution ?? '', width).flatMap(line => (line === '' ? [] : styles.warning(line))),
   ];
 }
 

@@ -12,6 +12,7 @@ import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/t
 import { useListedRows } from '../../../queries/use-list.ts';
 import { useLive } from '../../../queries/use-live.ts';
 import { useWorkbench } from '../../../queries/workbench.tsx';
+import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
 import { certaintyWords, runMeanOf } from '../../../resources/run-mean.ts';
 import { outcomeOf, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
@@ -45,7 +46,11 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const state = useRecordWithParts({ kind: 'run', id }, [record, progress]);
   const known: EvalRun = record.data ?? { eval_run_id: id, display_name: label, bench_id: parent };
   // The record may be older than the progress: either can show the end.
-  const shown: EvalRun = { ...known, status: progress.data?.status ?? known.status };
+  const status = progress.data?.status ?? known.status;
+  const training = known.parent_checkpoint_id && known.split ? known.training_run_id : undefined;
+  const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? attention : 'hidden');
+  const shown: EvalRun = { ...known, status };
+  const measured: MeasuredRun = { ...shown, held_out_split: heldOutMeans(heldOut.data ?? [])?.best.split };
   const ended = state.isDeleted || hasEnded(shown.status);
   const results = useLive(runResultsQuery(id, ended), attention);
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
@@ -54,12 +59,22 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const rewards = results.data?.rewards;
   const graded = ended ? rewards : rewardsSoFar(rewards, listed);
   const total = progress.data?.total_rollouts;
-  const { status } = shown;
   const summary = graded && summariseRewards(graded, total, results.data?.unreadable);
   const outcome = outcomeOf(shown, progress.data, summary);
   const { mean } = outcome;
   return {
-    ...{ shown, ended, state, source, rewards, results: results.data, progress: progress.data, summary, outcome },
+    ...{
+      shown,
+      measured,
+      ended,
+      state,
+      source,
+      rewards,
+      results: results.data,
+      progress: progress.data,
+      summary,
+      outcome,
+    },
     certainty: useMemo(
       () => (graded ? certaintyWords(runMeanOf(graded, { status, total, range: compare.rewardRange }), mean) : ''),
       [graded, status, total, mean, compare],
@@ -97,7 +112,10 @@ export function RunView({ place }: ViewProps<'record'>) {
 }
 
 /** The lines above the trajectories. */
-function useHead({ shown, state, progress, summary, certainty, rewardedAt }: Run, pane: Size): readonly string[] {
+function useHead(
+  { shown, measured, state, progress, summary, certainty, rewardedAt }: Run,
+  pane: Size,
+): readonly string[] {
   const theme = useTheme();
   const asking = useAskingWords();
   const width = pane.width - 2;
@@ -105,7 +123,7 @@ function useHead({ shown, state, progress, summary, certainty, rewardedAt }: Run
   return [
     ...(state.isUnread
       ? [theme.styles.title(title), theme.styles.muted(asking)]
-      : summaryLines(shown, progress, summary, width, theme, certainty, rewardedAt)),
+      : summaryLines(measured, progress, summary, width, theme, certainty, rewardedAt)),
     ...state.problems(shown.failure?.message, width),
     ...distributionLines(summary?.values ?? [], pane.height, width, theme),
     '',
@@ -113,15 +131,10 @@ function useHead({ shown, state, progress, summary, certainty, rewardedAt }: Run
 }
 
 /** The statistics of the rollouts, and the facts of the run. */
-function RunDetails({ run: { shown, state, outcome, certainty, results }, box }: { run: Run; box: Pane }) {
+function RunDetails({ run: { measured, state, outcome, certainty, results }, box }: { run: Run; box: Pane }) {
   const theme = useTheme();
-  const training = shown.parent_checkpoint_id && shown.split ? shown.training_run_id : undefined;
-  const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? box.attention : 'hidden');
-  const held_out_split = heldOutMeans(heldOut.data ?? [])?.best.split;
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results ?? {};
-  const facts = state.isUnread
-    ? []
-    : factLines(runFacts({ ...shown, held_out_split }, outcome, certainty), box.width, theme);
+  const facts = state.isUnread ? [] : factLines(runFacts(measured, outcome, certainty), box.width, theme);
   const lines = [
     '',
     ...(unreadSnapshots > 0 ? [theme.styles.warning(`${counted(unreadSnapshots, 'snapshot')} could not be read`)] : []),

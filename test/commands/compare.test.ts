@@ -1,0 +1,54 @@
+/** What `compare` says of two runs of a service that a test scripts. */
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/commands/exit.ts';
+import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+/** A run: the reward of each of its tasks, and what else its record says. */
+type Run = { readonly rewards: readonly number[] } & Readonly<Record<string, unknown>>;
+
+/** The command line on a service with these runs, and with this answer to what else is asked. */
+async function cliWith(runs: Readonly<Record<string, Run>>, others: Readonly<Record<string, object>> = {}) {
+  const { url } = await hostileServer((response, request) => {
+    const { pathname } = new URL(request.url, 'http://s');
+    const [, id = '', part] = /^\/api\/v1\/eval\/(evr_\w+)(\/[\w-]+)?$/.exec(pathname) ?? [];
+    const { rewards = [], ...more } = runs[id] ?? {};
+    const other = others[pathname];
+    if (other || !runs[id]) return json(other ?? {}, other ? 200 : 404)(response, request);
+    const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', ...more };
+    if (part === undefined) return json(run)(response, request);
+    if (part === '/progress') return json({ ...run, total_rollouts: rewards.length })(response, request);
+    const trajectory_rewards = rewards.map((reward, task) => ({
+      trajectory_id: `${id}_${task}`,
+      task_id: `t${task}`,
+      reward,
+    }));
+    return json({ trajectory_rewards })(response, request);
+  });
+  return cliOn({ baseUrl: url, apiKey });
+}
+
+const all = (reward: number) => ({ rewards: Array<number>(20).fill(reward) });
+
+it.each(['test', 'validation'])(
+  'says where the %s tasks may have chosen the checkpoint that they measure',
+  async split => {
+    const made = { split: 'test', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' };
+    const cli = await cliWith(
+      { evr_base: { ...all(0), split: 'test' }, evr_new: { ...all(1), ...made } },
+      {
+        '/api/v1/train/trn_1/step/held-out-reward-by-step': {
+          held_out_rewards: [{ step: 1, split, held_out_reward: 1 }],
+        },
+      },
+    );
+    const applies = split === 'test';
+    const words = 'the new run is optimistic if the held-out curve of the same tasks chose its checkpoint';
+    const { out } = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0']);
+    expect(out).toContain('verdict\tthe new run is better');
+    expect(out.includes(`caution\t${words}\n`)).toBe(applies);
+    expect(/^gate\tPassed\..* The new run is optimistic .*\.$/m.test(out)).toBe(applies);
+    const { code, out: record } = await cli('compare', ['evr_base', 'evr_new', '--json']);
+    expect([code, JSON.parse(record).caution]).toEqual([exitCodes.done, applies ? words : null]);
+  },
+);
