@@ -1,5 +1,7 @@
 /** The input of `benchtop api`: single fields, or a whole body. */
+
 import { readFile } from 'node:fs/promises';
+import { originOf } from '../config/address.ts';
 import { loadConfig } from '../config/load.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
 import { CommandError } from './exit.ts';
@@ -94,7 +96,13 @@ export async function pathOf(address: string, flags: Flags, io: CommandIo): Prom
       : (await (await import('../local/daemon/client.ts')).findService(paths.data))?.baseUrl;
   const [asked, own] = [address, base ?? ''].map(each => (URL.canParse(each) ? new URL(each) : undefined));
   const folder = own?.pathname.replace(/\/$/, '') ?? '';
-  if (asked && own && asked.origin === own.origin && asked.username === '' && asked.pathname.startsWith(`${folder}/`)) {
+  if (
+    asked &&
+    own &&
+    originOf(asked) === originOf(own) &&
+    asked.username === '' &&
+    asked.pathname.startsWith(`${folder}/`)
+  ) {
     return `${asked.pathname.slice(folder.length)}${asked.search}`;
   }
   const where = base === undefined ? 'the local service, which is not running' : `the service at ${base}`;

@@ -16,9 +16,15 @@ export function isLoopback(hostname: string): boolean {
   return family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
+/** A host as `URL` has written it, without the dot that may end a full name. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/\.$/, '');
+
+/** Scheme, host and port: the same for every spelling of an address. */
+export const originOf = (url: URL): string => `${url.protocol}//${hostOf(url)}:${url.port}`;
+
 /** Whether two addresses have the same scheme, host and port. The first may be no URL, which is the same as nothing. */
 export function sameOrigin(one: string, other: string): boolean {
-  return URL.canParse(one) && new URL(one).origin === new URL(other).origin;
+  return URL.canParse(one) && originOf(new URL(one)) === originOf(new URL(other));
 }
 
 export interface AddressProblem {

@@ -1,5 +1,6 @@
 /** The address of each attempt, and the credential it carries. */
 
+import { originOf } from '../config/address.ts';
 import type { Auth } from '../contract/common.ts';
 import { stopped } from '../net/failure.ts';
 import { unlessAborted } from '../text/abort.ts';
@@ -71,14 +72,14 @@ export class Connection {
     }
     const base = parseBase(target.baseUrl, 'baseUrl', this.#allowInsecureHttp);
     if (base.origin !== this.#last.origin) this.#onOther();
-    this.#origins.add(base.origin);
+    this.#origins.add(originOf(base));
     this.#last = base;
     return { base, target };
   }
 
   /** Whether an address was given by this service itself, which may have moved since. */
   isOwn(url: URL): boolean {
-    return this.#origins.has(url.origin);
+    return this.#origins.has(originOf(url));
   }
 
   /** Reports that an attempt was answered, whatever the answer. */

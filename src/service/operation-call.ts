@@ -1,4 +1,5 @@
 /** The call of an operation of the contract: what its attempts send, and what their answers mean. */
+import { originOf } from '../config/address.ts';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite, type Method } from '../contract/common.ts';
 import type { AgentUse } from '../net/agents.ts';
@@ -289,7 +290,16 @@ function placed(made: PreparedRequest, { at, payload }: CallOptions, { connectio
     );
   }
   // The local service may have moved since it sent the address.
-  return { ...request, urlAt: base => (connection.isOwn(url) ? new URL(url.pathname, base) : url) };
+  const urlAt = (base: URL): URL => (connection.isOwn(url) ? new URL(url.pathname, base) : spelledAs(base, url));
+  return { ...request, urlAt };
+}
+
+/** An address of the profile's own origin as the profile spells it: only there a key is sent. */
+function spelledAs(base: URL, url: URL): URL {
+  if (originOf(base) !== originOf(url)) return url;
+  const own = new URL(url);
+  own.hostname = base.hostname;
+  return own;
 }
 
 /** The ids in the path of a call. */

@@ -1,7 +1,7 @@
 /** Where an address that a service gave may lead: to the service's own network, not further into the user's. */
 import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { isLoopback } from '../config/address.ts';
+import { hostOf, isLoopback } from '../config/address.ts';
 
 /** A host on this machine, in a private network, or anywhere. Ordered from the outside in. */
 const reaches = ['public', 'a private network', 'this machine'] as const;
@@ -145,7 +145,7 @@ export class ReachGuard {
   }
 
   async #tooFar(reach: Reach): Promise<Reach | undefined> {
-    if (reach === 'public' || this.#address.hostname === this.#service.hostname) return undefined;
+    if (reach === 'public' || hostOf(this.#address) === hostOf(this.#service)) return undefined;
     return isFurther(reach, await reachOf(this.#service, this.#find)) ? reach : undefined;
   }
 }
@@ -159,7 +159,7 @@ export function writtenTooFarInside(address: URL, service: URL): Reach | undefin
 /** The host of an address if it is another one than the service's, for words. */
 export function otherHost(address: string, service: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
-  const [{ host, hostname }, own] = [new URL(address), new URL(service)];
-  if (hostname === own.hostname || (isLoopback(hostname) && isLoopback(own.hostname))) return undefined;
-  return host;
+  const [url, own] = [new URL(address), new URL(service)];
+  if (hostOf(url) === hostOf(own) || (isLoopback(url.hostname) && isLoopback(own.hostname))) return undefined;
+  return url.host;
 }

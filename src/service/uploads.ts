@@ -2,8 +2,10 @@
  * Uploads to signed addresses. The address itself is the credential: no credential of the profile is sent, and its
  * query is never shown.
  */
+
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { originOf } from '../config/address.ts';
 import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
 import type { Agent } from '../net/agents.ts';
@@ -108,7 +110,7 @@ class Upload implements Call<void> {
     const { connection } = this.#client;
     if (!connection.isOwn(this.#url)) return this.#url;
     this.#place = await connection.locate('apiKey', this.time.signal);
-    if (this.#place.base.origin === this.#url.origin) return this.#url;
+    if (originOf(this.#place.base) === originOf(this.#url)) return this.#url;
     const what = `The service has moved since it gave the address of ${this.#target.path}.`;
     throw urlError('upload_url_expired', what, { attempts });
   }

@@ -32,6 +32,15 @@ describe('the address', () => {
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${inferenceToken}`);
   });
 
+  it('of the service in another spelling gets the key, where the profile has the service', async () => {
+    const server = await hostileServer(answer);
+    const { port } = new URL(server.url);
+    const { service } = serviceAt(`http://localhost:${port}`);
+    expect(await asked(`http://LocalHost.:${port}/p/dep_1`, service)).toBe('hi');
+    const { authorization, host } = server.requests[0]?.headers ?? {};
+    expect([authorization, host]).toEqual([`Bearer ${inferenceToken}`, `localhost:${port}`]);
+  });
+
   it('of another origin gets none', async () => {
     const [server, other] = [await hostileServer(answer), await hostileServer(answer)];
     const { service } = serviceAt(server.url);

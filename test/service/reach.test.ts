@@ -28,6 +28,7 @@ describe('an address that a service gave (X4)', () => {
     ['https://rebound.example/a', 'https://service.example', 'this machine'],
     ['https://inside.example/a', 'https://service.example', 'a private network'],
     ['https://inside.example/a', 'https://corp.example', undefined],
+    ['https://localhost./a', 'https://service.example', 'this machine'],
     ['https://inside.example/a', 'https://10.9.9.9', undefined],
     ['https://192.168.1.1/a', 'https://corp.example', undefined],
     ['http://localhost:1/a', 'https://corp.example', 'this machine'],
@@ -95,6 +96,7 @@ describe('an address that a service gave (X4)', () => {
   it('has a host to name unless it is the service’s own', () => {
     expect(otherHost('https://storage.example/a?s', 'https://service.example')).toBe('storage.example');
     expect(otherHost('https://service.example:8443/a', 'https://service.example')).toBeUndefined();
+    expect(otherHost('https://Service.Example.:443/a', 'https://service.example')).toBeUndefined();
     expect(otherHost('http://127.0.0.1:4000/a', 'http://127.0.0.1')).toBeUndefined();
     expect(otherHost('nonsense', 'http://127.0.0.1')).toBeUndefined();
   });
