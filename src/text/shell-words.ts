@@ -2,7 +2,7 @@
 
 /** A command line with an unclosed quote. */
 export class UnclosedQuoteError extends Error {
-  override readonly name = 'OpenQuote';
+  override readonly name = 'UnclosedQuoteError';
 }
 
 /** Characters that a backslash escapes within double quotes (POSIX 2.2.3). */

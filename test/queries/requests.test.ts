@@ -358,6 +358,25 @@ describe('an action', () => {
     expect(removes?.(given)).toEqual(gone);
   });
 
+  it.each([
+    [['benchmarks'], [buildImages]],
+    [['evaluations'], [cancelRun]],
+    [
+      ['evaluations', 'benchmarks'],
+      [startEvaluation, deleteRun],
+    ],
+    [['training'], [startTraining, cancelTraining, deleteTraining]],
+    [['deployments'], [startDeployment, promote, unpromote, undeploy]],
+    [
+      ['secrets', 'benchmarks'],
+      [createSecret, deleteSecret],
+    ],
+    [['trajectories'], [logReward, completeTrajectory]],
+    [['datasets', 'trajectories'], [storeTrajectory]],
+  ] as const)('has what it changes read again: %s', (areas, sends) => {
+    for (const { touches } of sends) expect(touches).toEqual(areas.map(area => [area]));
+  });
+
   it('carries a key of its own if it starts or stores something, and only then', () => {
     const keyed = new Set(actions.filter(([, send]) => send.keyed).map(([operation]) => operation));
     expect([...keyed]).toEqual(['startEval', 'startTraining', 'startDeployment', 'uploadTrajectories']);

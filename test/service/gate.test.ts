@@ -1,4 +1,5 @@
 /** The gate before a host: who waits for what, by a clock that is moved by hand. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { Gates, type Passage, RateLimitGate } from '../../src/service/gate.ts';
 import { flush, type ManualClock, manualClock } from './manual-clock.ts';
@@ -34,6 +35,18 @@ describe('an open gate', () => {
       gate.answered();
     }
   });
+});
+
+it('leaves nothing on the signal of whoever has passed, or was too late', async () => {
+  const { gate, clock, through, send } = gateOn();
+  const { signal } = new AbortController();
+  gate.limit(1_000);
+  send('a', { signal });
+  send('b', { signal, endsAt: clock.monotonic() + 10 });
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  await clock.advance(2_000);
+  expect(through.toSorted()).toEqual(['a', 'b is too late']);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 it('a gate that has just opened lets through whoever waits no longer', async () => {

@@ -1,4 +1,5 @@
 /** Small helpers that much else relies on. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { unlessAborted } from '../../src/text/abort.ts';
 import { hashOf } from '../../src/text/hash.ts';
@@ -47,6 +48,7 @@ describe('waiting for what is shared', () => {
     const { signal } = new AbortController();
     await expect(unlessAborted(Promise.resolve('done'), signal)).resolves.toBe('done');
     await expect(unlessAborted(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('ends with an abort before or after, with its reason or another', async () => {

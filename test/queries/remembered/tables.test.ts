@@ -37,6 +37,14 @@ it('is written ahead, and brought to the disk when it is moved into the file', (
   expect([pragma('journal_mode'), pragma('synchronous'), pragma('busy_timeout')]).toEqual(['wal', 1, busyMs]);
 });
 
+it('is opened also where it is read elsewhere, and cannot be written ahead yet', () => {
+  connect(path, busyMs).close();
+  const reader = otherProgram();
+  reader.exec('pragma journal_mode = delete; begin; select * from pins');
+  const { pragma, tables } = opened();
+  expect([pragma('journal_mode'), tables.read('select * from pins')]).toEqual(['delete', []]);
+});
+
 it('is waited for in full again once the program that held it has let it go', () => {
   const { tables, pragma } = opened();
   const holder = otherProgram();

@@ -1,0 +1,48 @@
+/** Errors say in reports what they are: each by the name of its class. */
+import { expect, it } from 'vitest';
+import { CorruptFileError } from '../src/local/model/container.ts';
+import { TrainingDiverged } from '../src/local/model/trainer.ts';
+import { RewardIdTaken, TrajectoryTerminal } from '../src/local/store/reward-logs.ts';
+import { UnknownUpload, UploadClosed, UploadMismatch } from '../src/local/store/upload-folder.ts';
+import { WeightFileError } from '../src/local/store/weight-files.ts';
+import { StoppedError } from '../src/queries/action.ts';
+import { OrderRefusedError } from '../src/queries/lists/order.ts';
+import { FolderError } from '../src/queries/uploads/benchmark-plan.ts';
+import { ForgottenUpload, IngestedDifferently } from '../src/queries/uploads/ingest.ts';
+import { ExpressionError } from '../src/text/expression.ts';
+import { NewFileError } from '../src/text/new-file.ts';
+import { SharedError } from '../src/text/ownership.ts';
+import { UnclosedQuoteError } from '../src/text/shell-words.ts';
+
+it.each([
+  new CorruptFileError(),
+  new ExpressionError(''),
+  new FolderError(),
+  new ForgottenUpload(),
+  new IngestedDifferently('bench_1'),
+  new NewFileError(),
+  new OrderRefusedError('reward'),
+  new RewardIdTaken(),
+  new SharedError('/d', { words: '', fix: '' }),
+  new StoppedError(),
+  new TrainingDiverged(),
+  new TrajectoryTerminal(),
+  new UnclosedQuoteError(),
+  new UnknownUpload(),
+  new UploadClosed(),
+  new UploadMismatch(),
+  new WeightFileError('weights_missing', ''),
+])('%o has the name of its class', error => {
+  expect(error.name).toBe(error.constructor.name);
+});
+
+it('what they say names what they are about', () => {
+  expect(new SharedError('/d', { words: 'is shared', fix: 'Run: chmod' }).message).toBe('/d is shared. Run: chmod');
+  expect(new OrderRefusedError('reward').message).toBe('The service does not sort by reward.');
+  expect(new StoppedError().message).toBe('Stopped. Nothing was sent.');
+  expect(new UploadClosed().message).toContain('No file can be added to this benchmark any more');
+  expect(new IngestedDifferently('bench_1').message).toContain('bench_1 was already ingested with other content');
+  expect(new WeightFileError('weights_missing', 'gone')).toMatchObject({ code: 'weights_missing', message: 'gone' });
+  expect(new TrainingDiverged('too far')).toMatchObject({ code: 'training_diverged', message: 'too far' });
+  expect([new ExpressionError('no').isTooSlow, new ExpressionError('slow', true).isTooSlow]).toEqual([false, true]);
+});
