@@ -106,14 +106,14 @@ export async function follow(following: Following): Promise<string> {
       if (words !== reported) await onChange(seen);
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';
-      if (seen.status !== undefined && seen.status !== doubted && openBecause(seen) !== undefined) {
-        doubted = seen.status;
-        note(clean`${label}: ${openBecause(seen)}: waiting for another one.`);
-      }
       if (isOver(seen.status, seen.endTime)) {
         const status = seen.status === undefined ? 'no status says' : clean`its status ${seen.status} does not say`;
         note(clean`${label} has an end time, but ${status} how it ended.`);
         return seen.status ?? '';
+      }
+      if (seen.status !== undefined && seen.status !== doubted && openBecause(seen) !== undefined) {
+        doubted = seen.status;
+        note(clean`${label}: ${openBecause(seen)}: waiting for another one.`);
       }
       without = seen.status === undefined ? without + 1 : 0;
       if (without === mostWithout && !needsNoStatus) {
