@@ -164,7 +164,7 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     session.press('enter');
     await session.waitFor(isNewest ? '1 of 3 images ready, 1 failed' : '1 of 2 images ready, 1 failed');
     session.press('e');
-    await session.waitFor('Evaluate on t-words');
+    await session.waitFor('Name of the run');
     // Each field with its default; the last one sends it.
     session.press('enter', 'enter', 'enter');
     await session.waitFor(/0\.500 of 6 rewards/);
