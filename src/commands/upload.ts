@@ -9,11 +9,8 @@ import * as z from 'zod/mini';
 import { planUpload, type UploadPlan } from '../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
 import type { Job, JobState } from '../queries/uploads/job.ts';
-import {
-  handledItems,
-  type Outcome as TrajectoryOutcome,
-  TrajectoryUpload,
-} from '../queries/uploads/trajectory-upload.ts';
+import { handledItems, type Outcome as TrajectoryOutcome } from '../queries/uploads/trajectory-outcomes.ts';
+import { countWords, TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
 import { missingSecretWords } from '../resources/benchmarks.ts';
 import { ServiceError } from '../service/errors.ts';
 import { errorCode, errorMessage } from '../text/errors.ts';
@@ -111,6 +108,7 @@ const uploadedTrajectories = z.object({
   stored: z.number(),
   skipped: z.number(),
   failed: z.number(),
+  unknown: z.number(),
   trajectories: z.array(
     z.object({
       line: z.number(),
@@ -228,14 +226,26 @@ const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message }:
   message,
 });
 
+interface TrajectoryFlags extends RecordFlags {
+  readonly failures: string | undefined;
+  /** What is sent is recorded, as the file can be read again. */
+  readonly kept: boolean;
+  readonly startOver: boolean;
+  readonly resendUnknown: boolean;
+}
+
 async function uploadTrajectories(
   path: string,
   dataset: string,
-  { failures, kept, ...flags }: RecordFlags & { readonly failures: string | undefined; readonly kept: boolean },
+  { failures, kept, startOver, resendUnknown, ...flags }: TrajectoryFlags,
   { service, memory, signal }: CommandContext,
   io: CommandIo,
 ) {
-  const job = new TrajectoryUpload(path, path, dataset, { records: kept ? memory.trajectoryUploads : undefined });
+  const records = kept ? memory.trajectoryUploads : undefined;
+  const job = new TrajectoryUpload(path, path, dataset, { records, resendUnknown });
+  if (startOver) job.startOver();
+  if (job.hasStarted)
+    io.note('Part of this file was sent before: only what was not is sent now. --new sends all of it.');
   await finish(
     job,
     job.run(async () => service),
@@ -253,8 +263,8 @@ async function uploadTrajectories(
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories and does not say which are stored, skipped or failed.');
   }
-  const unknown = error instanceof ServiceError && error.outcomeUnknown ? ', the rest is not known' : '';
-  const text = `${counts.stored} stored, ${counts.skipped} skipped, ${counts.failed} failed${unknown}\n`;
+  if (counts.unknown > 0) io.note(unknownWords(counts.unknown, kept));
+  const text = `${countWords(counts).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = { dataset, phase, ...counts, trajectories };
   await printRecord(result, dataset, flags, io, { text: () => text, mayLack: () => true });
@@ -262,7 +272,14 @@ async function uploadTrajectories(
     io.note(`The rejected lines are in ${await job.saveFailures(failures)}`);
   }
   const code = await noteEnd({ phase, error, hasSent }, flags.json ?? false, io);
-  return code === exitCodes.done && counts.failed > 0 ? exitCodes.failed : code;
+  return code === exitCodes.done && counts.failed + counts.unknown > 0 ? exitCodes.failed : code;
+}
+
+/** What can be done about trajectories whose request was not answered. */
+function unknownWords(count: number, kept: boolean): string {
+  const what = `${counted(count, 'trajectory', 'trajectories')} may be stored or not: the service has not said`;
+  const way = kept ? ' The same command with --resend-unknown sends them again, and may store them twice.' : '';
+  return `${what}. They are not sent again.${way} Check the dataset first.`;
 }
 
 /**
@@ -317,12 +334,14 @@ async function requireNew(path: string): Promise<void> {
 export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo): Promise<number> {
   const [path = ''] = args;
   const isBenchmark = await isFolder(path);
-  const { dataset, failures, new: startOver = false, wait = false, timeout, json, field, jq } = flags;
+  const { dataset, failures, new: startOver = false, resendUnknown = false, wait = false, timeout } = flags;
+  const { json, field, jq } = flags;
   const printed: RecordFlags = { json, field, jq };
   await checkRecordFlags(printed, [isBenchmark ? uploadedBenchmark : uploadedTrajectories], io);
   if (isBenchmark && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
+  if (isBenchmark && resendUnknown) throw new CommandError('--resend-unknown is for a file of trajectories.');
   if (isBenchmark) {
     await stat(join(path, 'manifest.json')).catch((error: unknown) => {
       throw new CommandError(`${path} holds no manifest.json that can be read (${errorCode(error)}).`);
@@ -331,14 +350,19 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (!isBenchmark && dataset === undefined) {
     throw new CommandError('A file holds trajectories: add --dataset NAME.');
   }
-  if (!isBenchmark && startOver) throw new CommandError('--new is for the folder of a benchmark.');
   if (!isBenchmark && wait) throw new CommandError('--wait is for the folder of a benchmark.');
   if (failures !== undefined) await requireNew(failures);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, { ...printed, startOver, wait, timeout }, context, io);
     return withFile(path, io, file =>
-      uploadTrajectories(file, dataset, { ...printed, failures, kept: file === path }, context, io),
+      uploadTrajectories(
+        file,
+        dataset,
+        { ...printed, failures, kept: file === path, startOver, resendUnknown },
+        context,
+        io,
+      ),
     );
   };
   if (!flags.dryRun) return withService(flags, io, work, 'uploaded');

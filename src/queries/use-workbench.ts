@@ -140,7 +140,7 @@ export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
 export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
   JSON.stringify(['trajectories', path, dataset, agent ?? '']);
 
-/** Interrupted uploads of trajectories whose file is unchanged, latest first. */
+/** Uploads of trajectories whose file is still there and of which something is left to send, latest first. */
 export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
   const { jobs, remembered } = useWorkbench();
   const { trajectoryUploads } = remembered;
@@ -150,7 +150,7 @@ export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
       () =>
         trajectoryUploads
           .unfinished()
-          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && fingerprintAt(record.path) === record.mark),
+          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && fingerprintAt(record.path) !== undefined),
       [jobs, trajectoryUploads],
     ),
   );

@@ -65,6 +65,8 @@ export interface Service {
   readonly agent: string | undefined;
   /** The detected generation of the service, and why. */
   readonly generation: ServiceGeneration;
+  /** Whether the service is known to carry out a request once, however often it gets the same idempotency key. */
+  readonly honoursKeys: boolean;
   /** The optional endpoints that this service lacks. */
   readonly capabilities: Capabilities;
   /**
@@ -119,6 +121,9 @@ export function createService(options: ServiceOptions): Service {
       ...shared,
       call: call as Call,
       putUpload,
+      get honoursKeys() {
+        return client.honoursKeys;
+      },
       get background() {
         return background ?? service;
       },

@@ -1,8 +1,9 @@
 /** A lock file shared by the processes of one machine. */
-import { chmodSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from './errors.ts';
-import { checkOwnFile } from './ownership.ts';
+import { checkOwnFile, makePrivateFolder } from './ownership.ts';
 
 /** SQLite's answers if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
 const lockedCodes: readonly (number | undefined)[] = [5, 6];
@@ -27,4 +28,24 @@ export function takeLock(path: string): (() => void) | undefined {
     if (lockedCodes.includes(sqliteCode(error))) return undefined;
     throw error;
   }
+}
+
+/**
+ * Takes one of many locks of a folder, each a file in `locks`. Those that nobody has taken for `keptMs` are removed.
+ *
+ * @throws as `takeLock` does
+ */
+export function takeNamedLock(folder: string, name: string, keptMs: number): (() => void) | undefined {
+  const locks = join(folder, 'locks');
+  makePrivateFolder(locks);
+  const path = join(locks, name);
+  const release = takeLock(path);
+  if (!release) return undefined;
+  const now = Date.now();
+  utimesSync(path, now / 1_000, now / 1_000);
+  for (const other of readdirSync(locks)) {
+    const facts = statSync(join(locks, other), { throwIfNoEntry: false });
+    if (facts && now - facts.mtimeMs > keptMs) rmSync(join(locks, other), { force: true });
+  }
+  return release;
 }

@@ -515,7 +515,8 @@ describe('upload', () => {
     [['.', '--dataset', 'x'], /A folder is a benchmark/],
     [['package.json'], /add --dataset NAME/],
     [['package.json', '--dataset', 'x', '--read-only'], /read-only/],
-    [['package.json', '--dataset', 'x', '--new'], /--new is for the folder/],
+    [['package.json', '--dataset', 'x', '--new', '--resend-unknown'], /--new cannot be used with/],
+    [['.', '--resend-unknown'], /--resend-unknown is for a file of trajectories/],
     [[], /Usage: benchtop upload PATH/],
   ])('says what is wrong with %j', async (args, words) => {
     const { code, notes } = await cli('upload', args);

@@ -142,11 +142,13 @@ to be running counts as ended by its rewards; others that may be running are lis
     summary: 'upload a benchmark from a folder, or trajectories from a file',
     about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and the build of its images
 starts; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object.
-After a failure the same command continues where it stopped.`,
+After a failure the same command continues: it sends what was not sent or was rejected. Trajectories whose request was not answered
+are counted as unknown and not sent again, unless the service is known to store none twice.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,
-      new: { description: 'start a new benchmark even if part of the folder was sent before' },
+      new: { description: 'start anew, even if part of the folder or file was sent before' },
+      resendUnknown: { description: 'send trajectories again that may be stored already: it may store them twice' },
       dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'dataset to add the trajectories to' },
       ...agentFlag,
       failures: { value: 'FILE', description: 'write the lines that were rejected to this new file' },
@@ -158,7 +160,7 @@ After a failure the same command continues where it stopped.`,
       dryRun: { short: 'n', description: 'read the folder or file and print what would be sent' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], ['dryRun', 'failures']],
+    exclusive: [exclusiveRecordFlags, ['dryRun', 'wait'], ['dryRun', 'failures'], ['new', 'resendUnknown']],
     examples: ['benchtop upload ./my-benchmark --wait', 'benchtop upload rollouts.jsonl --dataset production'],
   }),
   api: spec({

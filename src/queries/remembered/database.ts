@@ -32,12 +32,12 @@ const schema = `
     profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
     primary key (profile, folder, bench_id, path)
   ) strict, without rowid;
-  create table if not exists trajectory_uploads (
-    profile text not null, path text not null, dataset text not null, agent text not null, mark text not null,
-    key text not null, size integer not null, handled integer not null, stored integer not null,
-    skipped integer not null, failed integer not null, begun_at integer not null,
-    primary key (profile, path, dataset, agent)
-  ) strict, without rowid;
+  drop table if exists trajectory_uploads;
+  create table if not exists trajectory_requests (
+    profile text not null, path text not null, dataset text not null, agent text not null, id text not null primary key,
+    key text, stored text not null, skipped text not null, unknown text not null, sent_at integer not null
+  ) strict;
+  create index if not exists requests_of_uploads on trajectory_requests (profile, path, dataset, agent, sent_at);
   create table if not exists pages (
     profile text not null, list text not null, rows integer not null, complete integer not null,
     read_at integer not null, page text not null, primary key (profile, list)

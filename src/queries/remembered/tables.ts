@@ -24,14 +24,15 @@ export function jsonIn(column: SQLInputValue | undefined): unknown {
 /** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
 export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
   try {
-    makePrivateFolder(dirname(path));
+    const folder = dirname(path);
+    makePrivateFolder(folder);
     try {
-      return new Tables(connect(path, busyMs), scope, { busyMs });
+      return new Tables(connect(path, busyMs), scope, { busyMs, folder });
     } catch (error) {
       if (!isDamagedDatabase(error)) throw error;
       renameSync(path, `${path}.broken-${Date.now()}`);
       const problem = 'The history could not be read; its file was set aside.';
-      return new Tables(connect(path, busyMs), scope, { busyMs, problem });
+      return new Tables(connect(path, busyMs), scope, { busyMs, folder, problem });
     }
   } catch (error) {
     return tablesInMemory(scope, `History is kept only while the program runs: ${errorMessage(error)}`);
@@ -48,12 +49,16 @@ const stillBusyMs = 5;
 interface TablesOptions {
   /** How long others who write are waited for, in milliseconds. */
   readonly busyMs: number;
+  /** The folder of the file. */
+  readonly folder?: string;
   readonly problem?: string | undefined;
 }
 
 export class Tables {
   /** The service that the rows belong to: the value of their column `profile`. */
   readonly scope: string;
+  /** The folder of the file; undefined in memory. */
+  readonly folder: string | undefined;
   readonly #database: DatabaseSync;
   readonly #problems = new Listeners<string>();
   #problem: string | undefined;
@@ -63,9 +68,10 @@ export class Tables {
   /** SQLite's number of what others have written. */
   #version: SQLInputValue | undefined;
 
-  constructor(database: DatabaseSync, scope: string, { busyMs, problem }: TablesOptions) {
+  constructor(database: DatabaseSync, scope: string, { busyMs, folder, problem }: TablesOptions) {
     this.#database = database;
     this.scope = scope;
+    this.folder = folder;
     this.#busyMs = busyMs;
     this.#problem = problem;
   }

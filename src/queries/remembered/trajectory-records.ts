@@ -1,4 +1,9 @@
-/** The progress of trajectory uploads, so that another program can resume them: one row per upload. */
+/**
+ * What was sent of files of trajectories: one row per request, written before the request is sent, so that another
+ * program continues an upload and sends nothing twice. Trajectories that are in no row have not been sent, or were
+ * rejected.
+ */
+import { createHash } from 'node:crypto';
 import { ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
 
 /** Identifies an upload. */
@@ -13,84 +18,130 @@ export interface TrajectoryUploadRef {
 export interface UploadCounts {
   readonly stored: number;
   readonly skipped: number;
+  /** Rejected, or not sent because it cannot be. */
   readonly failed: number;
+  /** Sent, and the service has not said what happened to them. */
+  readonly unknown: number;
 }
 
-/** A resumable upload of trajectories. */
+/** The trajectories of a request, by what is known of them: their ids in the file. */
+export interface SentItems {
+  readonly stored: readonly string[];
+  readonly skipped: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+export interface SentRequest extends SentItems {
+  readonly id: string;
+  /** The idempotency key of the request that held all of `unknown` and was not answered; undefined after an answer. */
+  readonly key: string | undefined;
+}
+
+/** An upload of which something was sent. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
-  /** The file's fingerprint, to recognise it. */
-  readonly mark: string;
-  /** Part of the idempotency keys of its batches. */
-  readonly key: string;
-  /** Size of the file in bytes, and how many of them have their outcome. */
-  readonly size: number;
-  readonly handled: number;
   readonly counts: UploadCounts;
 }
 
 const where = 'profile = ? and path = ? and dataset = ? and agent = ?';
+/** How many ids a column holds: each is followed by a space. */
+const countIn = (column: string): string => `sum(length(${column}) - length(replace(${column}, ' ', ''))) as ${column}`;
+const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join('');
+const idsIn = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 export class TrajectoryRecords extends ResumableUploads {
   #keyOf({ path, dataset, agent }: TrajectoryUploadRef): readonly [string, string, string, string] {
     return [this.tables.scope, path, dataset, agent ?? ''];
   }
 
-  /** Resumable uploads, of this or another program; the latest first. */
+  /**
+   * Keeps other processes from sending this file to this dataset. Returns what ends that, or undefined while another
+   * process sends it.
+   */
+  async lock({ path, dataset }: TrajectoryUploadRef): Promise<(() => void) | undefined> {
+    if (this.tables.folder === undefined) return () => {};
+    // Imported on demand: the first frame does not need it.
+    const { takeNamedLock } = await import('../../text/file-lock.ts');
+    const name = createHash('sha256')
+      .update(JSON.stringify([this.tables.scope, path, dataset]))
+      .digest('hex');
+    return takeNamedLock(this.tables.folder, `upload-${name.slice(0, 32)}`, uploadsKeptMs);
+  }
+
+  /** Uploads of which something was sent, and not everything settled, by this or another program; the latest first. */
   unfinished(): TrajectoryRecord[] {
-    const sql = 'select * from trajectory_uploads where profile = ? order by begun_at desc, path';
+    const sql = `select path, dataset, agent, ${countIn('stored')}, ${countIn('skipped')}, ${countIn('unknown')}
+      from trajectory_requests where profile = ? group by path, dataset, agent order by max(sent_at) desc, path`;
     return this.tables.all(sql, this.tables.scope).map(recordOf);
   }
 
-  get(upload: TrajectoryUploadRef): TrajectoryRecord | undefined {
-    const [row] = this.tables.all(`select * from trajectory_uploads where ${where}`, ...this.#keyOf(upload));
-    return row && recordOf(row);
+  /** Whether something of it was sent, and not everything settled. */
+  has(upload: TrajectoryUploadRef): boolean {
+    return (
+      this.tables.all(`select 1 from trajectory_requests where ${where} limit 1`, ...this.#keyOf(upload)).length > 0
+    );
   }
 
-  /** Begins a record, replacing the previous one. */
-  begin(upload: TrajectoryUploadRef, { mark, key, size }: Pick<TrajectoryRecord, 'mark' | 'key' | 'size'>): void {
+  /** The requests of an upload, in the order in which they were sent. */
+  requests(upload: TrajectoryUploadRef): SentRequest[] {
+    const sql = `select * from trajectory_requests where ${where} order by sent_at, rowid`;
+    return this.tables.all(sql, ...this.#keyOf(upload)).map(requestOf);
+  }
+
+  /** Records a request that is about to be sent; its id is the idempotency key. */
+  begin(upload: TrajectoryUploadRef, id: string, items: readonly string[]): void {
     const now = Date.now();
     this.tables.run(
-      'delete from trajectory_uploads where profile = ? and begun_at < ?',
+      'delete from trajectory_requests where profile = ? and sent_at < ?',
       this.tables.scope,
       now - uploadsKeptMs,
     );
     this.tables.run(
-      `insert or replace into trajectory_uploads
-         (profile, path, dataset, agent, mark, key, size, handled, stored, skipped, failed, begun_at)
-         values (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?)`,
+      `insert into trajectory_requests (profile, path, dataset, agent, id, key, stored, skipped, unknown, sent_at)
+         values (?, ?, ?, ?, ?, ?, '', '', ?, ?)`,
       ...this.#keyOf(upload),
-      mark,
-      key,
-      size,
+      id,
+      id,
+      joined(items),
       now,
     );
     this.changed();
   }
 
-  /** Records the progress, unless another program has begun a record with another key meanwhile. */
-  note(upload: TrajectoryUploadRef, key: string, handled: number, { stored, skipped, failed }: UploadCounts): void {
-    const sql = `update trajectory_uploads set handled = ?, stored = ?, skipped = ?, failed = ? where ${where} and key = ?`;
-    this.tables.run(sql, handled, stored, skipped, failed, ...this.#keyOf(upload), key);
+  /** What is unknown of an answered request is about to be sent again, with this key. */
+  repeat(id: string, key: string): void {
+    this.tables.run('update trajectory_requests set key = ? where id = ?', key, id);
   }
 
-  /** @param key only if the record has this key */
-  forget(upload: TrajectoryUploadRef, key?: string): void {
-    const sql = `delete from trajectory_uploads where ${where} and key = coalesce(?, key)`;
-    this.tables.run(sql, ...this.#keyOf(upload), key ?? null);
+  /** Records the answer to what was unknown of a request. What it does not name was rejected, or has not been sent. */
+  settle(id: string, { stored, skipped, unknown }: SentItems): void {
+    const sql = `update trajectory_requests
+      set key = null, stored = stored || ?, skipped = skipped || ?, unknown = ? where id = ?`;
+    this.tables.run(sql, joined(stored), joined(skipped), joined(unknown), id);
+    this.tables.run("delete from trajectory_requests where id = ? and stored || skipped || unknown = ''", id);
+  }
+
+  /** The next run sends the whole file. */
+  forget(upload: TrajectoryUploadRef): void {
+    this.tables.run(`delete from trajectory_requests where ${where}`, ...this.#keyOf(upload));
     this.changed();
   }
 }
 
-function recordOf(row: Row): TrajectoryRecord {
-  const { path, dataset, agent, mark, key, size, handled, stored, skipped, failed } = row;
+function recordOf({ path, dataset, agent, stored, skipped, unknown }: Row): TrajectoryRecord {
   return {
     path: String(path),
     dataset: String(dataset),
     agent: agent === '' ? undefined : String(agent),
-    mark: String(mark),
-    key: String(key),
-    size: Number(size),
-    handled: Number(handled),
-    counts: { stored: Number(stored), skipped: Number(skipped), failed: Number(failed) },
+    counts: { stored: Number(stored), skipped: Number(skipped), failed: 0, unknown: Number(unknown) },
+  };
+}
+
+function requestOf({ id, key, stored, skipped, unknown }: Row): SentRequest {
+  return {
+    id: String(id),
+    key: key === null ? undefined : String(key),
+    stored: idsIn(stored),
+    skipped: idsIn(skipped),
+    unknown: idsIn(unknown),
   };
 }

@@ -5,12 +5,17 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../../text/own.ts';
 
+export interface Occurrence {
+  /** The same in another version of the file, wherever it is there. */
+  readonly id: string;
+  /** Which of the equal trajectories of the file this is, from 1. One with a `trace_id` is told apart by that. */
+  readonly number: number;
+}
+
 export class Occurrences {
   readonly #seen = new Map<number, number>();
 
-  /** Which of the equal trajectories of the file this is, from 1. One with a `trace_id` is told apart by that. */
-  next(trajectory: Readonly<Record<string, unknown>>): number {
-    if (typeof trajectory['trace_id'] === 'string') return 1;
+  next(trajectory: Readonly<Record<string, unknown>>): Occurrence {
     // 48 bits: two different ones with the same hash would only be numbered together.
     const hash = createHash('sha256')
       .update(JSON.stringify(sorted(trajectory)))
@@ -18,7 +23,8 @@ export class Occurrences {
       .readUIntBE(0, 6);
     const number = (this.#seen.get(hash) ?? 0) + 1;
     this.#seen.set(hash, number);
-    return number;
+    const id = `${hash.toString(36)}.${number}`;
+    return { id, number: typeof trajectory['trace_id'] === 'string' ? 1 : number };
   }
 }
 

@@ -5,12 +5,12 @@ import { agentFields } from '../../contract/generation.ts';
 import type { Agent } from '../../contract/models.ts';
 import { type Action, action } from '../../queries/action.ts';
 import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
-import { fingerprintAt, wholePath } from '../../queries/uploads/local-files.ts';
-import { handledItems, sendTrajectories, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
+import { wholePath } from '../../queries/uploads/local-files.ts';
+import { countWords, sendTrajectories, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
 import { trajectoryJobId, useUnfinishedTrajectories } from '../../queries/use-workbench.ts';
 import { type Service, useWorkbench } from '../../queries/workbench.tsx';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
-import { bytes, counted } from '../../text/numbers.ts';
+import { counted } from '../../text/numbers.ts';
 import { clean } from '../../text/sanitise.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
@@ -44,9 +44,8 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
   );
 }
 
-/** The progress of an upload. */
-const sentWords = ({ counts, handled, size }: TrajectoryRecord): string =>
-  `${counted(handledItems(counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
+/** What was sent of an upload. */
+const sentWords = ({ counts }: TrajectoryRecord): string => countWords(counts).join(', ');
 
 /** Names the upload that was not finished, and the key that resumes it. */
 function unfinishedWords(
@@ -59,6 +58,24 @@ function unfinishedWords(
   return [`${words}${advise({ command: datasetCommands.resume, words: 'resumes it' })}`];
 }
 
+/** The question about trajectories that were sent and not answered, if there are any. */
+function resendField(unknown: number): FieldSpec[] {
+  if (unknown === 0) return [];
+  return [
+    {
+      kind: 'choice',
+      name: 'resend',
+      label: 'Send the unknown ones again',
+      options: [
+        { value: 'no', label: 'no' },
+        { value: 'yes', label: 'yes, they may be stored twice' },
+      ],
+      initial: 'no',
+      help: 'They were sent, and the service has not said whether it has stored them.',
+    },
+  ];
+}
+
 /** Placeholder for the trajectories of the file, which are read while they are sent. */
 const example = { '…': 'each trajectory of the file, up to 100 in a request' };
 
@@ -68,6 +85,7 @@ interface ChosenFile {
   readonly path: string;
   readonly dataset: string;
   readonly agent: string | undefined;
+  readonly resendUnknown: boolean;
 }
 
 /** A file whose form is open. */
@@ -96,8 +114,7 @@ function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowPro
       wanted={isTrajectoryFile}
       onChoose={chosen => {
         const path = wholePath(chosen);
-        const mark = fingerprintAt(path);
-        const begun = trajectoryUploads.unfinished().find(record => record.path === path && record.mark === mark);
+        const begun = trajectoryUploads.unfinished().find(record => record.path === path);
         setFile({ path, begun, agents: listed });
       }}
       onClose={onClose}
@@ -110,11 +127,12 @@ function useUpload(): Action<ChosenFile, TrajectoryUpload> {
   const workbench = useWorkbench();
   const [upload] = useState(() =>
     action(
-      async (_: Service, { path, dataset, agent }: ChosenFile) => {
+      async (_: Service, { path, dataset, agent, resendUnknown }: ChosenFile) => {
         const id = trajectoryJobId({ path, dataset, agent });
         const known = workbench.jobs.get(id);
         if (known instanceof TrajectoryUpload && known.busy) return known;
-        const job = new TrajectoryUpload(id, path, dataset, { agent, records: workbench.remembered.trajectoryUploads });
+        const records = workbench.remembered.trajectoryUploads;
+        const job = new TrajectoryUpload(id, path, dataset, { agent, records, resendUnknown });
         workbench.jobs.add(job);
         // Continues whatever is on screen, and never rejects: its view shows how it ends.
         void job.run(workbench.service);
@@ -136,11 +154,12 @@ function UploadForm({ file: { path, begun, agents }, onClose }: { file: OpenedFi
       label: 'Into the dataset',
       initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
       help: begun
-        ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset continues it.`
+        ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset sends the rest.`
         : 'A new dataset is created if none has this name.',
       check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
     },
     agentField(agents, begun?.agent),
+    ...resendField(begun?.counts.unknown ?? 0),
   ]);
   return (
     <FormWindow
@@ -151,6 +170,7 @@ function UploadForm({ file: { path, begun, agents }, onClose }: { file: OpenedFi
         path,
         dataset: values['dataset']?.trim() ?? '',
         agent: values['agent']?.trim() || undefined,
+        resendUnknown: values['resend'] === 'yes',
       })}
       describe={(service, { dataset, agent }) =>
         sendTrajectories(service, {

@@ -91,33 +91,35 @@ describe('the record of a benchmark upload', () => {
 
 describe('the record of an upload of trajectories', () => {
   const mine = { path: '/f', dataset: 'mine', agent: 'a' };
-  const begun = { mark: 'm', key: 'k', size: 9 };
 
-  it('is of a file, a dataset and an agent, and has the progress of its own key', () => {
+  it('is of a file, a dataset and an agent, and of each request what is not to be sent again', () => {
     const records = new TrajectoryRecords(tablesInMemory('prod'));
     const changed = vi.fn();
     records.subscribe(changed);
-    records.begin(mine, begun);
-    const counts = { stored: 1, skipped: 2, failed: 3 };
-    records.note(mine, 'another', 1, counts);
-    expect(records.get(mine)).toEqual({
-      ...mine,
-      ...begun,
-      handled: 0,
-      counts: { stored: 0, skipped: 0, failed: 0 },
-    });
-    records.note(mine, 'k', 6, counts);
-    expect(records.get(mine)).toEqual({ ...mine, ...begun, handled: 6, counts });
+    records.begin(mine, 'r1', ['1', '2', '3', '4']);
+    expect(records.requests(mine)).toEqual([
+      { id: 'r1', key: 'r1', stored: [], skipped: [], unknown: ['1', '2', '3', '4'] },
+    ]);
+    records.settle('r1', { stored: ['1'], skipped: ['2'], unknown: ['4'] });
+    records.begin(mine, 'r2', ['5', '6']);
+    const [first] = records.requests(mine);
+    expect(first).toEqual({ id: 'r1', key: undefined, stored: ['1'], skipped: ['2'], unknown: ['4'] });
+    const counts = { stored: 1, skipped: 1, failed: 0, unknown: 3 };
+    expect(records.unfinished()).toEqual([{ ...mine, counts }]);
+    records.repeat('r1', 'another');
+    expect(records.requests(mine)[0]?.key).toBe('another');
+    records.settle('r1', { stored: ['4'], skipped: [], unknown: [] });
+    expect(records.requests(mine)[0]).toMatchObject({ key: undefined, stored: ['1', '4'], unknown: [] });
+    // All of it was rejected, or not sent.
+    records.settle('r2', { stored: [], skipped: [], unknown: [] });
+    expect(records.requests(mine).map(({ id }) => id)).toEqual(['r1']);
     for (const other of [{ path: '/g' }, { dataset: 'yours' }, { agent: 'b' }, { agent: undefined }])
-      expect(records.get({ ...mine, ...other })).toBeUndefined();
-    records.forget(mine, 'another');
-    expect(records.get(mine)?.handled).toBe(6);
-    records.forget(mine, 'k');
-    expect([records.get(mine), changed.mock.calls.length]).toEqual([undefined, 3]);
-    records.begin({ ...mine, agent: undefined }, begun);
+      expect(records.has({ ...mine, ...other })).toBe(false);
+    expect(records.has(mine)).toBe(true);
+    records.forget(mine);
+    expect([records.has(mine), changed.mock.calls.length]).toEqual([false, 3]);
+    records.begin({ ...mine, agent: undefined }, 'r3', ['1']);
     expect(records.unfinished()).toMatchObject([{ agent: undefined }]);
-    records.forget({ ...mine, agent: undefined });
-    expect(records.unfinished()).toEqual([]);
   });
 
   it('is kept for 90 days', () => {
@@ -125,11 +127,11 @@ describe('the record of an upload of trajectories', () => {
     const now = vi.spyOn(Date, 'now').mockImplementation(() => at);
     onTestFinished(() => now.mockRestore());
     const records = new TrajectoryRecords(tablesInMemory('prod'));
-    records.begin({ ...mine, path: '/old' }, begun);
+    records.begin({ ...mine, path: '/old' }, 'old', ['1']);
     at = 10 * day;
-    records.begin({ ...mine, path: '/new' }, begun);
+    records.begin({ ...mine, path: '/new' }, 'new', ['1']);
     at = 100 * day;
-    records.begin({ ...mine, path: '/now' }, begun);
+    records.begin({ ...mine, path: '/now' }, 'now', ['1']);
     expect(records.unfinished().map(({ path }) => path)).toEqual(['/now', '/new']);
   });
 });

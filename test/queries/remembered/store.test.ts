@@ -356,8 +356,8 @@ it('has no manifest and no agent of an upload that has none', () => {
   store.uploads.begin('/folder', 'bench_1');
   expect(store.uploads.get('/folder')).toEqual({ benchId: 'bench_1', phase: 'sending', manifest: undefined });
   const upload = { path: '/file', dataset: 'mine', agent: undefined };
-  store.trajectoryUploads.begin(upload, { mark: 'm', key: 'k', size: 1 });
-  expect(store.trajectoryUploads.get(upload)).toMatchObject(upload);
+  store.trajectoryUploads.begin(upload, 'r', ['1']);
+  expect(store.trajectoryUploads.unfinished()).toMatchObject([upload]);
 });
 
 it('takes nothing but a time for when something was seen', () => {

@@ -152,7 +152,9 @@ it('a benchmark was ingested already if the service says so by a code, or of a c
 it('equal trajectories are told apart by their number, or by their trace', () => {
   const occurrences = new Occurrences();
   const [plain, traced] = [{ reward: 1 }, { reward: 1, trace_id: 't' }];
-  expect([plain, plain, traced, traced].map(each => occurrences.next(each))).toEqual([1, 2, 1, 1]);
+  const found = [plain, plain, traced, traced].map(each => occurrences.next(each));
+  expect(found.map(({ number }) => number)).toEqual([1, 2, 1, 1]);
+  expect(new Set(found.map(({ id }) => id)).size).toBe(4);
 });
 
 it('of the jobs that have ended the last twenty are kept', () => {

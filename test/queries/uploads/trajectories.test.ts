@@ -5,13 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UploadCounts } from '../../../src/queries/remembered/trajectory-records.ts';
 import { type Item, lineAt, type ReadBytes, readItems } from '../../../src/queries/uploads/trajectory-file.ts';
-import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
-import {
-  AuthenticationError,
-  CapabilityMissingError,
-  RateLimitError,
-  ValidationError,
-} from '../../../src/service/errors.ts';
+import { TrajectoryUpload, type TrajectoryUploadOptions } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { CapabilityMissingError, NetworkError, RateLimitError, ValidationError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
 import { withAnswers } from '../../service/fake-service.ts';
@@ -71,7 +66,7 @@ describe('a file', () => {
     const deep = (levels: number) =>
       `{"messages":[{"role":"user","content":${'['.repeat(levels)}${']'.repeat(levels)}}]}`;
     const upload = await uploaded([line('a'), deep(985), deep(986), deep(10_000)].join('\n'), 'deep');
-    expect(upload.state.counts).toEqual({ stored: 2, skipped: 0, failed: 2 });
+    expect(upload.state.counts).toEqual({ stored: 2, skipped: 0, failed: 2, unknown: 0 });
     expect(upload.outcomes[2]?.message).toBe('It is nested deeper than 988 levels, and could not be read back.');
   });
 
@@ -138,7 +133,11 @@ describe('a file', () => {
 
   it('of which nothing can be read is not sent', async () => {
     const { state, outcomes } = await uploaded('broken\n3\n');
-    expect(state).toMatchObject({ phase: 'done', hasSent: false, counts: { stored: 0, skipped: 0, failed: 2 } });
+    expect(state).toMatchObject({
+      phase: 'done',
+      hasSent: false,
+      counts: { stored: 0, skipped: 0, failed: 2, unknown: 0 },
+    });
     expect(outcomes.map(({ line: place }) => place)).toEqual([1, 2]);
   });
 
@@ -151,11 +150,11 @@ describe('a file', () => {
   it('keeps equal trajectories, also where they fill several requests (X2)', async () => {
     const many = Array.from({ length: 900 }, () => line('equal')).join('\n');
     const counts = async (text: string) => (await uploaded(text, 'equal')).state.counts;
-    expect(await counts(many)).toEqual({ stored: 900, skipped: 0, failed: 0 });
-    expect(await counts(many)).toEqual({ stored: 0, skipped: 900, failed: 0 });
+    expect(await counts(many)).toEqual({ stored: 900, skipped: 0, failed: 0, unknown: 0 });
+    expect(await counts(many)).toEqual({ stored: 0, skipped: 900, failed: 0, unknown: 0 });
     // Written in another way it is equal too.
     const rewritten = '{"trace_id":null,"messages":[{"content":"equal","role":"user"}]}';
-    expect(await counts(`${many}\n${rewritten}`)).toEqual({ stored: 1, skipped: 900, failed: 0 });
+    expect(await counts(`${many}\n${rewritten}`)).toEqual({ stored: 1, skipped: 900, failed: 0, unknown: 0 });
   });
 
   it('says how large a trajectory is that the service does not take, and sends the others (R8)', async () => {
@@ -173,7 +172,7 @@ describe('a file', () => {
     writeFileSync(path, [...small, line('x'.repeat(10_000)), line('the last')].join('\n'));
     const upload = new TrajectoryUpload('job', path, 'large');
     await upload.run(async () => strict);
-    expect(upload.state.counts).toEqual({ stored: 61, skipped: 0, failed: 1 });
+    expect(upload.state.counts).toEqual({ stored: 61, skipped: 0, failed: 1, unknown: 0 });
     expect(upload.outcomes[60]?.message).toBe(
       'This trajectory has 9.8 KiB; the service takes trajectories of up to 2 KiB.',
     );
@@ -250,37 +249,37 @@ describe('an outcome of a service that names them differently', () => {
     [
       'whatever is neither uploaded nor skipped has failed',
       { trajectories: [{ status: 'error', failure: boom }, { status: 'skipped' }, { status: 'rejected' }] },
-      { stored: 0, skipped: 1, failed: 2 },
+      { stored: 0, skipped: 1, failed: 2, unknown: 0 },
       ['it is too long', undefined, undefined],
     ],
     [
       'a failure counts, whatever the status',
       { trajectories: [{ status: 'uploaded', failure: boom }, { status: 'uploaded' }, { failure: { code: 'odd' } }] },
-      { stored: 1, skipped: 0, failed: 2 },
+      { stored: 1, skipped: 0, failed: 2, unknown: 0 },
       ['it is too long', undefined, 'odd'],
     ],
     [
       'a failure of the batch is that of its item',
       { trajectories: [{ status: 'uploaded' }, { status: 'uploaded' }], failures: [{ ...boom, item_index: 2 }] },
-      { stored: 2, skipped: 0, failed: 1 },
+      { stored: 2, skipped: 0, failed: 1, unknown: 0 },
       [undefined, undefined, 'it is too long'],
     ],
     [
-      'one that is not mentioned has failed',
+      'one that is not mentioned is not known',
       { uploaded: 2, trajectories: [{ status: 'uploaded' }, { request_index: 2, status: 'uploaded', failure: null }] },
-      { stored: 2, skipped: 0, failed: 1 },
+      { stored: 2, skipped: 0, failed: 0, unknown: 1 },
       [undefined, 'The service did not report what happened to this one.', undefined],
     ],
     [
       'all of them are only counted',
       { uploaded: 3, skipped: 0 },
-      { stored: 3, skipped: 0, failed: 0 },
+      { stored: 3, skipped: 0, failed: 0, unknown: 0 },
       [undefined, undefined, undefined],
     ],
     [
       'a failure without words is one',
       { uploaded: 2, skipped: 0, failures: [{ item_index: 2 }] },
-      { stored: 2, skipped: 0, failed: 1 },
+      { stored: 2, skipped: 0, failed: 1, unknown: 0 },
       [undefined, undefined, undefined],
     ],
   ])('%s', async (_, answer, counts, messages) => {
@@ -293,31 +292,31 @@ describe('an outcome of a service that names them differently', () => {
   it.each<[object, UploadCounts, string[], number]>([
     [
       { uploaded: 0, skipped: 3, failures: [] },
-      { stored: 0, skipped: 3, failed: 0 },
+      { stored: 0, skipped: 3, failed: 0, unknown: 0 },
       ['skipped', 'skipped', 'skipped'],
       0,
     ],
     [
       { uploaded: 0, skipped: 2, failures: [] },
-      { stored: 0, skipped: 2, failed: 1 },
+      { stored: 0, skipped: 2, failed: 0, unknown: 1 },
       ['counted', 'counted', 'counted'],
       0,
     ],
     [
       { uploaded: 2, skipped: 1, failures: [] },
-      { stored: 2, skipped: 1, failed: 0 },
+      { stored: 2, skipped: 1, failed: 0, unknown: 0 },
       ['counted', 'counted', 'counted'],
       0,
     ],
     [
       { uploaded: 2, skipped: 3, failures: [] },
-      { stored: 2, skipped: 1, failed: 0 },
+      { stored: 2, skipped: 1, failed: 0, unknown: 0 },
       ['counted', 'counted', 'counted'],
       0,
     ],
     [
       { uploaded: 1, skipped: 0, failures: [{ item_index: 2 }] },
-      { stored: 1, skipped: 0, failed: 2 },
+      { stored: 1, skipped: 0, failed: 1, unknown: 1 },
       ['counted', 'counted', 'failed'],
       1,
     ],
@@ -341,132 +340,189 @@ describe('an outcome of a service that names them differently', () => {
 describe('an upload that is interrupted', () => {
   const lines = Array.from({ length: 250 }, (_, index) => line(`interrupted ${index}`)).join('\n');
 
-  /** A service that stores the batch and loses its answer for the given numbers. */
-  function losing(batch: number) {
-    const sent: { count: number; key: string | undefined }[] = [];
+  /** A service that stores each batch, and loses the answer to this one; it honours keys if `honoursKeys`. */
+  function losing(batch: number, honoursKeys = false) {
+    const sent: { count: number; first: unknown; key: string | undefined }[] = [];
     const lossy = withAnswers(service, {
       uploadTrajectories: async (input, options) => {
-        sent.push({ count: input.body.trajectories.length, key: options?.idempotencyKey });
+        const { trajectories } = input.body;
+        sent.push({ count: trajectories.length, first: trajectories[0]?.['messages'], key: options?.idempotencyKey });
         const answer = await service.call('uploadTrajectories', input, options);
-        if (sent.length === batch) throw new AuthenticationError('The key was revoked.', { status: 401 });
+        if (sent.length === batch) throw new NetworkError('The line is cut.', { outcomeUnknown: true });
         return answer;
       },
     });
-    return { sent, connect: async () => lossy };
+    return { sent, connect: async (): Promise<Service> => ({ ...lossy, honoursKeys }) };
+  }
+
+  /** Runs of an upload of these lines, each as a new program. */
+  function runsOf(dataset: string, text: string) {
+    const memory = remembered();
+    const path = join(folder, `${dataset}.jsonl`);
+    writeFileSync(path, text);
+    const run = async (connect: () => Promise<Service>, options: TrajectoryUploadOptions = {}) => {
+      const upload = new TrajectoryUpload('job', path, dataset, { records: memory().trajectoryUploads, ...options });
+      await upload.run(connect);
+      return upload;
+    };
+    return { path, run, records: () => memory().trajectoryUploads };
   }
 
   it('keeps equal trajectories, and stores none twice (X2)', async () => {
-    const memory = remembered();
-    const path = join(folder, 'equal.jsonl');
-    writeFileSync(path, Array.from({ length: 250 }, () => line('interrupted and equal')).join('\n'));
-    const run = async (connect: () => Promise<Service>) => {
-      const upload = new TrajectoryUpload('job', path, 'cut and equal', { records: memory().trajectoryUploads });
-      await upload.run(connect);
-      return upload.state;
-    };
+    const { path, run } = runsOf('cut and equal', Array.from({ length: 250 }, () => line('equal')).join('\n'));
     // The second batch is stored, and its answer is lost.
-    expect(await run(losing(2).connect)).toMatchObject({ phase: 'failed', counts: { stored: 100 } });
-    expect(await run(losing(0).connect)).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0 } });
-    expect(await run(losing(0).connect)).toMatchObject({ phase: 'done', counts: { stored: 0, skipped: 250 } });
+    const { phase, counts } = (await run(losing(2).connect)).state;
+    expect([phase, counts]).toEqual(['failed', { stored: 100, skipped: 0, failed: 0, unknown: 100 }]);
+    const next = await run(losing(0, true).connect);
+    expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, unknown: 0 } });
+    expect((await run(losing(0).connect)).state.counts).toMatchObject({ stored: 0, skipped: 250 });
     // Another program has no record of the upload, and other keys.
     const other = new TrajectoryUpload('job', path, 'cut and equal');
     await other.run(async () => service);
-    expect(other.state.counts).toEqual({ stored: 0, skipped: 250, failed: 0 });
+    expect(other.state.counts).toEqual({ stored: 0, skipped: 250, failed: 0, unknown: 0 });
   });
 
-  it('is continued by the next start where it was, and nothing is stored twice', async () => {
-    const memory = remembered();
-    const path = join(folder, 'interrupted.jsonl');
-    writeFileSync(path, lines);
+  it('is continued by the next start where it was, with the same request where keys are honoured (A1)', async () => {
+    const { path, run, records } = runsOf('cut', lines);
     const first = losing(2);
-    const cut = new TrajectoryUpload('job', path, 'cut', { records: memory().trajectoryUploads });
-    await cut.run(first.connect);
-    expect(cut.state).toMatchObject({ phase: 'failed', counts: { stored: 100 } });
-    expect(memory().trajectoryUploads.unfinished()).toMatchObject([{ path, dataset: 'cut', counts: { stored: 100 } }]);
-    const second = losing(0);
-    const next = new TrajectoryUpload('job', path, 'cut', { records: memory().trajectoryUploads });
-    await next.run(second.connect);
+    await run(first.connect);
+    expect(records().unfinished()).toMatchObject([{ path, dataset: 'cut', counts: { stored: 100, unknown: 100 } }]);
+    const second = losing(0, true);
+    const next = await run(second.connect);
     expect(second.sent.map(({ count }) => count)).toEqual([100, 50]);
-    // The batch whose answer was lost is sent as the same request.
-    expect(second.sent[0]?.key).toBe(first.sent[1]?.key);
-    expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, failed: 0 } });
-    expect(memory().trajectoryUploads.unfinished()).toEqual([]);
+    expect(second.sent[0]).toEqual(first.sent[1]);
+    expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, failed: 0, unknown: 0 } });
+    expect(records().unfinished()).toEqual([]);
   });
 
-  it('begins anew if the user wants it so', () => {
-    const { trajectoryUploads: records } = remembered()();
-    const upload = new TrajectoryUpload('job', '/file', 'mine', { records });
-    records.begin({ path: '/file', dataset: 'mine', agent: undefined }, { mark: 'm', key: 'k', size: 1 });
-    expect(upload.hasStarted).toBe(true);
-    upload.startOver();
-    expect(upload.hasStarted).toBe(false);
+  it('sends nothing again that may be stored, unless the user wants it (A1)', async () => {
+    const { run, records } = runsOf('held back', lines);
+    const first = losing(2);
+    await run(first.connect);
+    const second = losing(0);
+    const held = await run(second.connect);
+    expect(second.sent.map(({ count }) => count)).toEqual([50]);
+    expect(held.state).toMatchObject({ phase: 'done', counts: { stored: 150, skipped: 0, failed: 0, unknown: 100 } });
+    expect(held.outcomes.filter(({ status }) => status === 'unknown').map(({ line: place }) => place)).toEqual(
+      Array.from({ length: 100 }, (_, index) => index + 101),
+    );
+    const third = losing(0);
+    const again = await run(third.connect, { resendUnknown: true });
+    expect(third.sent).toEqual([first.sent[1]]);
+    expect(again.state.counts).toMatchObject({ stored: 250, unknown: 0 });
+    expect(records().unfinished()).toEqual([]);
   });
 
-  it('sends the same batch with the same key, whatever the service says of its agent', async () => {
-    const { trajectoryUploads: records } = remembered()();
-    const path = join(folder, 'agent.jsonl');
-    writeFileSync(path, line('of an agent'));
-    const keys: (string | undefined)[] = [];
-    const run = async (agents: readonly object[] | Error) => {
-      const upload = new TrajectoryUpload('job', path, 'agent', { agent: 'name:tutor', records });
-      const asked = withAnswers(service, {
-        listAgents: () => {
-          if (agents instanceof Error) throw agents;
-          return { items: agents, has_more: false, next_cursor: null, dropped: 0 };
-        },
-        uploadTrajectories: (_, options) => {
-          keys.push(options?.idempotencyKey);
-          throw new AuthenticationError('The key was revoked.', { status: 401 });
-        },
-      });
-      await upload.run(async () => asked);
-      return upload;
-    };
-    const overloaded = await run(new RateLimitError('Too many requests.', { status: 429 }));
-    expect(overloaded.state.error?.message).toBe('Too many requests.');
-    // Nothing was sent, so there is nothing to continue.
-    expect(overloaded.hasStarted).toBe(false);
-    expect(keys).toEqual([]);
-    await run([{ agent_id: 'a1', name: 'tutor' }]);
-    await run(new CapabilityMissingError('listAgents'));
-    expect(keys).toHaveLength(2);
-    expect(keys[1]).toBe(keys[0]);
+  it('sends only what was rejected once the rest is stored (A1)', async () => {
+    const { path, run } = runsOf('rejected', [line('a'), '{"nothing":1}', line('c')].join('\n'));
+    const first = losing(0);
+    expect((await run(first.connect)).state.counts).toEqual({ stored: 2, skipped: 0, failed: 1, unknown: 0 });
+    const second = losing(0);
+    const again = await run(second.connect);
+    expect(second.sent.map(({ count }) => count)).toEqual([1]);
+    expect(again.state.counts).toEqual({ stored: 2, skipped: 0, failed: 1, unknown: 0 });
+    // Corrected, with another line before it.
+    writeFileSync(path, [line('new'), line('a'), line('corrected'), line('c')].join('\n'));
+    const third = losing(0);
+    const corrected = await run(third.connect);
+    expect(third.sent.map(({ count }) => count)).toEqual([2]);
+    expect(corrected.state.counts).toEqual({ stored: 4, skipped: 0, failed: 0, unknown: 0 });
+    expect(corrected.hasStarted).toBe(false);
   });
 
-  it('is sent from its beginning if the file has changed since, or if some of it failed', async () => {
-    const { trajectoryUploads: records } = remembered()();
-    const path = join(folder, 'changed.jsonl');
-    writeFileSync(path, lines);
-    await new TrajectoryUpload('job', path, 'changed', { records }).run(losing(2).connect);
-    writeFileSync(path, `broken\n${lines}`);
-    const changed = losing(2);
-    const upload = new TrajectoryUpload('job', path, 'changed', { records });
-    await upload.run(changed.connect);
-    expect(changed.sent.map(({ count }) => count)).toEqual([99, 100]);
-    const again = losing(0);
-    await upload.run(again.connect);
-    expect(again.sent.map(({ count }) => count)).toEqual([99, 100, 51]);
-    expect(upload.outcomes.filter(({ failed }) => failed).map(({ line: place }) => place)).toEqual([1]);
-  });
-
-  it('leaves the record of a program that has begun with the changed file', async () => {
-    const { trajectoryUploads: records } = remembered()();
-    const path = join(folder, 'edited.jsonl');
-    writeFileSync(path, lines);
-    const upload = new TrajectoryUpload('job', path, 'edited', { records });
-    const begun = { mark: 'of the changed file', key: 'another', size: 10 };
-    let sent = 0;
-    await upload.run(async () =>
+  it('is recorded before it is sent, so that a killed program leaves it unknown (A1)', async () => {
+    const { run, records } = runsOf('killed', lines);
+    const during: unknown[] = [];
+    await run(async () =>
       withAnswers(service, {
-        uploadTrajectories: () => {
-          sent += 1;
-          if (sent === 2) records.begin({ path, dataset: 'edited', agent: undefined }, begun);
-          return { uploaded: 100 };
+        uploadTrajectories: (input, options) => {
+          during.push(records().unfinished()[0]?.counts);
+          return service.call('uploadTrajectories', input, options);
         },
       }),
     );
-    expect(upload.state.phase).toBe('done');
-    expect(records.unfinished()).toMatchObject([{ ...begun, handled: 0, counts: { stored: 0 } }]);
+    expect(during).toMatchObject([
+      { stored: 0, unknown: 100 },
+      { stored: 100, unknown: 100 },
+      { stored: 200, unknown: 50 },
+    ]);
+  });
+
+  it('is refused in another program while it runs (A1)', async () => {
+    const { run } = runsOf('at once', lines);
+    let second: TrajectoryUpload | undefined;
+    const first = await run(async () =>
+      withAnswers(service, {
+        uploadTrajectories: async (input, options) => {
+          second ??= await run(losing(0).connect);
+          return service.call('uploadTrajectories', input, options);
+        },
+      }),
+    );
+    expect(second?.state.error?.message).toContain('Another benchtop is sending');
+    expect(second?.outcomes).toEqual([]);
+    expect(first.state).toMatchObject({ phase: 'done', counts: { stored: 250 } });
+    expect((await run(losing(0).connect)).state.phase).toBe('done');
+  });
+
+  it('knows nothing of a request that is refused after it may have been stored (A1)', async () => {
+    const { run } = runsOf('refused later', [line('a'), line('b')].join('\n'));
+    await run(losing(1).connect);
+    const refusing = withAnswers(service, {
+      uploadTrajectories: () => {
+        throw new ValidationError('No.', { status: 422 });
+      },
+    });
+    const refused = await run(async () => refusing, { resendUnknown: true });
+    expect(refused.state.counts).toEqual({ stored: 0, skipped: 0, failed: 0, unknown: 2 });
+    expect(refused.failures).toBe(0);
+  });
+
+  it('sends again what is told apart by trace ids, which is stored once', async () => {
+    const traced = [1, 2].map(number => JSON.stringify({ ...JSON.parse(line('a')), trace_id: `t${number}` }));
+    const { run } = runsOf('traced', traced.join('\n'));
+    await run(losing(1).connect);
+    const next = await run(losing(0).connect);
+    expect(next.state.counts).toEqual({ stored: 2, skipped: 0, failed: 0, unknown: 0 });
+  });
+
+  it('begins anew if the user wants it so', async () => {
+    const { run, records } = runsOf('anew', lines);
+    const upload = await run(losing(2).connect);
+    expect(upload.hasStarted).toBe(true);
+    upload.startOver();
+    expect([upload.hasStarted, records().unfinished()]).toEqual([false, []]);
+  });
+
+  it('sends the same request, whatever the service says of its agent', async () => {
+    const { run, records } = runsOf('agent', line('of an agent'));
+    const keys: (string | undefined)[] = [];
+    const runWith = (agents: readonly object[] | Error) =>
+      run(
+        async () => ({
+          ...withAnswers(service, {
+            listAgents: () => {
+              if (agents instanceof Error) throw agents;
+              return { items: agents, has_more: false, next_cursor: null, dropped: 0 };
+            },
+            uploadTrajectories: (_, options) => {
+              keys.push(options?.idempotencyKey);
+              throw new NetworkError('The line is cut.', { outcomeUnknown: true });
+            },
+          }),
+          honoursKeys: true,
+        }),
+        { agent: 'name:tutor' },
+      );
+    const overloaded = await runWith(new RateLimitError('Too many requests.', { status: 429 }));
+    expect(overloaded.state.error?.message).toBe('Too many requests.');
+    // Nothing was sent, so there is nothing to continue.
+    expect(records().unfinished()).toEqual([]);
+    expect(keys).toEqual([]);
+    await runWith([{ agent_id: 'a1', name: 'tutor' }]);
+    await runWith(new CapabilityMissingError('listAgents'));
+    expect(keys).toHaveLength(2);
+    expect(keys[1]).toBe(keys[0]);
   });
 });
 
@@ -474,6 +530,6 @@ it('a file that is uploaded a second time is skipped as a whole', async () => {
   const text = `${line('twice')}\n${line('and twice')}`;
   const first = await uploaded(text, 'twice');
   const second = await uploaded(text, 'twice');
-  expect(first.state.counts).toEqual({ stored: 2, skipped: 0, failed: 0 });
-  expect(second.state.counts).toEqual({ stored: 0, skipped: 2, failed: 0 });
+  expect(first.state.counts).toEqual({ stored: 2, skipped: 0, failed: 0, unknown: 0 });
+  expect(second.state.counts).toEqual({ stored: 0, skipped: 2, failed: 0, unknown: 0 });
 });

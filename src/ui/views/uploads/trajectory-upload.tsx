@@ -2,9 +2,9 @@
 
 import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
+import { handledItems, type Outcome } from '../../../queries/uploads/trajectory-outcomes.ts';
 import {
-  handledItems,
-  type Outcome,
+  countWords,
   TrajectoryUpload,
   type TrajectoryUploadState,
 } from '../../../queries/uploads/trajectory-upload.ts';
@@ -54,14 +54,21 @@ function wordsOf({ phase, hasSent }: TrajectoryUploadState): string {
 
 function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[] {
   const { state } = job;
-  const { stored, skipped, failed } = state.counts;
+  const { unknown } = state.counts;
   return [
     theme.styles.title(truncate(clean`${job.path} into ${job.dataset}`, width)),
     wordsOf(state),
     `${progressBar(job.share, Math.max(10, Math.min(40, width - 40)), theme)}  ${counted(handledItems(state.counts), 'trajectory', 'trajectories')}  ${bytes(state.handled)} of ${bytes(state.size)}`,
-    [`${stored} stored`, `${skipped} skipped`, failed > 0 ? theme.styles.danger(`${failed} failed`) : '0 failed'].join(
-      '  ',
-    ),
+    countWords(state.counts)
+      .map((words, index) => (index >= 2 && !words.startsWith('0 ') ? theme.styles.danger(words) : words))
+      .join('  '),
+    ...(unknown > 0 && !job.busy
+      ? [
+          theme.styles.muted(
+            truncate('Unknown: sent, and not answered. Uploading the file again asks about them.', width),
+          ),
+        ]
+      : []),
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [
           theme.styles.muted(
@@ -111,7 +118,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
       { command: uploadCommands.cancel, enabled: job.busy, run: () => job.cancel() },
       {
         command: uploadCommands.discard,
-        enabled: !job.busy && job.state.phase !== 'done' && job.hasStarted,
+        enabled: !job.busy && job.hasStarted,
         run: () => {
           job.startOver();
           shell.toast({ kind: 'info', text: 'Forgotten: it cannot be resumed. The file is unchanged' });

@@ -514,7 +514,8 @@ describe('an upload that was not finished', () => {
 });
 
 describe('an upload of trajectories that was not finished', () => {
-  it('is mentioned by the next start, and its window says how much was sent', async () => {
+  /** The datasets after the second request of an upload has failed so. */
+  async function openAfter(error: Error, dataset: string) {
     const folder = mkdtempSync(join(tmpdir(), 'benchtop-upload-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'words.jsonl');
@@ -527,11 +528,11 @@ describe('an upload of trajectories that was not finished', () => {
     const failing = withAnswers(service, {
       uploadTrajectories: async (input, options) => {
         sent += 1;
-        if (sent === 2) throw new RateLimitError('Slow down.', { status: 429, requestId: 'req_1' });
+        if (sent === 2) throw error;
         return service.call('uploadTrajectories', input, options);
       },
     });
-    const cut = new TrajectoryUpload('job', path, 'cut-words', { records: memory().trajectoryUploads });
+    const cut = new TrajectoryUpload('job', path, dataset, { records: memory().trajectoryUploads });
     await cut.run(async () => failing);
     expect(cut.state).toMatchObject({ phase: 'failed', counts: { stored: 100 } });
 
@@ -552,13 +553,38 @@ describe('an upload of trajectories that was not finished', () => {
       workbench.close();
     });
     await screen.waitFor('R resumes it');
-    expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('into cut-words (100 trajectories');
+    return screen;
+  }
+
+  it('is mentioned by the next start, and its window says how much was sent', async () => {
+    const limited = new RateLimitError('Slow down.', { status: 429, requestId: 'req_1' });
+    const screen = await openAfter(limited, 'cut-words');
+    expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain('into cut-words (100 stored');
     await screen.press('R');
-    await screen.waitFor('Sent before into cut-words: 100 trajectories');
+    await screen.waitFor('Sent before into cut-words: 100 stored');
     await screen.press('enter');
     await screen.waitFor('120 stored  0 skipped  0 failed');
     await screen.press('esc');
     await screen.waitFor('DATASET');
     expect(screen.text()).not.toContain('R resumes it');
+  });
+
+  it('asks whether to send again what may be stored, and does not by itself (A1)', async () => {
+    const lost = new NetworkError('The line is cut.', { outcomeUnknown: true });
+    const screen = await openAfter(lost, 'asked-words');
+    await screen.press('R');
+    await screen.waitFor('Sent before into asked-words: 100 stored, 0 skipped, 0 failed, 20');
+    expect(screen.text()).toContain('Send the unknown ones again');
+    await screen.press('enter');
+    await screen.waitFor('all of it was sent');
+    expect(screen.text()).toContain('100 stored  0 skipped  0 failed  20 unknown');
+    await screen.press('esc');
+    await screen.waitFor('R resumes it');
+    await screen.press('R');
+    await screen.waitFor('Send the unknown ones again');
+    await screen.press('tab', 'tab', 'right');
+    await screen.waitFor('they may be stored twice');
+    await screen.press('enter');
+    await screen.waitFor('120 stored  0 skipped  0 failed');
   });
 });
