@@ -9,7 +9,7 @@ export class Pins {
   readonly #listeners = new Listeners();
   #list: readonly ResourceRef[];
   /** Whether what is stored could not be read when it had changed. */
-  #isOld: boolean | undefined;
+  #isOld = false;
 
   constructor(remembered: () => RememberedStore) {
     this.#remembered = remembered;

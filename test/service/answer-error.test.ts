@@ -1,23 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { errorOfAnswer } from '../../src/service/answer-error.ts';
 import type { CallFacts } from '../../src/service/wire-error.ts';
+import { callFacts } from './call-facts.ts';
 import { errorOf, hostileServer, json, refusal, serviceAt } from './hostile-server.ts';
 
-const facts: CallFacts = {
-  method: 'GET',
-  isWrite: false,
-  path: '/api/v1/x',
-  host: 'service.example',
-  auth: 'apiKey',
-  redact: text => text.replaceAll('the-key', '[hidden]'),
-  mayHaveHappened: false,
-  details: { operation: 'op', attempts: 1 },
-};
+const redact: CallFacts['redact'] = text => text.replaceAll('the-key', '[hidden]');
 
 function errorFor(status: number, body: unknown, more: Partial<CallFacts> = {}, headers: Record<string, string> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const parsed = typeof body === 'string' ? undefined : body;
-  return errorOfAnswer({ status, headers, text, body: parsed }, { ...facts, ...more }, 0);
+  return errorOfAnswer({ status, headers, text, body: parsed }, { ...callFacts, redact, ...more }, 0);
 }
 
 describe('the envelope decides before the status', () => {

@@ -1,25 +1,16 @@
 /** Failed connections, in words. */
 import { expect, it } from 'vitest';
 import { WireFailure } from '../../src/net/failure.ts';
-import { type CallFacts, errorOfFailure, inSeconds, outcomeOfFailure } from '../../src/service/wire-error.ts';
+import { errorOfFailure, inSeconds, outcomeOfFailure } from '../../src/service/wire-error.ts';
+import { callFacts } from './call-facts.ts';
 
-const facts: CallFacts = {
-  method: 'GET',
-  isWrite: false,
-  path: '/api/v1/x',
-  host: 'service.example',
-  auth: 'apiKey',
-  redact: text => text,
-  mayHaveHappened: false,
-  details: { operation: 'op', attempts: 1 },
-};
 const limits = { connectMs: 1, silenceMs: 1, deadlineMs: 1 };
 
 it.each(['ERR_INVALID_CHAR', 'ERR_INVALID_HTTP_TOKEN', 'ERR_HTTP_INVALID_HEADER_VALUE'])(
   '%s is said to be of a header, and not tried again',
   code => {
     const failure = new WireFailure('network', code, false);
-    expect(errorOfFailure(failure, facts, limits)).toMatchObject({
+    expect(errorOfFailure(failure, callFacts, limits)).toMatchObject({
       kind: 'request',
       message: 'A header holds characters that cannot be sent. Nothing was sent.',
     });
@@ -28,7 +19,7 @@ it.each(['ERR_INVALID_CHAR', 'ERR_INVALID_HTTP_TOKEN', 'ERR_HTTP_INVALID_HEADER_
 );
 
 it('a host that is not reached is named, with the code', () => {
-  expect(errorOfFailure(new WireFailure('network', 'EADDRNOTAVAIL', false), facts, limits).message).toMatch(
+  expect(errorOfFailure(new WireFailure('network', 'EADDRNOTAVAIL', false), callFacts, limits).message).toMatch(
     /^service\.example cannot be reached \(EADDRNOTAVAIL\)\. Nothing was sent\. Check /,
   );
 });

@@ -1,27 +1,17 @@
 /** The record of an evaluation says the same of its rewards however it has ended. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Call, ServiceContext } from '../../../src/local/server/handlers.ts';
 import { evaluationRoutes } from '../../../src/local/server/routes/evaluations.ts';
-import { Keyring } from '../../../src/local/store/keyring.ts';
-import { openStores } from '../../../src/local/store/stores.ts';
-import { newEvaluation } from '../store/memory.ts';
+import { newEvaluation, storesInMemory } from '../store/memory.ts';
 
 function world() {
-  const folder = mkdtempSync(join(tmpdir(), 'benchtop-records-'));
-  const stores = openStores(folder, new Keyring(new Uint8Array(32)));
-  onTestFinished(() => {
-    stores.database.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const { stores, organizationId } = storesInMemory();
   const { benchmarks, evaluations } = stores;
   const tasks = ['a', 'b', 'c', 'd'].map(name => ({ name, input_messages: [{ role: 'user', content: name }] }));
-  const bench_id = benchmarks.ingest('org_1', { name: 'b', tasks });
-  const { eval_run_id } = evaluations.create('org_1', { ...newEvaluation, bench_id, total_rollouts: 4 });
+  const bench_id = benchmarks.ingest(organizationId, { name: 'b', tasks });
+  const { eval_run_id } = evaluations.create(organizationId, { ...newEvaluation, bench_id, total_rollouts: 4 });
   const routes = evaluationRoutes({ ...stores, engine: { wake: () => {} } } as unknown as ServiceContext);
-  const call = { organizationId: 'org_1', params: { bench_id, eval_run_id } } as unknown as Call;
+  const call = { organizationId, params: { bench_id, eval_run_id } } as unknown as Call;
   const answer = (name: 'listEvalRuns' | 'getEvalRun' | 'getEvalProgress') => routes[name]?.(call as never);
   const record = (task_id: string, reward: number | null) =>
     evaluations.record(eval_run_id, [

@@ -15,6 +15,7 @@ import { openStores, type Stores, sweepFiles } from '../../../src/local/store/st
 import type { HeldOut } from '../../../src/local/store/training.ts';
 import { writeDurably } from '../../../src/local/store/weight-files.ts';
 import { observeWrites } from '../../../tools/rig/disk.ts';
+import { newDeployment } from './memory.ts';
 
 const keyring = new Keyring(new Uint8Array(32));
 const worker = new WorkerThread({ name: 'unused' });
@@ -54,14 +55,7 @@ const run = { display_name: 'r', base_model_slug: 'benchtop/tutor-base', parent_
 const start = { ...run, bench_id: 'bench_base', options: {}, ignored_options: [], warnings: [] };
 const evaluation = { ...start, training_run_id: null, step: null, split: 'test', total_rollouts: 2 };
 const training = { ...start, total_steps: 2, created_by: 'me' };
-const deployment = {
-  checkpoint_id: 'ckpt_base',
-  model_slug: 'm',
-  role: 'production',
-  output_speed: 'normal',
-  expected_concurrency: 'low',
-  created_by: 'me',
-} as const;
+const deployment = { ...newDeployment, checkpoint_id: 'ckpt_base' };
 const failure = { type: 'api_error', code: 'internal_error', message: 'it failed', context: {} } as const;
 const heldOut: HeldOut = {
   split: 'validation',
