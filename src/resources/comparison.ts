@@ -120,7 +120,7 @@ export function taskMeanWords(run: TaskMean): string {
 
 /** `95%`, with the method if it is not the usual one. */
 export function intervalLabel({ confidence, method }: Interval): string {
-  const percent = `${Number((confidence * 100).toFixed(2))}%`;
+  const percent = `${Number((confidence * 100).toPrecision(15))}%`;
   return method === 't' ? `${percent} by Student's t` : percent;
 }
 

@@ -62,13 +62,20 @@ export function difference(value: Maybe): string {
   return value > 0 ? `+${significant(value)}` : significant(value);
 }
 
-function significant(value: number): string {
+/** A difference with as many digits as it takes until something holds of the number that is shown: `+0.3196`. */
+export function differenceUntil(value: number, holds: (shown: number) => boolean): string {
+  let digits = 3;
+  while (digits < 17 && !holds(Number(significant(value, digits)))) digits += 1;
+  return `${value > 0 ? '+' : ''}${significant(value, digits)}`;
+}
+
+function significant(value: number, digits: number = 3): string {
   if (value === 0) return '0';
   if (!Number.isFinite(value)) return infinite(value);
   const size = Math.abs(value);
-  if (size < 0.001 || size >= 999_999.5) return value.toExponential(2).replace('e+', 'e');
-  if (size >= 999.5) return value.toFixed(0);
-  return value.toPrecision(3);
+  if (size < 0.001 || size >= 999_999.5) return value.toExponential(digits - 1).replace('e+', 'e');
+  if (size >= 999.5) return value.toFixed(digits - 3);
+  return value.toPrecision(digits);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Two runs, task by task: the means, the paired difference with its interval, and which of them is better. */
-import { counted, difference } from '../../text/numbers.ts';
+import { counted, differenceUntil } from '../../text/numbers.ts';
 import { type OfBoth, sides } from '../../text/sides.ts';
 import { mean, withoutRounding } from '../../text/statistics.ts';
 import {
@@ -89,7 +89,7 @@ export function summariseComparison(
     { ...fresh, end: 'complete' },
   ];
   const ignored = [means.base, means.new].filter(run => missingOf(run, options) === 'ignore');
-  const isWhole = withoutReward(means.base) + withoutReward(means.new) === 0;
+  const isWhole = !sides.some(side => lacks(means[side]));
   const situation: Situation = {
     evidence,
     // The verdict that the present rewards alone would give.
@@ -129,6 +129,7 @@ export function ofSameRun(compared: ComparedRuns): ComparedRuns {
 }
 
 const withoutReward = ({ rollouts, rated }: TaskMean): number => rollouts - rated;
+const lacks = (run: TaskMean): boolean => withoutReward(run) > 0 || run.unlisted > 0;
 
 interface Situation {
   readonly evidence: Evidence;
@@ -173,11 +174,17 @@ function equalWords(evidence: Evidence, equalWithin: number): string {
 
 const notSaid = 'the service does not say that both runs have ended';
 
-function ignoredWords({ ignored, means }: Situation): string {
-  if (ignored === 0) return '';
+function ignoredWords(situation: Situation): string {
+  const { ignored, means } = situation;
+  const unlisted = ignoresTasks(situation) ? 'tasks that one of the runs does not list' : '';
+  if (ignored === 0) return unlisted && `ignoring ${unlisted}`;
   const orTask = sides.some(name => means[name].nameless > 0) ? ' or a task that can be read' : '';
-  return `ignoring ${counted(ignored, 'rollout')} without a reward${orTask}`;
+  const rollouts = `${counted(ignored, 'rollout')} without a reward${orTask}`;
+  return `ignoring ${[rollouts, unlisted].filter(Boolean).join(' and ')}`;
 }
+
+const ignoresTasks = ({ means, options }: Situation): boolean =>
+  sides.some(side => means[side].unlisted > 0 && missingOf(means[side], options) === 'ignore');
 
 function verdictOf(situation: Situation): Verdict {
   const verdict = plainVerdict(situation);
@@ -189,15 +196,12 @@ function verdictOf(situation: Situation): Verdict {
 }
 
 function plainVerdict(situation: Situation): Verdict {
-  const { evidence, ignoring, pairs, options } = situation;
+  const { evidence, ignoring, options } = situation;
   const { equalWithin } = options;
   const kind = shown(evidence, equalWithin, 1);
   if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}` };
   if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
-  const reason =
-    pairs === 0
-      ? nothingInBoth
-      : whyNot(situation, shown(ignoring, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
+  const reason = whyNot(situation, shown(ignoring, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
   const { words, ...more } =
     reason === undefined
       ? moreOf(situation, times => shown(evidence, equalWithin, times) !== 'undecided')
@@ -215,13 +219,13 @@ const nothingInBoth = 'no task has a reward in both runs';
 function whyNot({ evidence, means, options }: Situation, could?: string): string | undefined {
   if (evidence.reason === 'nothing') return nothingInBoth;
   if (evidence.reason === 'outside')
-    return `rewards lie outside of ${options.range.join('..')}, their range is not known`;
+    return `rewards lie outside of ${options.range.join('..')}; --reward-range or the setting compare.rewardRange gives their range`;
   if (evidence.reason === 'open') {
     const side = sides.find(name => means[name].isOpen) ?? 'new';
     return `the ${side} run ${endWords[means[side].end]}, and the service does not say how many rewards are missing`;
   }
   const missing = sides
-    .filter(name => withoutReward(means[name]) > 0 && missingOf(means[name], options) === 'bound')
+    .filter(name => lacks(means[name]) && missingOf(means[name], options) === 'bound')
     .map(name => missingWords(name, means[name]))
     .join(' and ');
   if (missing === '') return undefined;
@@ -237,7 +241,9 @@ function missingWords(side: string, run: TaskMean): string {
     { count: run.nameless, words: `${run.nameless === 1 ? 'names' : 'name'} no task that can be read` },
   ].filter(({ count }) => count > 0);
   const all = ` of ${counted(run.rollouts, 'rollout')} of the ${side} run`;
-  return parts.map(({ count, words }, index) => `${count}${index === 0 ? all : ''} ${words}`).join(' and ');
+  const rollouts = parts.map(({ count, words }, index) => `${count}${index === 0 ? all : ''} ${words}`);
+  const unlisted = run.unlisted > 0 ? [`the ${side} run lists no rollout of ${counted(run.unlisted, 'task')}`] : [];
+  return [...rollouts, ...unlisted].join(' and ');
 }
 
 const endWords: Readonly<Record<RunEnd, string>> = {
@@ -279,7 +285,14 @@ function gateOf(situation: Situation, least: number): Gate {
   return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };
 }
 
-const openWords = (least: number): string => `undecided whether the difference is at least ${difference(least)}`;
+/** The lowest allowed difference as it was given. */
+const leastWords = (least: number): string => differenceUntil(least, shown => shown === least);
+
+/** A limit of the interval, on the side of the lowest allowed difference on which it is. */
+const limitWords = (limit: number, least: number): string =>
+  differenceUntil(limit, shown => Math.sign(shown - least) === Math.sign(limit - least));
+
+const openWords = (least: number): string => `undecided whether the difference is at least ${leastWords(least)}`;
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
@@ -291,14 +304,30 @@ function plainGate(
   const open = openWords(least);
   if (interval === undefined || evidence.reason !== undefined)
     return { outcome: 'undecided', sentences: [`${open}: ${whyNot(situation) ?? nothingInBoth}`] };
-  const between = `between ${difference(interval.low)} and ${difference(interval.high)}`;
-  const known = [`the difference is ${between}`, `required: at least ${difference(least)}`];
+  const between = `between ${limitWords(interval.low, least)} and ${limitWords(interval.high, least)}`;
+  const known = [`the difference is ${between}`, `required: at least ${leastWords(least)}`];
   if (interval.low >= least) return { outcome: 'passed', sentences: ['passed', ...known] };
   if (interval.high < least) return { outcome: 'failed', sentences: ['too low', ...known] };
   const isDecided = (data: Evidence, times: number): boolean =>
     data.shows('above', least, times) || data.shows('below', least, times);
-  const reason = whyNot(situation, isDecided(ignoring, 1) ? 'decide it' : undefined);
-  const more = reason === undefined ? moreOf(situation, times => isDecided(evidence, times)) : { words: reason };
-  const decides = more.moreTasks === undefined ? more.words : `${more.words} would decide it`;
-  return { outcome: 'undecided', sentences: [`${open}: it is ${between}`, decides] };
+  const undecided = (...decides: readonly string[]) =>
+    ({ outcome: 'undecided', sentences: [`${open}: it is ${between}`, ...decides] }) as const;
+  const reason = whyNot(situation);
+  if (reason !== undefined) return undecided(reason, isDecided(ignoring, 1) ? withoutThese(situation) : '');
+  const { words, moreTasks } = moreOf(situation, times => isDecided(evidence, times));
+  return undecided(moreTasks === undefined ? marginWords(situation, interval.low) : `${words} would decide it`);
+}
+
+/** What the missing rewards could change, and the flag that leaves them out: not those that are to come. */
+const withoutThese = ({ means }: Situation): string =>
+  sides.some(side => lacks(means[side]) && means[side].end === 'running')
+    ? 'these could decide it'
+    : 'without these it would be decided: --missing ignore';
+
+/** What passes where more tasks like the present ones would not. */
+function marginWords({ options: { range }, mayGoOn }: Situation, low: number): string {
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
+  const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));
+  if (mayGoOn || !(margin > range[0] - range[1])) return '';
+  return `more tasks like these would not decide it; a difference that may be lost would: --fail-below ${margin} passes`;
 }

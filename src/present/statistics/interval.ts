@@ -44,7 +44,7 @@ export interface Interval {
 export interface Evidence {
   readonly interval: () => Interval | undefined;
   /**
-   * Why it shows nothing: there is no reward, one is outside the range, or an unknown number of rewards is missing.
+   * Why it shows nothing: no task has a reward in every run, one is outside the range, or an unknown number of rewards is missing.
    */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
   /**
@@ -64,7 +64,8 @@ export interface Evidence {
 export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
   const { confidence, range } = options;
   const given = runs.filter(run => run !== undefined);
-  if (!given.every(({ tasks }) => tasks.some(rewards => rated(rewards).length > 0))) return none('nothing');
+  const isRated = (index: number): boolean => given.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);
+  if (!runs[0].tasks.some((_, index) => isRated(index))) return none('nothing');
   if (given.some(run => isOpen(run) && missingOf(run, options) === 'bound')) return none('open');
   const values = filled(runs, options);
   if (values.low.size === 0) return none('nothing');

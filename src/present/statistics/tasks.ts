@@ -201,6 +201,8 @@ export interface TaskMean {
   /** Rollouts with a reward, and all that should have one. */
   readonly rated: number;
   readonly rollouts: number;
+  /** Tasks of the other run that it does not list, and perhaps was never given: the service does not say. */
+  readonly unlisted: number;
   /** Of those without a reward here, the ones that name no task that can be read. */
   readonly nameless: number;
   /** The lowest and the highest mean that the missing rewards allow; undefined if none is missing. */
@@ -212,22 +214,23 @@ export interface TaskMean {
 
 export function taskMean(run: RunTasks, range: Range): TaskMean {
   const { tasks, end } = run;
-  const total = totalOf(run) ?? 0;
+  const total = totalOf(run);
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
   const count = lengthOf(tasks.map(rated));
-  // A task without a listed rollout lacks at least one.
-  const plan = planOf(run);
-  const empty = plan.isWhole ? 0 : tasks.filter(({ length }) => length === 0).length;
-  const rollouts = Math.max(total, lengthOf(tasks) + empty);
+  const given = tasks.filter(({ length }) => length > 0);
+  const rollouts = Math.max(total ?? 0, lengthOf(tasks));
   const open = isOpen(run);
+  // Without a total, nothing says that it was ever given the other tasks.
+  const bounds = () => meanBounds(total === undefined ? { ...run, tasks: given } : run, range);
   return {
     mean: mean(means),
     tasks: means.length,
-    allTasks: plan.tasks,
+    allTasks: planOf(run).tasks,
     rated: count,
     rollouts,
+    unlisted: total === undefined ? tasks.length - given.length : 0,
     nameless: Math.min(run.nameless ?? 0, rollouts - count),
-    bounds: count === rollouts || open || isOutside([run], range) ? undefined : meanBounds(run, range),
+    bounds: count === rollouts || open || isOutside([run], range) ? undefined : bounds(),
     end,
     isOpen: open,
   };

@@ -126,6 +126,75 @@ it('a comparison says of each run that its tasks may have chosen it, also to who
   expect(summariseComparison(base, base).caution).toBe('');
 });
 
+describe('the words of the gate', () => {
+  it('round no number to the other side of what is required, nor to it', () => {
+    const { interval, gate } = compared(times(28, 0), times(28, 1));
+    const { low = 0 } = interval ?? {};
+    for (const least of [low + 1e-4, low - 1e-4, low + 1e-9, 0.3196]) {
+      const { words } = gate(least);
+      const [from = 0, , last = 0] =
+        words
+          .replace(/^Undecided [^:]*/, '')
+          .match(/[+-][\d.]+\d/g)
+          ?.map(Number) ?? [];
+      expect(words).toContain(`at least +${least}`);
+      expect(Math.sign(from - least)).toBe(Math.sign(low - least));
+      if (words.startsWith('Passed')) expect(last).toBe(least);
+    }
+  });
+
+  it('say what passes where more tasks would decide nothing, and it does', () => {
+    const same = compared(times(28, 0.5), times(28, 0.5));
+    const [, margin = '0'] =
+      /More tasks like these would not .* --fail-below (-0\.\d+) passes\.$/.exec(same.gate(0).words) ?? [];
+    expect([same.gate(Number(margin)).outcome, same.gate(Number(margin) + 0.011).outcome]).toEqual([
+      'passed',
+      'undecided',
+    ]);
+    expect(compared([0.5], [0.5]).gate(0).words).not.toContain('--fail-below -1');
+  });
+
+  it('name the flag that leaves out what has no reward, where that would decide it', () => {
+    const close = [...times(8, 1), ...times(14, 0), ...times(6, [undefined])];
+    const base = [...times(22, 0), ...times(6, 1)];
+    const flag = 'Without these it would be decided: --missing ignore.';
+    expect(compared(base, close).gate(0).words).toContain(`6 of 28 rollouts of the new run have no reward. ${flag}`);
+    expect(compared(base, close, { missing: 'ignore' }).gate(0).outcome).toBe('passed');
+  });
+});
+
+describe('tasks that a run does not list', () => {
+  it('are no rollouts without a reward, where the service does not say how many there are', () => {
+    const [base, fresh] = [
+      [...times(40, 0.5), ...times(20, [])],
+      [...times(20, []), ...times(40, 0.5)],
+    ];
+    const half = compared(base, fresh, { end: 'unsaid', ended: true });
+    expect([half.base, half.new]).toMatchObject(
+      Array(2).fill({ rated: 40, rollouts: 40, tasks: 40, unlisted: 20, bounds: undefined }),
+    );
+    expect(half.verdict.words).toBe(
+      'undecided: the base run lists no rollout of 20 tasks and the new run lists no rollout of 20 tasks',
+    );
+    expect(compared(base, fresh, { missing: 'ignore' }).verdict.words).toMatch(
+      /, ignoring tasks that one of the runs does not list$/,
+    );
+    expect(compared(base, [[undefined], ...fresh.slice(1)], { end: 'unsaid', ended: true }).new).toMatchObject({
+      rollouts: 41,
+      bounds: [expect.closeTo(20 / 41), expect.closeTo(21 / 41)],
+    });
+  });
+
+  it('leave one reason where no task is in both', () => {
+    const none = compared([...times(5, 1), ...times(5, [])], [...times(5, []), ...times(5, 1)], {
+      end: 'unsaid',
+      ended: true,
+    });
+    expect([none.interval, none.verdict.words]).toEqual([undefined, 'undecided: no task has a reward in both runs']);
+    expect(none.gate(0).words).toMatch(/: no task has a reward in both runs\.$/);
+  });
+});
+
 describe('what would decide it', () => {
   it('is more tasks, however many rollouts each of them has', () => {
     const one = compared(times(4, 0), times(4, 1)).verdict;
@@ -314,7 +383,9 @@ describe('rewards outside of the range', () => {
   it('have no interval if there are few, and say why', () => {
     const { interval, verdict, gate } = compared(spread(28), spread(28).toReversed());
     expect(interval).toBeUndefined();
-    expect(verdict.words).toBe('undecided: rewards lie outside of 0..1, their range is not known');
+    expect(verdict.words).toBe(
+      'undecided: rewards lie outside of 0..1; --reward-range or the setting compare.rewardRange gives their range',
+    );
     expect(gate(0)).toMatchObject({ outcome: 'undecided' });
   });
 
@@ -328,7 +399,9 @@ describe('rewards outside of the range', () => {
 
   it('decide nothing by a t interval: a rare reward may be of any size', () => {
     const { verdict, gate } = compared(Array(300).fill(0), spread(300));
-    expect(verdict.words).toBe('undecided: rewards lie outside of 0..1, their range is not known');
+    expect(verdict.words).toBe(
+      'undecided: rewards lie outside of 0..1; --reward-range or the setting compare.rewardRange gives their range',
+    );
     expect(gate(0).outcome).toBe('undecided');
   });
 
@@ -368,7 +441,7 @@ describe('the gate', () => {
     });
     const lacking = compared(times(28, 0), [...times(20, 0.5), ...times(8, [undefined])]);
     expect(lacking.gate(0.2).words).toMatch(
-      /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 rollouts of the new run have no reward, which could decide it\.$/,
+      /^Undecided whether the difference is at least \+0\.200: it is .*\. 8 of 28 rollouts of the new run have no reward\. Without these it would be decided: --missing ignore\.$/,
     );
     expect(compared([], []).gate(0).words).toBe(
       'Undecided whether the difference is at least 0: no task has a reward in both runs.',

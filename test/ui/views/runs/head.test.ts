@@ -9,6 +9,7 @@ import {
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
 import { RememberedStore } from '../../../../src/queries/remembered/store.ts';
+import { intervalLabel } from '../../../../src/resources/comparison.ts';
 import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
 import { certaintyWords, type RunMean, runMeanOf } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, runFacts, runs, summariseRewards } from '../../../../src/resources/runs.ts';
@@ -143,6 +144,15 @@ describe('the interval', () => {
 
   it('counts tasks, not rollouts (V44)', () => {
     expect(certainty('completed', rewardsOf(1, 1, 1, 1))).toBe('95% between 0.0250 and 1.00 by 1 task');
+  });
+
+  it('says its confidence as it is', () => {
+    const interval = { low: 0, high: 1, method: 'gaffke' } as const;
+    expect([0.95, 0.9999999, 0.57].map(confidence => intervalLabel({ ...interval, confidence }))).toEqual([
+      '95%',
+      '99.99999%',
+      '57%',
+    ]);
   });
 
   it('says what missing rewards could change (R1)', () => {
