@@ -76,12 +76,15 @@ export const equivalents: readonly Equivalent[] = [
     after: 'true',
     reason: 'Spares the segmenter: both ways wrap such a text in the same way.',
   },
-  {
+  ...[
+    ['index < width', 'index <= width'],
+    ['token < logits.length', 'token <= logits.length'],
+  ].map(([before = '', after = '']) => ({
     file: 'src/local/model/network.ts',
-    before: 'index < width',
-    after: 'index <= width',
+    before,
+    after,
     reason: 'What is read beyond the end counts as 0, and what is written beyond the end of a typed array is dropped.',
-  },
+  })),
   {
     file: 'src/net/agents.ts',
     before: 'added.length > 0',

@@ -97,7 +97,11 @@ describe('a job', () => {
     timed();
     const job = new Work('a');
     const told: string[] = [];
-    job.subscribe(() => told.push(job.state.phase));
+    const busy: boolean[] = [];
+    job.subscribe(() => {
+      told.push(job.state.phase);
+      busy.push(job.busy);
+    });
     for (const phase of ['1', '2', '3']) job.say(phase);
     await vi.advanceTimersByTimeAsync(99);
     expect(told).toEqual([]);
@@ -107,6 +111,15 @@ describe('a job', () => {
     job.say('4');
     await vi.advanceTimersByTimeAsync(100);
     expect(told).toEqual(['3', '4']);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const run = new Work('b', () => promise);
+    run.subscribe(() => busy.push(run.busy));
+    const ended = run.run(async () => service);
+    await vi.advanceTimersByTimeAsync(100);
+    resolve();
+    await ended;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(busy).toEqual([false, false, true, false]);
   });
 });
 
