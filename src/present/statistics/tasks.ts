@@ -245,8 +245,52 @@ function meanBounds(run: RunTasks, range: Range): Bounds {
     const average = mean(values) ?? 0;
     return [average * share + range[0] * (1 - share), average * share + range[1] * (1 - share)];
   }
+  if (plan.loose > 0 && plan.loose * run.tasks.length <= mostPlaced) {
+    const filledWith = (fill: number, sign: 1 | -1): ListedTask[] =>
+      run.tasks.map(rewards => {
+        const all = rewards.length === 0 ? [fill] : rewards.map(reward => reward ?? fill);
+        return { sum: all.reduce((sum, value) => sum + sign * value, 0), count: all.length };
+      });
+    return [
+      leastMean(filledWith(range[0], 1), plan.loose, range[0]),
+      -leastMean(filledWith(range[1], -1), plan.loose, -range[1]),
+    ];
+  }
   const { low, high } = filled([run], { missing: 'bound', range });
   return [tallyMean(low), tallyMean(high)];
+}
+
+/** A task's rollouts that are listed, with the sum of their rewards. */
+interface ListedTask {
+  readonly sum: number;
+  readonly count: number;
+}
+
+/** Loose rollouts times tasks: of more, each loose rollout is taken to be worth its whole task, which is sound and wider. */
+const mostPlaced = 100_000;
+
+/**
+ * The least mean of tasks that `loose` rollouts allow, each of one of these tasks or of another, and worth `fill`, which no
+ * reward is below. Those of these tasks are placed one by one where they lower the sum most: another one of the same task
+ * lowers it less, so that no other order ends lower.
+ */
+function leastMean(tasks: readonly ListedTask[], loose: number, fill: number): number {
+  const placed = tasks.map(task => ({ ...task }));
+  const meanOf = ({ sum, count }: ListedTask): number => sum / count;
+  const dropOf = (task: ListedTask): number => meanOf(task) - (task.sum + fill) / (task.count + 1);
+  let sum = placed.reduce((all, task) => all + meanOf(task), 0);
+  let least = Number.POSITIVE_INFINITY;
+  for (let here = 0; here <= loose; here++) {
+    const others = loose - here;
+    least = Math.min(least, (sum + others * fill) / (tasks.length + others));
+    const [first] = placed;
+    if (first === undefined) break;
+    const next = placed.reduce((most, task) => (dropOf(task) > dropOf(most) ? task : most), first);
+    sum -= dropOf(next);
+    next.sum += fill;
+    next.count += 1;
+  }
+  return least;
 }
 
 /** Whether a reward is outside of the range. */
