@@ -274,7 +274,7 @@ class Lines {
 /** The kind to follow a row as, if it can be running. */
 function followable(resource: Resource, row: object): ResourceRef | undefined {
   const ref = refOf(resource, row);
-  return resource.watch?.running ? ref : undefined;
+  return resource.watch?.runs ? ref : undefined;
 }
 
 /** A row in words: the columns that are not empty. */

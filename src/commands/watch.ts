@@ -33,7 +33,7 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   const isAsked = (resource: Resource | undefined): boolean => only === undefined || resource === only;
   const pinned = memory.pinned() ?? [];
   const pins = pinned.filter(({ kind }) => resourceOfKind(kind)?.watch && isAsked(resourceOfKind(kind)));
-  const lists = resources.filter(isAsked).flatMap(({ watch }) => watch?.running ?? []);
+  const lists = resources.filter(isAsked).flatMap(({ watch, list }) => (watch?.runs ? list({}) : []));
   const rows = (await Promise.all(lists.map(listed))).flat();
   const others = rows.filter(({ ref }) => !pins.some(({ kind, id }) => kind === ref.kind && id === ref.id));
   const refsOf = (found: typeof rows): ResourceRef[] => found.map(({ ref }) => ref);
@@ -46,7 +46,7 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
   };
 
   async function listed(source: ListSource<object>) {
-    const page = await readListed(source, { ...context, query: {} });
+    const page = await readListed(source, { ...context, query: {}, isFollowed: true });
     rememberRows(memory, source, page.items);
     return page.items.flatMap(row => {
       const { kind, id, label, status, endTime } = source.observes?.(row) ?? {};
@@ -127,7 +127,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     const [word] = args;
     // A kind alone means every running one.
     const kind =
-      args.length > 1 ? undefined : resources.find(each => each.watch?.running && each.names.includes(word ?? ''));
+      args.length > 1 ? undefined : resources.find(each => each.watch?.runs && each.names.includes(word ?? ''));
     const { refs, unsaid }: Running =
       args.length > 0 && !kind
         ? { refs: await refsNamed(args, context), unsaid: [] }

@@ -37,9 +37,7 @@ export function resourceOfKind(kind: string): Resource | undefined {
 
 /** The kinds whose statuses are tracked. */
 export const kinds: Kinds = new Map(
-  resources.flatMap(({ kind, watch }) =>
-    kind === undefined || !watch ? [] : [[kind, { ...watch, runs: watch.running !== undefined }]],
-  ),
+  resources.flatMap(({ kind, watch }) => (kind === undefined || !watch ? [] : [[kind, watch]])),
 );
 
 /** The action of a resource that a command performs. */

@@ -26,7 +26,7 @@ export interface CountedList {
 
 export const countedLists: readonly CountedList[] = resources
   .filter(({ needs }) => needs === undefined)
-  .map(resource => ({ resource, source: resource.list({}), runs: resource.watch?.running !== undefined }));
+  .map(resource => ({ resource, source: resource.list({}), runs: resource.watch?.runs === true }));
 
 /**
  * A count is read again after so many intervals of what is visible; more seldom where nothing runs, and a list that takes

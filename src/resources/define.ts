@@ -81,7 +81,7 @@ export interface ResourceOf<Row> {
   /** The statuses that are known; a service may have others. */
   readonly statuses?: readonly string[];
   /** How it is watched, if not only by its status. */
-  readonly watch?: Watching<Row>;
+  readonly watch?: Watching;
   /** The actions on its rows, in the order of the screen. */
   readonly actions?: ActionTable<Row>;
   /** Commands of its views that need no row. */

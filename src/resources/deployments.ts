@@ -210,7 +210,7 @@ export const deployments = defineResource<Deployment>({
   commands: deploymentCommands,
   watch: {
     status: id => [deploymentQuery(id)],
-    running: deploymentList,
+    runs: true,
     shownIn: id => [deploymentKeys.list, deploymentKeys.one(id), deploymentKeys.summary],
   },
   emptyAdvice: { command: deploymentCommands.deploy, words: 'on a training run deploys its last checkpoint' },

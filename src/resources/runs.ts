@@ -305,7 +305,7 @@ export const runs = defineResource<EvalRun>({
     countsDone: true,
     details: id => [evalRunQuery(id)],
     progressNames: { done: 'terminal_rollouts', total: 'total_rollouts', mean: 'mean' },
-    running: everyRun,
+    runs: true,
     endsForGood: true,
     shownIn: id => [
       evaluationKeys.everyRun,

@@ -282,7 +282,7 @@ export const training = defineResource<TrainingRun>({
     countsDone: true,
     details: id => [trainingRunQuery(id)],
     measures: id => [trainerRewardsQuery(id, false), heldOutRewardsQuery(id, false)],
-    running: everyTrainingRun,
+    runs: true,
     endsForGood: true,
     recordsProgress: true,
     progressNames: { done: 'completed_steps', total: 'total_steps', mean: 'trainer_reward' },

@@ -1,14 +1,13 @@
 /** How a kind of resource is watched: through the queries of its views, so that answers are shared. */
 
 import type { Kind } from '../queries/kinds.ts';
-import type { ListSource } from '../queries/lists/list.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { AnyQuery } from '../queries/use-live.ts';
 import type { Workbench } from '../queries/workbench.tsx';
 import { isNotOffered } from '../service/errors.ts';
 
 /** How a resource is watched. */
-export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
+export interface Watching extends Kind {
   /** Queries that say the status, each a fallback for the one before. */
   readonly status: (id: string) => readonly AnyQuery[];
   /** Their answers say how much of it is done: one that does not, such as that of a list, is no read of its progress. */
@@ -28,8 +27,6 @@ export interface Watching<Row = object> extends Omit<Kind, 'runs'> {
     /** @throws ServiceError */
     readonly read: (id: string, context: QueryContext) => Promise<readonly string[]>;
   };
-  /** The list of running resources, which are watched without a pin. */
-  readonly running?: ListSource<Row>;
   /** Keys of queries whose data changes with its end. */
   readonly shownIn?: (id: string) => readonly (readonly unknown[])[];
 }
