@@ -16,17 +16,18 @@ import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
 import { inParallel } from '../text/in-parallel.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { type CountedList, countedLists, intervalsOf, isOpening, mostRows } from './counts.ts';
-import { type WatchedResource, watchedKnown, watchedOf } from './watch.ts';
+import { type WatchedResource, watchedKnown } from './watch.ts';
 import { offered } from './watching.ts';
 
 const followingKey = ['following'];
 const watchKey = ['watch'];
 
-/** The time in which the requests are counted, in intervals of what has the focus, and how many it may see. */
+/** So many intervals of what has the focus, a minute by default, may see so many requests for what no view polls. */
 const windowIntervals = 30;
 const mostInWindow = 60;
-/** How many a round may begin with something that was never read. */
-const mostAtOnce = 10;
+/** The same while something was never read, and how many of them in a round. */
+const firstInWindow = 120;
+const firstAtOnce = 10;
 /**
  * The time between two reads of one of `count` resources, as a share of the interval of what has the focus: 40 of them
  * take 40 requests a minute, which leaves 20 of the 60 that one host is to get for lists and curves.
@@ -36,6 +37,8 @@ const turnShare = 0.75;
 const curveTurns = 4;
 /** A round that is slightly early counts as on time; otherwise what it reads would be late by a whole round. */
 const earlyShare = 0.3;
+
+const windowMs = ({ focusedMs }: PollIntervals): number => windowIntervals * focusedMs;
 
 /** Milliseconds between two reads of one of `count` resources. */
 export function turnMs(count: number, roundMs: number, { focusedMs }: PollIntervals): number {
@@ -48,8 +51,6 @@ export interface Turn {
   readonly queries: readonly AnyQuery[];
   /** Epoch milliseconds; 0 for at once. */
   readonly dueAt: number;
-  /** When it was last requested, in epoch milliseconds; 0 for never. */
-  readonly askedAt: number;
   /** It follows everything that has a status to tell. */
   readonly isDetail?: boolean;
 }
@@ -60,20 +61,29 @@ export interface Round {
   /** Milliseconds from one round to the next. */
   readonly roundMs: number;
   readonly poll: PollIntervals;
+  /** How many requests there have been in the last of these windows. */
+  readonly spent: number;
   /** Polling is paused, so the user has asked for it. */
   readonly byHand?: boolean;
 }
 
-/** What this round reads: what is longest due first, and no more at once than follow each other evenly. */
-export function inTurn<Each extends Turn>(turns: readonly Each[], { now, roundMs, poll, byHand }: Round): Each[] {
-  const windowMs = windowIntervals * poll.focusedMs;
-  const recent = turns.filter(({ askedAt }) => askedAt > now - windowMs).length;
+/**
+ * What this round reads: what is longest due first, of what was read before no more than follow each other evenly, and in
+ * all no more than the window has left.
+ */
+export function inTurn<Each extends Turn>(
+  turns: readonly Each[],
+  { now, roundMs, poll, spent, byHand }: Round,
+): Each[] {
+  const isUnread = ({ dueAt }: Turn): boolean => dueAt === 0;
   const due = turns
     .filter(turn => turn.dueAt <= now + earlyShare * roundMs)
     .toSorted((left, right) => Number(!!left.isDetail) - Number(!!right.isDetail) || left.dueAt - right.dueAt);
-  const evenly = byHand ? mostInWindow : Math.ceil((roundMs / windowMs) * mostInWindow);
-  const room = due.some(turn => turn.dueAt === 0) ? Math.max(evenly, mostAtOnce) : evenly;
-  return due.slice(0, Math.max(0, Math.min(room, mostInWindow - recent)));
+  const evenly = byHand ? mostInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * mostInWindow));
+  const again = new Set(due.filter(turn => !isUnread(turn)).slice(0, evenly));
+  const left = (due.some(isUnread) ? firstInWindow : mostInWindow) - spent;
+  const room = Math.max(0, Math.min(Math.max(evenly, firstAtOnce), left));
+  return due.filter(turn => isUnread(turn) || again.has(turn)).slice(0, room);
 }
 
 /** What a round is about. */
@@ -130,12 +140,12 @@ function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose
   const [query] = queries;
   if (!query || isInFlight(workbench, query)) return undefined;
   const askedAt = lastAttempt(workbench, queries);
-  if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? { queries, dueAt: 0, askedAt } : undefined;
-  if (purpose.byHand) return { queries, dueAt: askedAt, askedAt };
+  if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? { queries, dueAt: 0 } : undefined;
+  if (purpose.byHand) return { queries, dueAt: askedAt };
   const due = dueAt(workbench, query, purpose.attention);
   if (due === undefined) return undefined;
   const { readAt, everyMs } = lastRead(workbench, known, purpose);
-  return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, askedAt && askedAt + everyMs), askedAt };
+  return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, askedAt && askedAt + everyMs) };
 }
 
 /** The turns of what else a line of Watch shows: of its record, if no answer had it, and of its curves as they grow. */
@@ -145,7 +155,7 @@ function detailTurns(workbench: Workbench, known: KnownResource, { now, running 
   const curves = offered(workbench, measures?.(known.id));
   return [...offered(workbench, details?.(known.id)), ...curves].flatMap(query => {
     const askedAt = lastAttempt(workbench, [query]);
-    const turn = { queries: [query], dueAt: 0, askedAt, isDetail: true };
+    const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
     if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? [turn] : [];
     if (askedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
@@ -187,11 +197,10 @@ function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
   }
 }
 
-/** A list in which something may run is read as often as a view would, for Watch and for much that runs in it. */
+/** A list in which something may run is read as often as a view would, for what it says of many, and for Watch of few. */
 function listIntervals(list: CountedList, { watched, listed, known }: Purpose): number {
-  const { source, runs, resource } = list;
-  const isOften = source.costly ? watched && known.length <= mostSingle : watched || listed.has(resource.kind ?? '');
-  return runs && isOften ? 1 : intervalsOf(list);
+  const isOften = listed.has(list.resource.kind ?? '') || (watched && known.length <= mostSingle);
+  return list.runs && isOften ? 1 : intervalsOf(list);
 }
 
 /** How many lists in which nothing runs are read for their count at the same time. */
@@ -248,19 +257,22 @@ async function readEach(work: readonly (() => Promise<unknown>)[], { signal, pro
   if (!answered && failures.length > 0) throw failures[0];
 }
 
+/** Sends a query of a round. */
+type Send = (query: AnyQuery) => Promise<unknown>;
+
 /** Reads with the first of the queries that the service offers. @throws ServiceError */
-async function readFirst(workbench: Workbench, [query, ...others]: readonly AnyQuery[]): Promise<unknown> {
+async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): Promise<unknown> {
   if (!query) return undefined;
   try {
-    return await fetchOnce(workbench, query);
+    return await send(query);
   } catch (error) {
     if (others.length === 0 || !isNotOffered(error)) throw error;
-    return readFirst(workbench, others);
+    return readFirst(others, send);
   }
 }
 
 /** What a round that begins now is about. */
-function purposeOf(workbench: Workbench): Purpose {
+function purposeOf(workbench: Workbench, sent: readonly number[]): Purpose {
   const { cache, poll, paused } = workbench;
   const now = Date.now();
   const watched = cache.getQueryCache().find({ queryKey: watchKey })?.isActive() === true;
@@ -270,11 +282,12 @@ function purposeOf(workbench: Workbench): Purpose {
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
-  return { now, roundMs, poll, byHand: paused, attention, watched, known, running, listed: listedKinds(known) };
+  const spent = sent.filter(at => at > now - windowMs(poll)).length;
+  return { now, roundMs, poll, spent, byHand: paused, attention, watched, known, running, listed: listedKinds(known) };
 }
 
 /** Reads the statuses, and for Watch the details, whose turn it is. Returns how many. @throws ServiceError */
-async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext): Promise<number> {
+async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext, send: Send): Promise<number> {
   const turns = purpose.known.flatMap(known => {
     const details = purpose.watched ? detailTurns(workbench, known, purpose) : [];
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
@@ -285,7 +298,7 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
     chosen.map(
       ({ known, queries }) =>
         async () =>
-          isThere(known) && readFirst(workbench, queries),
+          isThere(known) && readFirst(queries, send),
     ),
     context,
   );
@@ -294,21 +307,28 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
 
 /** The rounds, for the frame. `counted` says whether the counts of the sections are on screen. */
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
-  const reads = (list: CountedList) => () => fetchOnce(workbench, listQuery(workbench, list.source));
+  /** When the rounds have sent something; epoch milliseconds. */
+  let sent: readonly number[] = [];
+  const send = (query: AnyQuery): Promise<unknown> => {
+    const now = Date.now();
+    sent = [...sent.filter(at => at > now - windowMs(workbench.poll)), now];
+    return fetchOnce(workbench, query);
+  };
+  const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
   return {
     key: followingKey,
     activity: () => 'running',
     read: async context => {
       // What other programs of this user have seen to run.
       workbench.recall();
-      const purpose = purposeOf(workbench);
+      const purpose = purposeOf(workbench, sent);
       seeListed(workbench, purpose.listed);
       const { running, others } = dueLists(workbench, purpose, counted);
       // Lists say what there is to follow: a round waits for them only while it has nothing else to read.
       const isIdle = purpose.known.length === 0;
       for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
       if (isIdle) await readEach(running.map(reads), context);
-      return readTurns(workbench, isIdle ? purposeOf(workbench) : purpose, context);
+      return readTurns(workbench, isIdle ? purposeOf(workbench, sent) : purpose, context, send);
     },
   };
 }
@@ -324,16 +344,16 @@ export const progressQuery = (workbench: Workbench): LiveQuery<number> => ({
   read: () => repeat(workbench).then(() => 0),
 });
 
-/** The lines of Watch, with which the rounds are as frequent. */
+/** What Watch reads: the rounds are as frequent while it is on screen. Its lines are selected from the statuses. */
 export function watchList(workbench: Workbench): ListSource<WatchedResource> {
   return {
     key: watchKey,
     id: keyOf,
     derived: true,
-    readPage: async () => {
-      await repeat(workbench);
-      return wholePage(watchedOf(workbench));
+    readPage: () => repeat(workbench).then(() => wholePage<WatchedResource>([])),
+    activity: () => {
+      const known = watchedKnown(workbench, Date.now());
+      return known.some(({ status, isNew }) => isRunning(status) || isNew) ? 'running' : 'open';
     },
-    activity: rows => (rows.some(row => isRunning(row.status) || row.isNew) ? 'running' : 'open'),
   };
 }

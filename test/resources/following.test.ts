@@ -12,9 +12,10 @@ function follow(count: number, untilMs: number, roundMs = poll.focusedMs): Reado
   for (let now = 1_000; now < untilMs; now += roundMs) {
     const turns = ids.map(id => {
       const askedAt = reads.get(id)?.at(-1) ?? 0;
-      return { id, queries: [], askedAt, dueAt: askedAt && askedAt + everyMs };
+      return { id, queries: [], dueAt: askedAt && askedAt + everyMs };
     });
-    for (const { id } of inTurn(turns, { now, roundMs, poll })) reads.get(id)?.push(now);
+    const spent = [...reads.values()].flat().filter(at => at > now - 60_000).length;
+    for (const { id } of inTurn(turns, { now, roundMs, poll, spent })) reads.get(id)?.push(now);
   }
   return reads;
 }
@@ -53,10 +54,12 @@ describe('what is read one by one', () => {
   });
 
   it.each([poll.focusedMs, poll.visibleMs])(
-    'is no more than 60 a minute, of however many, in rounds of %i ms',
+    'is 60 a minute, 120 at first, of however many, in rounds of %i ms',
     roundMs => {
       const reads = follow(300, 20 * 60_000, roundMs);
-      expect(mostWithin(reads, 60_000)).toBeLessThanOrEqual(60);
+      expect(mostWithin(reads, 60_000)).toBeLessThanOrEqual(120);
+      const again = new Map([...reads].map(([id, times]) => [id, times.slice(1)]));
+      expect(mostWithin(again, 60_000)).toBeLessThanOrEqual(60);
       const counts = [...reads.values()].map(times => times.length);
       expect(Math.min(...counts)).toBeGreaterThanOrEqual(2);
       expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
@@ -64,9 +67,9 @@ describe('what is read one by one', () => {
   );
 
   it('is what has a status to tell before curves, whatever is due first', () => {
-    const turn = (dueAt: number, isDetail: boolean): Turn => ({ queries: [], askedAt: 1, dueAt, isDetail });
+    const turn = (dueAt: number, isDetail: boolean): Turn => ({ queries: [], dueAt, isDetail });
     const turns = [turn(1, true), turn(3, false), turn(2, false)];
-    const round = { now: 10_000_000, roundMs: poll.focusedMs, poll };
+    const round = { now: 10_000_000, roundMs: poll.focusedMs, poll, spent: 0 };
     expect(inTurn(turns, round)).toEqual([turns[2], turns[1]]);
     expect(inTurn(turns, { ...round, byHand: true })).toEqual([turns[2], turns[1], turns[0]]);
   });
