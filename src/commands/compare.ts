@@ -11,6 +11,7 @@ import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
 import { boundsField, compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
+import { naming } from '../service/errors.ts';
 import { exportRows } from '../text/export.ts';
 import { counted, difference, parseRange } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -133,8 +134,11 @@ export async function run(
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const options = optionsOf(flags, context.config.preferences);
-    const among = [resourceOrThrow('runs')];
-    const [base, fresh] = [await findAmong(among, baseWord, context), await findAmong(among, newWord, context)];
+    const find = (word: string): Promise<Found> =>
+      findAmong([resourceOrThrow('runs')], word, context).catch((error: unknown) => {
+        throw naming(word, error);
+      });
+    const [base, fresh] = await Promise.all([find(baseWord), find(newWord)]);
     for (const found of [base, fresh]) checkStatus(found, io);
     const [one, other] = [base.row as EvalRun, fresh.row as EvalRun];
     if (one.bench_id && other.bench_id && one.bench_id !== other.bench_id) {

@@ -1,6 +1,7 @@
 /** Two evaluation runs, task by task. */
 import { unreadableIn } from '../contract/common.ts';
 import { hasEnded } from '../contract/status.ts';
+import { naming } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type OfBoth, sides } from '../text/sides.ts';
 import { mean, withoutRounding } from '../text/statistics.ts';
@@ -100,7 +101,10 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
   };
   return async context => {
     const asked = known === undefined ? ask(context) : known;
-    const [read, answer] = await Promise.all([readRunRewards(eval_run_id, context), asked]);
+    const reading = readRunRewards(eval_run_id, context).catch((error: unknown) => {
+      throw naming(eval_run_id, error);
+    });
+    const [read, answer] = await Promise.all([reading, asked]);
     known = answer;
     return { ...read, isMeasuredAsChosen: known };
   };

@@ -112,6 +112,8 @@ export interface RunOutcome {
   /** Rollouts that were listed without a reward before the run ended. */
   readonly without: number;
   readonly ended: boolean;
+  /** Whether its rewards have been read. */
+  readonly isRead: boolean;
 }
 
 /**
@@ -130,22 +132,25 @@ export function outcomeOf(
   if (rewards !== undefined && rewards.values.length > 0) {
     const mean = final ?? rewards.mean;
     const listed = reward(mean) === reward(rewards.mean) ? undefined : rewards.mean;
-    return { mean, graded: rewards.values.length, listed, without, ended };
+    return { mean, graded: rewards.values.length, listed, without, ended, isRead: true };
   }
   const mean = final ?? (ended ? undefined : live?.provisional_reward_mean) ?? undefined;
-  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended };
+  const isRead = rewards !== undefined;
+  return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended, isRead };
 }
 
 /** Shown for a run without a mean so far: how many rollouts were listed without a reward. */
-export const noRewardWords = (without: number): string =>
-  without > 0 ? `no reward; ${counted(without, 'rollout')} without one` : 'no reward yet';
+export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number): string {
+  if (!isRead) return 'rewards not read';
+  return without > 0 ? `no reward; ${counted(without, 'rollout')} without one` : 'no reward yet';
+}
 
 /** `mean 0.143 of 8 rewards`; says so if it is not final. */
 export function meanWords(outcome: RunOutcome): readonly [label: string, value: string, of: string] {
   const { mean, graded, listed, without, ended } = outcome;
   const other = listed === undefined ? '' : `, ${reward(listed)} by the rewards listed`;
   const of = graded === undefined || mean === undefined ? '' : `of ${counted(graded, 'reward')}${other}`;
-  if (mean === undefined && !ended) return ['mean', noRewardWords(without), ''];
+  if (mean === undefined && !ended) return ['mean', noRewardWords(outcome, without), ''];
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }
 

@@ -4,6 +4,7 @@
  */
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Failure } from '../contract/errors.ts';
+import { clean } from '../text/sanitise.ts';
 
 export type ErrorKind =
   | 'api'
@@ -173,6 +174,12 @@ export class PermissionError extends answered('permission') {}
 
 /** The resource does not exist, or belongs to another organization. */
 export class NotFoundError extends answered('not_found') {}
+
+/** The error with what it is about, if that is one of several that do not exist. */
+export function naming(id: string, error: unknown): unknown {
+  if (!(error instanceof NotFoundError) || error.message.includes(id)) return error;
+  return new NotFoundError(clean`${id}: ${error.message}`, error);
+}
 
 /** The resource's state does not allow this. */
 export class ConflictError extends answered('conflict') {}

@@ -1,23 +1,30 @@
 /** What `compare` says of two runs of a service that a test scripts. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
+import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
 import { cliOn } from './cli.ts';
 
 /** A run: the reward of each of its tasks, and what else its record says. */
 type Run = { readonly rewards: readonly number[] } & Readonly<Record<string, unknown>>;
 
 /** The command line on a service with these runs, and with this answer to what else is asked. */
-async function cliWith(runs: Readonly<Record<string, Run>>, others: Readonly<Record<string, object>> = {}) {
-  const { url } = await hostileServer((response, request) => {
+async function cliWith(
+  runs: Readonly<Record<string, Run>>,
+  others: Readonly<Record<string, object>> = {},
+  before: (id: string) => Promise<void> = async () => {},
+) {
+  const { url } = await hostileServer(async (response, request) => {
     const { pathname } = new URL(request.url, 'http://s');
     const [, id = '', part] = /^\/api\/v1\/eval\/(evr_\w+)(\/[\w-]+)?$/.exec(pathname) ?? [];
-    const { rewards = [], ...more } = runs[id] ?? {};
+    await before(id);
+    const { rewards = [], lost, ...more }: Partial<Run> = runs[id] ?? {};
     const other = others[pathname];
-    if (other || !runs[id]) return json(other ?? {}, other ? 200 : 404)(response, request);
+    if (other) return json(other)(response, request);
+    if (!runs[id]) return refusal(404, 'not_found_error', 'resource_not_found')(response, request);
     const run = { eval_run_id: id, bench_id: 'b1', status: 'completed', ...more };
     if (part === undefined) return json(run)(response, request);
     if (part === '/progress') return json({ ...run, total_rollouts: rewards.length })(response, request);
+    if (lost) return refusal(404, 'not_found_error', 'resource_not_found')(response, request);
     const trajectory_rewards = rewards.map((reward, task) => ({
       trajectory_id: `${id}_${task}`,
       task_id: `t${task}`,
@@ -52,3 +59,24 @@ it.each(['test', 'validation'])(
     expect([code, JSON.parse(record).caution]).toEqual([exitCodes.done, applies ? words : null]);
   },
 );
+
+it.each(['getEvalRun', 'getTrajectoryRewards'])('names the run that %s does not find', async lost => {
+  const cli = await cliWith({
+    evr_base: all(0),
+    ...(lost === 'getTrajectoryRewards' && { evr_new: { ...all(1), lost } }),
+  });
+  const { code, notes } = await cli('compare', ['evr_base', 'evr_new']);
+  expect(code).toBe(exitCodes.notFound);
+  expect(notes).toContain('evr_new');
+});
+
+it('reads both runs at the same time', async () => {
+  const both = Promise.withResolvers<void>();
+  const asked = new Set<string>();
+  const cli = await cliWith({ evr_base: all(0), evr_new: all(1) }, {}, id => {
+    asked.add(id);
+    if (asked.size === 2) both.resolve();
+    return both.promise;
+  });
+  expect((await cli('compare', ['evr_base', 'evr_new'])).code).toBe(exitCodes.done);
+});

@@ -1,6 +1,8 @@
 /** The mean of a run on screen: what it is of, and what is to be borne in mind with it. */
 import { expect, it } from 'vitest';
+import { AuthenticationError } from '../../../src/service/errors.ts';
 import { eventually } from '../../eventually.ts';
+import { notFound } from '../../queries/scripted-service.ts';
 import { openWorld, world } from './scripted-world.tsx';
 
 const place = { view: 'record', resource: 'runs', id: 'evr_1' } as const;
@@ -44,3 +46,25 @@ it.each([
     else expect(screen.text()).not.toContain('optimistic');
   },
 );
+
+it('does not say that there is no reward where the rewards could not be read', async () => {
+  const service = world('running');
+  service.answers.getTrajectoryRewards = () => {
+    throw new AuthenticationError('The key is not known.', { status: 401 });
+  };
+  const screen = openWorld(service, place);
+  await screen.waitFor('rewards not read');
+  await screen.waitFor('failing, again in');
+  expect(screen.text()).not.toContain('no reward yet');
+});
+
+it('says nothing of a run that does not exist but that', async () => {
+  const service = world();
+  const gone = () => notFound('evr_lost');
+  for (const operation of ['getEvalRun', 'getEvalProgress', 'getTrajectoryRewards', 'getRolloutStatistics'] as const)
+    service.answers[operation] = gone;
+  const screen = openWorld(service, { ...place, id: 'evr_lost' });
+  await screen.waitFor('There is no evr_lost.');
+  await screen.waitFor('It could not be read');
+  expect(screen.text()).not.toMatch(/reports no status|reward yet|No rollout has ended/);
+});

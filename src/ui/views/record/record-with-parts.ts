@@ -9,7 +9,9 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 
 export interface RecordWithParts {
   readonly isDeleted: boolean;
-  /** Nothing of it has been read yet. */
+  /** Something of it has been read, now or before. */
+  readonly isRead: boolean;
+  /** Nothing of it has been read yet, and nothing stands against it. */
   readonly isUnread: boolean;
   readonly error: Error | undefined;
   /** Why it failed, that it is deleted, and the error. */
@@ -30,6 +32,7 @@ export function useRecordWithParts(
   const { styles, glyphs } = theme;
   return {
     isDeleted: deleted !== undefined,
+    isRead,
     isUnread: !isRead && !error && deleted === undefined,
     error,
     problems: (failure, width) => [

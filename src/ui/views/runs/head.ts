@@ -82,7 +82,7 @@ export function summaryLines(
       .filter(Boolean)
       .join('  '),
     [
-      hasNone ? styles.muted(noRewardWords(without)) : meanText,
+      hasNone ? styles.muted(noRewardWords(outcome, without)) : meanText,
       failed > 0 ? styles.danger(`${failed} failed`) : '',
       without > 0 && !hasNone ? styles.warning(`${without} without a reward`) : '',
       unreadable > 0 ? styles.warning(`${counted(unreadable, 'reward')} could not be read`) : '',

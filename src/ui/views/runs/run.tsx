@@ -100,7 +100,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       {...partsProps(state, pin, { resource: 'runs', json: shown })}
       source={run.source}
       parts={run.parts}
-      emptyWords={run.ended ? 'This run recorded no trajectories' : 'No rollout has ended yet'}
+      emptyWords={emptyWords(run)}
       sort={worstFirst}
       join={join}
       joined={rewarded}
@@ -109,6 +109,11 @@ export function RunView({ place }: ViewProps<'record'>) {
       details={(_row, box) => <RunDetails run={run} box={box} />}
     />
   );
+}
+
+function emptyWords({ state, ended }: Run): string {
+  if (!state.isRead) return 'It could not be read';
+  return ended ? 'This run recorded no trajectories' : 'No rollout has ended yet';
 }
 
 /** The lines above the trajectories. */
@@ -121,9 +126,9 @@ function useHead(
   const width = pane.width - 2;
   const title = truncate(sanitiseLine(shown.display_name ?? shown.eval_run_id), width);
   return [
-    ...(state.isUnread
-      ? [theme.styles.title(title), theme.styles.muted(asking)]
-      : summaryLines(measured, progress, summary, width, theme, certainty, rewardedAt)),
+    ...(state.isRead
+      ? summaryLines(measured, progress, summary, width, theme, certainty, rewardedAt)
+      : [theme.styles.title(title), ...(state.isUnread ? [theme.styles.muted(asking)] : [])]),
     ...state.problems(shown.failure?.message, width),
     ...distributionLines(summary?.values ?? [], pane.height, width, theme),
     '',
@@ -134,7 +139,7 @@ function useHead(
 function RunDetails({ run: { measured, state, outcome, certainty, results }, box }: { run: Run; box: Pane }) {
   const theme = useTheme();
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results ?? {};
-  const facts = state.isUnread ? [] : factLines(runFacts(measured, outcome, certainty), box.width, theme);
+  const facts = state.isRead ? factLines(runFacts(measured, outcome, certainty), box.width, theme) : [];
   const lines = [
     '',
     ...(unreadSnapshots > 0 ? [theme.styles.warning(`${counted(unreadSnapshots, 'snapshot')} could not be read`)] : []),
