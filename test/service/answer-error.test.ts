@@ -249,3 +249,65 @@ describe('a request that a framework has refused', () => {
     expect(String(error)).toContain('set agent in the profile');
   });
 });
+
+describe('the advice at the end of a message', () => {
+  const messageOf = (...given: Parameters<typeof errorFor>) => errorFor(...given).message;
+  const said = (type: string, code?: string, param?: string) => ({ error: { type, code, message: 'No.', param } });
+  const after = { 'retry-after': '7' };
+
+  it.each([
+    ['apiKey', 'No. Check the API key of this profile.'],
+    ['shownWithout', 'No. Check the API key of this profile.'],
+    ['inferenceToken', 'No. Check the inference token of this profile; where none is set, the API key is sent.'],
+    ['trajectoryToken', 'No. Trajectory tokens are short-lived and good for one trajectory: get a new one.'],
+  ] as const)('of a refused credential names the one that was sent: %s', (auth, words) => {
+    expect(messageOf(401, said('authentication_error'), { auth })).toBe(words);
+  });
+
+  it('of what may not be done, or not now, says who could', () => {
+    expect(messageOf(403, said('permission_error'))).toBe('No. This key may not do that: use one with more rights.');
+    expect(messageOf(409, said('conflict_error'))).toBe('No.');
+    expect(messageOf(409, 'no')).toContain('Its current state does not allow this.');
+    expect(messageOf(404, 'no')).toContain('Check the base URL of this profile.');
+  });
+
+  it('of what is not there says what may be missing', () => {
+    const missing = said('invalid_request_error', 'resource_not_found');
+    const of = (more: Partial<CallFacts>) => messageOf(404, missing, { method: 'GET', path: '/x', ...more });
+    expect(of({})).toBe('No. It may have been deleted, or belong to another organization.');
+    expect(of({ subject: 'path' })).toBe('No. This service does not offer GET /x.');
+    expect(of({ subject: 'input' })).toBe(
+      'No. What the request names may not exist, or this service does not offer GET /x.',
+    );
+    const details = { ...callFacts.details, mayLackPath: true, operation: 'cancelEval' };
+    expect(of({ details })).toBe(
+      'No. It may have been deleted, it may belong to another organization, or this service does not cancel evaluation runs.',
+    );
+  });
+
+  it('of a wrong request names the field', () => {
+    const wrong = (param?: string, more: Partial<CallFacts> = {}) =>
+      messageOf(422, said('invalid_request_error', 'validation_error', param), more);
+    expect(wrong()).toBe('No. Fix the request and try again.');
+    expect(wrong('limit')).toBe('No. Fix limit and try again.');
+    expect(wrong('limit', { fieldAdvice: 'Call it otherwise.' })).toBe('No. Call it otherwise.');
+    for (const param of ['agent', 'agent_id', 'agent_name'])
+      expect(wrong(param, { fieldAdvice: 'Call it otherwise.' })).toBe(
+        'No. This service requires an agent for uploads: give one with --agent, or set agent in the profile.',
+      );
+    expect(wrong('agents')).toBe('No. Fix agents and try again.');
+  });
+
+  it('of what may go away says when to try again, unless that is done already', () => {
+    const limited = said('rate_limit_error');
+    expect(messageOf(429, limited)).toBe('No. Try again later.');
+    expect(messageOf(429, limited, {}, after)).toBe('No. Try again in 7 s.');
+    expect(messageOf(429, limited, { isPolled: true }, after)).toBe('No.');
+    const failed = said('api_error');
+    expect(messageOf(500, failed)).toBe('No. The service failed: try again later.');
+    expect(messageOf(500, failed, {}, after)).toBe('No. Try again in 7 s.');
+    expect(messageOf(500, failed, { isPolled: true }, after)).toBe('No. The service failed.');
+    expect(messageOf(418, { error: { message: 'No.' } })).toBe('No.');
+    expect(messageOf(418, { error: { message: 'No.' } }, {}, after)).toBe('No. Try again in 7 s.');
+  });
+});
