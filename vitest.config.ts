@@ -14,7 +14,7 @@ const only = process.env['BENCHTOP_TESTS']?.split(' ');
  * most of them do. Not those that replace modules, or that draw with Ink without the program's own output.
  */
 const sharing = globSync(
-  'test/{commands,config,contract,local,present,queries,resources,service,text,ui/{app,keys,navigation,views,widgets,windows}}/**/*.test.{ts,tsx}',
+  'test/{commands,config,contract,local,present,queries,resources,service,text,ui/{app,data,keys,navigation,views,widgets,windows}}/**/*.test.{ts,tsx}',
 ).filter(path => !/\bvi\.(mock|doMock|hoisted|resetModules)\(|'ink-testing-library'/.test(readFileSync(path, 'utf8')));
 
 const unit = {

@@ -35,7 +35,7 @@ const behindOthers: ReadonlyMap<string, string> = new Map([
   ['service/index.ts', 'the service that an action is given'],
   ['ui/app/painter/painter.ts', 'the stream that is given it'],
   ['ui/app/painter/cached-rows.ts', 'Ink, which draws what a view gives'],
-  ['queries/use-live.ts', 'react-query, which runs the query'],
+  ['ui/data/use-live.ts', 'react-query, which runs the query'],
   ['queries/lists/reader.ts', 'the list that it is given'],
 ]);
 

@@ -6,7 +6,7 @@ import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import { redactor } from '../config/redaction.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
-import { Workbench } from '../queries/workbench.tsx';
+import { Workbench } from '../queries/workbench.ts';
 import { kinds } from '../resources/catalogue.ts';
 import { mayBeMisconfigured, ServiceError } from '../service/errors.ts';
 import { errorMessage } from '../text/errors.ts';

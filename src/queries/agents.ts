@@ -6,7 +6,7 @@ import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
 import { clean } from '../text/sanitise.ts';
 import { pageSize } from './lists/list.ts';
-import type { LiveQuery } from './use-live.ts';
+import type { LiveQuery } from './live-query.ts';
 
 /** More are not read: an agent is then given by its id. */
 const mostAgents = 2_000;

@@ -16,7 +16,7 @@ import { readPages } from '../service/pagination.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { type ListSource, pageSize, wholePage } from './lists/list.ts';
-import { type LiveQuery, shareWhole } from './use-live.ts';
+import { type LiveQuery, shareWhole } from './live-query.ts';
 
 export const benchmarkKeys = {
   all: ['benchmarks'],

@@ -1,6 +1,5 @@
 /** Chat sessions: send, stream, stop. An answer also continues while its conversation is not on screen. */
 
-import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { ChatRequest } from '../service/chat.ts';
 import { asError } from '../text/errors.ts';
 import { Listeners } from '../text/listeners.ts';
@@ -15,7 +14,7 @@ import {
   messagesOf,
   type Turn,
 } from './conversation.ts';
-import { useWorkbench, type Workbench } from './workbench.tsx';
+import type { Workbench } from './workbench.ts';
 
 /** Maximum rate of drawing a stream: faster than one can read, slow enough for a slow line. */
 const drawEveryMs = 66;
@@ -168,13 +167,4 @@ export class ChatSession {
       if (this.#running === controller) this.#running = undefined;
     }
   }
-}
-
-/** Shows a conversation: a remembered or a new one. `remember` is called with a new one. */
-export function useChatSession(known: ChatSession | undefined, remember: (session: ChatSession) => void): ChatSession {
-  const workbench = useWorkbench();
-  const [session] = useState(() => known ?? new ChatSession(workbench));
-  useEffect(() => remember(session), [remember, session]);
-  useSyncExternalStore(session.subscribe, () => session.conversation);
-  return session;
 }

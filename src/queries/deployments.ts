@@ -3,10 +3,10 @@ import { type Deployment, knownDeploymentStatuses, type StartDeploymentBody } fr
 import { isRunning, isSameStatus } from '../contract/status.ts';
 import { action } from './action.ts';
 import type { ListSource } from './lists/list.ts';
+import type { LiveQuery } from './live-query.ts';
 import type { Activity } from './polling.ts';
 import { remembering, rememberingOne } from './remembered/listing.ts';
 import type { Observation } from './statuses/store.ts';
-import type { LiveQuery } from './use-live.ts';
 
 export const deploymentKeys = {
   all: ['deployments'],

@@ -9,13 +9,13 @@ import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
 import { amended } from './lists/amended.ts';
 import { type ListSource, readRows } from './lists/list.ts';
+import type { LiveQuery } from './live-query.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
 import type { RunInput } from './run-options.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
-import type { LiveQuery } from './use-live.ts';
 
 export const evaluationKeys = {
   all: ['evaluations'],

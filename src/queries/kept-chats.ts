@@ -1,9 +1,6 @@
-/** Conversations on disk: saved after every answer, to be continued later. */
-import { useCallback, useEffect, useRef } from 'react';
-import { clean } from '../text/sanitise.ts';
-import type { ChatSession, ChatSettings } from './chat-session.ts';
+import type { ChatSettings } from './chat-session.ts';
 import { messagesOf, type Turn } from './conversation.ts';
-import { useWorkbench, type Workbench } from './workbench.tsx';
+import type { Workbench } from './workbench.ts';
 
 /** A conversation with its settings. */
 export interface Chat {
@@ -61,62 +58,11 @@ export function trajectoryOf({ settings, turns }: Pick<Chat, 'settings' | 'turns
   };
 }
 
-const unsavedKey = (id: string): string => `chat ${id}`;
+/** Its key among the work that is not saved. */
+export const unsavedKey = (id: string): string => `chat ${id}`;
 
 /** Removes a conversation, also one that could not be saved. */
 export function forgetChat({ remembered, unfinished }: Workbench, id: string): void {
   remembered.forgetChat(id);
   unfinished.delete(unsavedKey(id));
-}
-
-/**
- * Saves a conversation whenever an answer has arrived or failed, even off screen. A second model that is removed stops,
- * and is not saved any more.
- */
-export function useKeptChat(
-  { id, settings }: Pick<Chat, 'id' | 'settings'>,
-  session: ChatSession,
-  second: ChatSession | undefined,
-): void {
-  const workbench = useWorkbench();
-  const secondBefore = useRef<ChatSession>(undefined);
-  useEffect(() => {
-    const keep = (): void => {
-      const { turns, answering } = session.conversation;
-      if (!workbench.keepsChats || answering || second?.conversation.answering || turns.length === 0) return;
-      const secondTurns = second?.conversation.turns;
-      const chat = { id, title: titleOf(turns), talk: { settings, turns, secondTurns } };
-      const save = (): boolean => workbench.remembered.keepChat(chat);
-      const key = unsavedKey(id);
-      // Tried once more before the program ends.
-      const unsaved = {
-        words: clean`The conversation "${chat.title}", which could not be saved`,
-        stop: () => void save(),
-      };
-      if (save()) workbench.unfinished.delete(key);
-      else workbench.unfinished.set(key, unsaved);
-    };
-    session.onSettled = keep;
-    if (second) second.onSettled = keep;
-    const removed = secondBefore.current;
-    secondBefore.current = second;
-    if (!removed || removed === second) return;
-    removed.onSettled = undefined;
-    const wasAwaited = removed.conversation.answering;
-    removed.clear();
-    if (wasAwaited) keep();
-  }, [workbench, id, settings, session, second]);
-}
-
-/** Returns the saved conversations, most recent first. */
-export function useChats(): () => readonly ListedChat[] {
-  const { remembered } = useWorkbench();
-  return useCallback(
-    () =>
-      remembered.chats().flatMap(({ id, title, at, talk }) => {
-        const chat = chatOf(id, talk);
-        return chat ? [{ ...chat, title, at }] : [];
-      }),
-    [remembered],
-  );
 }

@@ -2,7 +2,7 @@
 import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { isRecord } from '../text/own.ts';
-import type { LiveQuery } from './use-live.ts';
+import type { LiveQuery } from './live-query.ts';
 
 /** The operation that lists the options, for either kind of run. */
 export type OptionsOperation = 'getTrainingOptions' | 'getEvalOptions';

@@ -13,13 +13,13 @@ import { benchmarkQuery } from './benchmarks.ts';
 import { heldOutMeans } from './held-out.ts';
 import { amended } from './lists/amended.ts';
 import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list.ts';
+import { type LiveQuery, shareWhole } from './live-query.ts';
 import { type Activity, activityOfRun } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
 import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
 import type { RememberedStore } from './remembered/store.ts';
 import type { RunInput } from './run-options.ts';
 import type { Observation } from './statuses/store.ts';
-import { type LiveQuery, shareWhole } from './use-live.ts';
 
 export const trainingKeys = {
   all: ['training'],

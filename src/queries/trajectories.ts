@@ -9,12 +9,12 @@ import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
 import { partOfRun } from './evaluations.ts';
 import { type ListSource, wholePage } from './lists/list.ts';
+import type { LiveQuery } from './live-query.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered/listing.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import { partOfTraining } from './training.ts';
-import type { LiveQuery } from './use-live.ts';
 
 /** The trajectories of a run or of a dataset, or all. */
 export interface TrajectoryFilter {

@@ -6,8 +6,8 @@ import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { Command } from '../present/command.ts';
 import type { Action } from '../queries/action.ts';
+import type { LiveQuery } from '../queries/live-query.ts';
 import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
-import type { LiveQuery } from '../queries/use-live.ts';
 import type { Service } from '../service/index.ts';
 import type { Place } from './place.ts';
 

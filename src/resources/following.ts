@@ -6,12 +6,12 @@
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
 import { type ListSource, wholePage } from '../queries/lists/list.ts';
+import { listQuery } from '../queries/lists/list-query.ts';
+import { type AnyQuery, dueAt, fetchOnce, type LiveQuery } from '../queries/live-query.ts';
 import type { Attention, PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
-import { listQuery } from '../queries/use-list.ts';
-import { type AnyQuery, dueAt, fetchOnce, type LiveQuery } from '../queries/use-live.ts';
-import type { Workbench } from '../queries/workbench.tsx';
+import type { Workbench } from '../queries/workbench.ts';
 import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
 import { inParallel } from '../text/in-parallel.ts';
 import { resourceOfKind } from './catalogue.ts';

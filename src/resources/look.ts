@@ -1,10 +1,10 @@
 /** The state of a resource without a screen, for commands. */
 import { isRunning } from '../contract/status.ts';
+import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { type KnownResource, knownResource, type Observation } from '../queries/statuses/store.ts';
-import type { AnyQuery } from '../queries/use-live.ts';
 import { isNotOffered, mayLackPath } from '../service/errors.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { heldOutWords } from './training.ts';

@@ -8,7 +8,7 @@ import { paceOf, paceWords } from '../queries/pace.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
 import { followedOf, type KnownResource, keyOf, unknownResource } from '../queries/statuses/store.ts';
 import type { AnyJob } from '../queries/uploads/job.ts';
-import type { Workbench } from '../queries/workbench.tsx';
+import type { Workbench } from '../queries/workbench.ts';
 import { age, parseTime } from '../text/time.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';

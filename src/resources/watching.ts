@@ -1,9 +1,9 @@
 /** How a kind of resource is watched: through the queries of its views, so that answers are shared. */
 
 import type { Kind } from '../queries/kinds.ts';
+import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { AnyQuery } from '../queries/use-live.ts';
-import type { Workbench } from '../queries/workbench.tsx';
+import type { Workbench } from '../queries/workbench.ts';
 import { isNotOffered } from '../service/errors.ts';
 
 /** How a resource is watched. */

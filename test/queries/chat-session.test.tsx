@@ -2,11 +2,13 @@
 
 import { render } from 'ink-testing-library';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ChatSession, useChatSession } from '../../src/queries/chat-session.ts';
-import { forgetChat, type ListedChat, useChats, useKeptChat } from '../../src/queries/kept-chats.ts';
-import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
+import { ChatSession } from '../../src/queries/chat-session.ts';
+import { forgetChat, type ListedChat } from '../../src/queries/kept-chats.ts';
+import { type Service, Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { ChatEvent, ChatRequest } from '../../src/service/chat.ts';
+import { WorkbenchProvider } from '../../src/ui/data/workbench.tsx';
+import { useChatSession, useChats, useKeptChat } from '../../src/ui/views/chat/use-kept-chat.ts';
 import { eventually } from '../eventually.ts';
 
 const settings = { model: 'model-a', system: '' };

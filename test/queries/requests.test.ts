@@ -34,6 +34,7 @@ import {
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
 import type { ListSource } from '../../src/queries/lists/list.ts';
+import type { LiveQuery } from '../../src/queries/live-query.ts';
 import { chatModelsQuery, modelList } from '../../src/queries/models.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { createSecret, deleteSecret, secretList } from '../../src/queries/secrets.ts';
@@ -62,7 +63,6 @@ import {
   trajectoryQuery,
   trajectoryStatusQuery,
 } from '../../src/queries/trajectories.ts';
-import type { LiveQuery } from '../../src/queries/use-live.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { fakeService } from '../service/fake-service.ts';
 

@@ -5,7 +5,7 @@ import { datasetKeys } from '../../src/queries/datasets.ts';
 import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { Job, type JobState } from '../../src/queries/uploads/job.ts';
 import { TrajectoryUpload } from '../../src/queries/uploads/trajectory-upload.ts';
-import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/queries/workbench.tsx';
+import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { eventually } from '../eventually.ts';
 import { fakeService } from '../service/fake-service.ts';

@@ -1,8 +1,8 @@
 /** The first counts of lists that nothing shows: what fails or hangs costs no other count. */
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { listQuery } from '../../src/queries/use-list.ts';
-import { fetchOnce } from '../../src/queries/use-live.ts';
-import { Workbench } from '../../src/queries/workbench.tsx';
+import { listQuery } from '../../src/queries/lists/list-query.ts';
+import { fetchOnce } from '../../src/queries/live-query.ts';
+import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds, resourceNamed } from '../../src/resources/catalogue.ts';
 import { Counts } from '../../src/resources/counts.ts';
 import { following } from '../../src/resources/following.ts';

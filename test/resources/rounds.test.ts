@@ -1,7 +1,7 @@
 /** A round reads many queries: whether it makes progress, and when it stops. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
-import { Workbench } from '../../src/queries/workbench.tsx';
+import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { following } from '../../src/resources/following.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';

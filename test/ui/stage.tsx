@@ -3,7 +3,7 @@
 import { Text } from 'ink';
 import { type ComponentType, type ReactNode, useEffect } from 'react';
 import { onTestFinished } from 'vitest';
-import { Workbench } from '../../src/queries/workbench.tsx';
+import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place, ViewName } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';

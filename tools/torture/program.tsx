@@ -1,6 +1,6 @@
 /** The whole program in process, on any service: its own router, views and queries, drawn into an emulator. */
 
-import { Workbench } from '../../src/queries/workbench.tsx';
+import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place } from '../../src/resources/place.ts';
 import { systemClock } from '../../src/service/clock.ts';

@@ -14,9 +14,9 @@ import {
 } from '../../service/errors.ts';
 import { readPages } from '../../service/pagination.ts';
 import { type AnnotatedPage, type ListSource, pageSize, wholePage } from '../lists/list.ts';
+import type { LiveQuery } from '../live-query.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { Observation } from '../statuses/store.ts';
-import type { LiveQuery } from '../use-live.ts';
 import { rememberedAt } from './seen.ts';
 import type { RememberedResource, RememberedStore } from './store.ts';
 

@@ -1,8 +1,9 @@
 /** Shows the state of the connection below the panes, unless it is normal. */
 import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
-import { type ConnectionState, useWorkbench } from '../../queries/workbench.tsx';
+import type { ConnectionState } from '../../queries/workbench.ts';
 import { clean } from '../../text/sanitise.ts';
 import { age } from '../../text/time.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { recordCommands } from '../keys/general.ts';
 import { type KeyOf, useKeyOf } from '../keys/router.tsx';
 import { useTime } from './clock.tsx';

@@ -3,12 +3,12 @@
 import { Box, Text } from 'ink';
 import { useSyncExternalStore } from 'react';
 import type { Failure } from '../../contract/errors.ts';
-import { useWorkbench } from '../../queries/workbench.tsx';
 import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../service/errors.ts';
 import { isRecord } from '../../text/own.ts';
 import { clean, safeJson, sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { errorCommands, globalCommands, recordCommands } from '../keys/general.ts';
 import { type Binding, type KeyOf, KeyScope, useKeyOf } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';

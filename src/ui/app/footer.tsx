@@ -1,11 +1,12 @@
 /** The lines below the panes: a rule, then crumbs and hints or a message, then the border. */
 import { Box, Text } from 'ink';
 import { useCallback, useSyncExternalStore } from 'react';
-import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
+import type { Workbench } from '../../queries/workbench.ts';
 import { resourceNamed } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { globalCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';

@@ -1,8 +1,8 @@
 /** Exits the program, or switches services, after a question if something would be lost. */
 
-import { useWorkbench } from '../../queries/workbench.tsx';
 import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { useConnection } from './connection.ts';
 import { lazyWindow } from './lazy.tsx';
 import { type Shell, useShell } from './shell-context.tsx';

@@ -2,9 +2,9 @@
 import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
 import type { ResourceRef } from '../../queries/remembered/store.ts';
-import { useWorkbench } from '../../queries/workbench.tsx';
 import type { Place } from '../../resources/place.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
 import { keyLabel } from '../keys/key.ts';

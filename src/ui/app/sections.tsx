@@ -1,11 +1,12 @@
 /** The list of sections at the left. */
 import { Box, Text } from 'ink';
 import { type Dispatch, useCallback } from 'react';
-import { useListCount } from '../../queries/use-workbench.ts';
-import { useWorkbench, type Workbench } from '../../queries/workbench.tsx';
+import type { Workbench } from '../../queries/workbench.ts';
 import { oldestCount } from '../../resources/counts.ts';
 import { age } from '../../text/time.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
+import { useListCount } from '../data/use-workbench.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { listCommands } from '../keys/general.ts';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { KeyScope } from '../keys/router.tsx';

@@ -2,8 +2,8 @@
 import { Box, Text, useWindowSize } from 'ink';
 import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
-import { useWorkbench } from '../../queries/workbench.tsx';
 import { type Place, placeKey } from '../../resources/place.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope, useKeyOf, useRouter } from '../keys/router.tsx';

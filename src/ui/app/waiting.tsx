@@ -2,8 +2,9 @@
 import { Text } from 'ink';
 import Spinner from 'ink-spinner';
 import { useCallback, useSyncExternalStore } from 'react';
-import { type GateState, useWorkbench } from '../../queries/workbench.tsx';
+import type { GateState } from '../../queries/workbench.ts';
 import { age } from '../../text/time.ts';
+import { useWorkbench } from '../data/workbench.tsx';
 import { useTime } from './clock.tsx';
 
 /** Why the service is not asked, and when it will be; undefined if it is. `now` is in epoch milliseconds. */

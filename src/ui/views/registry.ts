@@ -6,11 +6,11 @@ import { aboutIntervals } from '../../present/statistics/about.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
 import type { Place } from '../../resources/place.ts';
-import { useWatchedCount } from '../../resources/use-watched.ts';
 import { cutApart } from '../../text/apart.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
+import { useWatchedCount } from '../data/use-watched.ts';
 import { listCommands, recordCommands, scrollCommands, tableCommands } from '../keys/general.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';
 import {

@@ -2,12 +2,12 @@
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../queries/action.ts';
-import { useAction, useRequests } from '../../queries/use-action.ts';
-import type { Service } from '../../queries/workbench.tsx';
+import type { Service } from '../../queries/workbench.ts';
 import { ErrorNote } from '../app/error-note.tsx';
 import { windowRoom } from '../app/layout.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { useHeldBackWords } from '../app/waiting.tsx';
+import { useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
 import { KeyScope, useKeyOf } from '../keys/router.tsx';
 import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';

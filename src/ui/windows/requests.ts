@@ -1,7 +1,8 @@
 /** The requests of a preview, as lines. */
-import type { RequestPreview, Requests } from '../../queries/use-action.ts';
+
 import { clean, safeJson, sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
+import type { RequestPreview, Requests } from '../data/use-action.ts';
 
 /** Method and path, without the body. */
 export function requestLine({ method, path }: RequestPreview): string {

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { everyRun } from '../../../src/queries/evaluations.ts';
 import type { ListSource } from '../../../src/queries/lists/list.ts';
+import type { LiveQuery } from '../../../src/queries/live-query.ts';
 import { readListed, remembering, rememberingOne, rememberRows } from '../../../src/queries/remembered/listing.ts';
 import { rememberedAt } from '../../../src/queries/remembered/seen.ts';
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import type { Observation } from '../../../src/queries/statuses/store.ts';
-import type { LiveQuery } from '../../../src/queries/use-live.ts';
 import { saidBy } from '../../../src/resources/look.ts';
 import { Capabilities } from '../../../src/service/capabilities.ts';
 import { CapabilityMissingError, RequestError } from '../../../src/service/errors.ts';

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rememberedAt, type SeenFilter } from '../../../src/queries/remembered/seen.ts';
 import { RememberedStore, type SeenResource } from '../../../src/queries/remembered/store.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 
 let folder: string;

@@ -8,7 +8,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/config/redaction.ts';
 import type { Command } from '../../../src/present/command.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { ProgramBoundary } from '../../../src/ui/app/failure-boundary.tsx';

@@ -3,12 +3,12 @@
 import { Text } from 'ink';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Job, type JobState } from '../../../src/queries/uploads/job.ts';
-import { useUnfinished } from '../../../src/queries/use-workbench.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { View } from '../../../src/ui/app/view.tsx';
+import { useUnfinished } from '../../../src/ui/data/use-workbench.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { openScreen } from '../../screen.ts';
 import { fakeService } from '../../service/fake-service.ts';

@@ -1,7 +1,7 @@
 /** A place that no view shows never strands the user. */
 import { Text } from 'ink';
 import { expect, it } from 'vitest';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { Program } from '../../../src/ui/app/program.tsx';

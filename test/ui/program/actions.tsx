@@ -2,7 +2,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import type { Job, JobState } from '../../../src/queries/uploads/job.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { benchmarkActions } from '../../../src/resources/benchmarks.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { deploymentActions, deploymentCommands } from '../../../src/resources/deployments.ts';

@@ -1,6 +1,6 @@
 /** The chat on the screen: two models side by side, and what holds an answer back. */
 import { expect, it, onTestFinished } from 'vitest';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { systemClock } from '../../../src/service/clock.ts';
 import { Program } from '../../../src/ui/app/program.tsx';

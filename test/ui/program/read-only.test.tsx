@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
 import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { ViewDefinition } from '../../../src/ui/app/registry.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { NoticeKind } from '../../../src/config/preferences.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
 import type { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { createService, type Service } from '../../../src/service/index.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, serve } from '../../../src/local/daemon/serve.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
-import { Workbench } from '../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { Program } from '../../../src/ui/app/program.tsx';

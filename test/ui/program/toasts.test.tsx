@@ -1,6 +1,6 @@
 /** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../../src/queries/workbench.tsx';
+import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';

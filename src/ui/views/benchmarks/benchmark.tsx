@@ -1,13 +1,13 @@
 /** A benchmark: its readiness, and its evaluation runs. */
 import { useMemo } from 'react';
 import { benchmarkQuery, imagesQuery, readinessQuery, taskCountQuery } from '../../../queries/benchmarks.ts';
-import { useLive } from '../../../queries/use-live.ts';
 import { benchmarkActions, benchmarks } from '../../../resources/benchmarks.ts';
 import { runs } from '../../../resources/runs.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
+import { useLive } from '../../data/use-live.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../list/advice.ts';
 import { listProps } from '../list/list-view.tsx';

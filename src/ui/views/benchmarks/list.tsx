@@ -2,8 +2,6 @@
 import { Box } from 'ink';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
 import type { UnfinishedUpload } from '../../../queries/remembered/upload-records.ts';
-import { useLive } from '../../../queries/use-live.ts';
-import { useUnfinishedUploads } from '../../../queries/use-workbench.ts';
 import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';
 import { counted } from '../../../text/numbers.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
@@ -11,6 +9,8 @@ import { lazyWindow } from '../../app/lazy.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Pane } from '../../app/view.tsx';
+import { useLive } from '../../data/use-live.ts';
+import { useUnfinishedUploads } from '../../data/use-workbench.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../list/advice.ts';

@@ -1,9 +1,9 @@
 /** The conversation with one model. Scrolls along while the user writes. */
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { Conversation } from '../../../queries/conversation.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';

@@ -1,10 +1,11 @@
 /** The state of the chat view: one conversation, or two on the same questions, kept on disk. */
 import { useEffect, useState } from 'react';
-import { type ChatSession, type ChatSettings, useChatSession } from '../../../queries/chat-session.ts';
+import type { ChatSession, ChatSettings } from '../../../queries/chat-session.ts';
 import type { Turn } from '../../../queries/conversation.ts';
-import { type Chat, forgetChat, type ListedChat, useChats, useKeptChat } from '../../../queries/kept-chats.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
+import { type Chat, forgetChat, type ListedChat } from '../../../queries/kept-chats.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
+import { useChatSession, useChats, useKeptChat } from './use-kept-chat.ts';
 
 /** A conversation with its settings. */
 export interface Side {

@@ -3,12 +3,12 @@
 import { useMemo } from 'react';
 import { deploymentRoles, modelSlug, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
-import { useList } from '../../../queries/use-list.ts';
-import type { Service } from '../../../queries/workbench.tsx';
+import type { Service } from '../../../queries/workbench.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { trainingActions } from '../../../resources/training.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useList } from '../../data/use-list.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';

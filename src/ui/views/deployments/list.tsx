@@ -3,13 +3,14 @@
 import type { Deployment } from '../../../contract/deployments.ts';
 import { statusWords } from '../../../contract/status.ts';
 import { deploymentSummaryQuery } from '../../../queries/deployments.ts';
-import { isWhole, useListed } from '../../../queries/use-list.ts';
-import { useLive } from '../../../queries/use-live.ts';
+import { isWhole } from '../../../queries/lists/list-query.ts';
 import { deploymentCommands, deployments } from '../../../resources/deployments.ts';
 import { asReceived } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useListed } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 import { DeployWindow } from './deploy.tsx';

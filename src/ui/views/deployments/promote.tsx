@@ -2,10 +2,10 @@
 
 import type { Deployment } from '../../../contract/deployments.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
-import { useList } from '../../../queries/use-list.ts';
 import { deploymentActions, calledName as labelOf, replacedWords, withStep } from '../../../resources/deployments.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useList } from '../../data/use-list.ts';
 import { type ActionWindowProps, ChoiceWindow, LoadingWindow } from '../../windows/choice-window.tsx';
 import { Confirm } from '../../windows/confirm.tsx';
 

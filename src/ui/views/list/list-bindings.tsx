@@ -1,10 +1,10 @@
 /** The keys of a list: those of the row under the cursor or of the marked rows, other places of it, and the columns. */
 import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
 import type { Background } from '../../../queries/lists/rest.ts';
-import type { PagedList } from '../../../queries/use-list.ts';
-import { useSetting } from '../../../queries/use-workbench.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { useShell } from '../../app/shell-context.tsx';
+import type { PagedList } from '../../data/use-list.ts';
+import { useSetting } from '../../data/use-workbench.ts';
 import { listCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { ExportableRows } from '../record/export-window.tsx';

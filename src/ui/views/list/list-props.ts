@@ -6,11 +6,11 @@ import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { ListSource } from '../../../queries/lists/list.ts';
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import type { PagedList } from '../../../queries/use-list.ts';
-import type { Live } from '../../../queries/use-live.ts';
 import type { Advice } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import type { Pane } from '../../app/view.tsx';
+import type { PagedList } from '../../data/use-list.ts';
+import type { Live } from '../../data/use-live.ts';
 import type { Binding } from '../../keys/router.tsx';
 
 export type PlaceOf<Row> = (row: Row) => Place | undefined;

@@ -3,8 +3,8 @@
 import type { Freshness } from '../../../queries/freshness.ts';
 import { restKey } from '../../../queries/lists/list.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
-import type { PagedList } from '../../../queries/use-list.ts';
 import { age } from '../../../text/time.ts';
+import type { PagedList } from '../../data/use-list.ts';
 import { listCommands } from '../../keys/general.ts';
 import type { KeyOf } from '../../keys/router.tsx';
 

@@ -1,11 +1,11 @@
 /** The window that offers the formats of an export, and to stop the exports under way. */
 import type { Background } from '../../../queries/lists/rest.ts';
-import { useExports } from '../../../queries/use-workbench.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import { errorMessage } from '../../../text/errors.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { clean, safeJson } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useExports } from '../../data/use-workbench.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { rowCount } from '../list/list-words.ts';
 import type { Document } from './open-external.ts';

@@ -1,7 +1,7 @@
 /** The record of any resource. Records with more content build on it. */
 
 import { stripVTControlCharacters } from 'node:util';
-import { type LiveQuery, useLive } from '../../../queries/use-live.ts';
+import type { LiveQuery } from '../../../queries/live-query.ts';
 import { resourceAt } from '../../../resources/catalogue.ts';
 import { labelOf, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
@@ -11,6 +11,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
+import { useLive } from '../../data/use-live.ts';
 import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';

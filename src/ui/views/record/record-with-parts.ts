@@ -1,10 +1,10 @@
 /** A record above the list of its parts: what is wrong with it, and what the list says in its stead. */
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import type { Live } from '../../../queries/use-live.ts';
 import { isNotOffered } from '../../../service/errors.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { noteLines, useDeleted, useSettingAdvice } from '../../app/error-note.tsx';
+import type { Live } from '../../data/use-live.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 
 export interface RecordWithParts {

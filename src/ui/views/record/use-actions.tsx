@@ -1,12 +1,12 @@
 /** The actions of a resource as keys: each opens its confirmation, its window or its place. */
 
 import type { ReactNode } from 'react';
-import { useLastAnswer } from '../../../queries/use-workbench.ts';
 import type { ActionTable, Change } from '../../../resources/action.ts';
 import type { ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
+import { useLastAnswer } from '../../data/use-workbench.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { ConfirmChangeProps } from '../../windows/confirm-change.tsx';
 import { actionWindows } from '../action-windows.ts';

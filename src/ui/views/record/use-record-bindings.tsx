@@ -4,12 +4,12 @@
  */
 
 import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { usePin } from '../../../queries/use-workbench.ts';
 import { errorMessage } from '../../../text/errors.ts';
 import { safeJson } from '../../../text/sanitise.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
+import { usePin } from '../../data/use-workbench.ts';
 import { listCommands, recordCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';

@@ -2,11 +2,11 @@
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
-import { useList } from '../../../queries/use-list.ts';
 import { meanOfRun } from '../../../resources/measured-run.ts';
 import { comparePlace } from '../../../resources/runs.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useList } from '../../data/use-list.ts';
 import { type ActionWindowProps, ChoiceWindow } from '../../windows/choice-window.tsx';
 
 export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>) {

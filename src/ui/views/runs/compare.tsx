@@ -3,8 +3,6 @@ import { useMemo } from 'react';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, trajectoriesOf } from '../../../queries/compare.ts';
-import { useList } from '../../../queries/use-list.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import {
   comparedFacts,
   compareRuns,
@@ -21,6 +19,8 @@ import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
+import { useList } from '../../data/use-list.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands } from '../commands.ts';

@@ -3,8 +3,8 @@ import { useCallback, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
 import type { KnownResource } from '../../../queries/statuses/store.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import { type SeenMean, withHeldOutSplits, withMeans } from '../../../resources/measured-run.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 
 /** Whether what was seen of a run's rewards is how it ended, and not how far it was at some time before. */
 const isLast = ({ done, total, graded }: KnownResource): boolean =>

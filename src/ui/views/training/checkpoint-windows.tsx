@@ -1,10 +1,10 @@
 /** The forms that evaluate, deploy and continue a checkpoint: the one chosen, or the newest of its run. */
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
-import { useLive } from '../../../queries/use-live.ts';
-import type { Service } from '../../../queries/workbench.tsx';
+import type { Service } from '../../../queries/workbench.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
+import { useLive } from '../../data/use-live.ts';
 import type { ActionWindowProps } from '../../windows/choice-window.tsx';
 import { StartRunWindow } from '../benchmarks/start-run.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';

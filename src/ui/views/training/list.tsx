@@ -3,14 +3,14 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
-import { useLive } from '../../../queries/use-live.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import { progressQuery } from '../../../resources/following.ts';
 import { training } from '../../../resources/training.ts';
 import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
+import { useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 
 /** Adds the steps that were read to the rows of runs that run; the same function until some of them change. */

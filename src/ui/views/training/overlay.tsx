@@ -1,7 +1,7 @@
 /** Chooses the run whose curves are overlaid. */
 import type { TrainingRun } from '../../../contract/training.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
-import { useList } from '../../../queries/use-list.ts';
+import { useList } from '../../data/use-list.ts';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 
 export interface OverlayWindowProps {

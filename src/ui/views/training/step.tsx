@@ -4,11 +4,11 @@ import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
-import { useLive } from '../../../queries/use-live.ts';
 import { placeOf } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/registry.ts';
+import { useLive } from '../../data/use-live.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 
 const columns: readonly Column<StepRollout>[] = [

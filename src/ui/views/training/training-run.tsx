@@ -7,9 +7,6 @@ import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
-import { useListedRows } from '../../../queries/use-list.ts';
-import { useLive } from '../../../queries/use-live.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import type { Place } from '../../../resources/place.ts';
 import {
   type CheckpointSource,
@@ -28,6 +25,9 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
+import { useListedRows } from '../../data/use-list.ts';
+import { useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';

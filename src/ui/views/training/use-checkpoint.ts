@@ -1,8 +1,9 @@
 /** The checkpoint of a window: known immediately, or read when the window opens. */
 
 import { useEffect, useState } from 'react';
-import { type Service, useWorkbench } from '../../../queries/workbench.tsx';
+import type { Service } from '../../../queries/workbench.ts';
 import { asError } from '../../../text/errors.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 
 export type CheckpointState =
   | { readonly kind: 'asking' }

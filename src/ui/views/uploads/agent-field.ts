@@ -1,7 +1,7 @@
 /** The field for the agent of an upload. */
 import type { Agent } from '../../../contract/models.ts';
 import { agentsQuery } from '../../../queries/agents.ts';
-import { useLive } from '../../../queries/use-live.ts';
+import { useLive } from '../../data/use-live.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
 /** The agents to choose from: none if the service does not list them, and until it has. */

@@ -4,9 +4,9 @@ import { useEffect, useState } from 'react';
 import { FolderError, manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
 import { wholePath } from '../../../queries/uploads/local-files.ts';
-import { useWorkbench } from '../../../queries/workbench.tsx';
 import { asError } from '../../../text/errors.ts';
 import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { PathPicker } from '../../windows/path-picker.tsx';
 

@@ -8,7 +8,6 @@ import {
   TrajectoryUpload,
   type TrajectoryUploadState,
 } from '../../../queries/uploads/trajectory-upload.ts';
-import { useJob } from '../../../queries/use-workbench.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
@@ -20,6 +19,7 @@ import { errorLines } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
+import { useJob } from '../../data/use-workbench.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';

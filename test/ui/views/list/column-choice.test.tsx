@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Column } from '../../../../src/present/column.ts';
 import { wholePage } from '../../../../src/queries/lists/list.ts';
 import { RememberedStore } from '../../../../src/queries/remembered/store.ts';
-import { Workbench } from '../../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../../src/queries/workbench.ts';
 import { kinds } from '../../../../src/resources/catalogue.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import { listCommands } from '../../../../src/ui/keys/general.ts';

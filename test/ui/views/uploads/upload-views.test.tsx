@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { RememberedStore } from '../../../../src/queries/remembered/store.ts';
 import { Jobs } from '../../../../src/queries/uploads/job.ts';
 import { TrajectoryUpload } from '../../../../src/queries/uploads/trajectory-upload.ts';
-import { Workbench } from '../../../../src/queries/workbench.tsx';
+import { Workbench } from '../../../../src/queries/workbench.ts';
 import { kinds } from '../../../../src/resources/catalogue.ts';
 import { AuthenticationError, NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';

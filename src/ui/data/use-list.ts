@@ -1,13 +1,16 @@
 /** A list that is read page by page, kept current while in view, and sorted as requested. */
+
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import type { ListData } from './lists/data.ts';
-import type { ListSource } from './lists/list.ts';
-import { type FieldOrder, inOrder } from './lists/order.ts';
-import { type ListReader, pagesPerHiddenPoll, pagesPerPoll, type RowsAge } from './lists/reader.ts';
-import type { Background, RestOutcome } from './lists/rest.ts';
-import type { Attention } from './polling.ts';
-import { type LiveQuery, useLive } from './use-live.ts';
-import { useWorkbench, type Workbench } from './workbench.tsx';
+import type { ListData } from '../../queries/lists/data.ts';
+import type { ListSource } from '../../queries/lists/list.ts';
+import { isWhole, listQuery } from '../../queries/lists/list-query.ts';
+import { type FieldOrder, inOrder } from '../../queries/lists/order.ts';
+import type { ListReader, RowsAge } from '../../queries/lists/reader.ts';
+import type { Background, RestOutcome } from '../../queries/lists/rest.ts';
+import type { LiveQuery } from '../../queries/live-query.ts';
+import type { Attention } from '../../queries/polling.ts';
+import { useLive } from './use-live.ts';
+import { useWorkbench } from './workbench.tsx';
 
 /** A list as far as it has been read, and how more of it is. */
 export interface PagedList<Row> {
@@ -56,11 +59,6 @@ function oldestWanted<Row>(reader: ListReader<Row>, ms: number): number {
 
 const noRows: readonly never[] = [];
 
-/** The newer of two states of a list: an answer may arrive while another one is on its way to the screen. */
-function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
-  return previous && previous.version > answer.version ? previous : answer;
-}
-
 /** The reader of a list that is shown, which reads it as the last drawing says. */
 function useReader<Row>(source: ListSource<Row>): ListReader<Row> {
   const reader = useWorkbench().lists.of(source);
@@ -68,29 +66,6 @@ function useReader<Row>(source: ListSource<Row>): ListReader<Row> {
     reader.source = source;
   }, [reader, source]);
   return reader;
-}
-
-/** The query of a list: all callers share one reader with its pages. */
-export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): LiveQuery<ListData<Row>> {
-  const reader = workbench.lists.of(source);
-  return {
-    key: source.key,
-    // Rows read long ago may be outdated.
-    reports: {
-      observes: source.observes,
-      rows: () => reader.live().slice(0, source.observesFirst) as object[],
-      news: () => reader.news(source.observesFirst) as object[],
-      onlyNames: source.onlyNames,
-      partOf: source.partOf,
-    },
-    activity: () => reader.activity(source),
-    read: context => {
-      reader.source = source;
-      const isShown = workbench.cache.getQueryCache().find({ queryKey: source.key })?.isActive() ?? false;
-      return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);
-    },
-    share: newer,
-  };
 }
 
 /** A list as something else on screen shows it, which keeps it current; undefined until it is read. */
@@ -103,10 +78,6 @@ export function useListed<Row>(source: ListSource<Row>): ListData<Row> | undefin
 export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
   return useListed(source)?.rows ?? noRows;
 }
-
-/** Whether a list holds all that the service has. */
-export const isWhole = (data: ListData<unknown> | undefined): boolean =>
-  data?.complete === true && data.dropped === 0 && data.remembered_at === undefined;
 
 /** A list of which the first page is enough. */
 export function useList<Row>(

@@ -1,20 +1,21 @@
 /** What would be lost if the program ended now. */
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
-import { BenchmarkUpload } from '../../src/queries/uploads/benchmark-upload.ts';
-import { TrajectoryUpload } from '../../src/queries/uploads/trajectory-upload.ts';
+import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
+import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
+import { Workbench } from '../../../src/queries/workbench.ts';
+import { kinds } from '../../../src/resources/catalogue.ts';
 import {
   trajectoryJobId,
   useJob,
   usePin,
   useUnfinished,
   useUnfinishedUploads,
-} from '../../src/queries/use-workbench.ts';
-import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
-import { kinds } from '../../src/resources/catalogue.ts';
-import { eventually } from '../eventually.ts';
-import { fakeService } from '../service/fake-service.ts';
+} from '../../../src/ui/data/use-workbench.ts';
+import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { eventually } from '../../eventually.ts';
+import { fakeService } from '../../service/fake-service.ts';
 
 it('is what a view says, as long as it says so', () => {
   const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });

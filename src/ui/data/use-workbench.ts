@@ -3,15 +3,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useState, useSyncExternalStore } from 'react';
-import { count as shortCount } from '../text/numbers.ts';
-import type { Export } from './exports.ts';
-import type { ListCount } from './lists/lists.ts';
-import type { ResourceRef } from './remembered/store.ts';
-import type { TrajectoryRecord, TrajectoryUploadRef } from './remembered/trajectory-records.ts';
-import type { UnfinishedUpload } from './remembered/upload-records.ts';
-import type { AnyJob, Job, JobState } from './uploads/job.ts';
-import { fingerprintAt } from './uploads/local-files.ts';
-import type { LiveQuery } from './use-live.ts';
+import type { Export } from '../../queries/exports.ts';
+import type { ListCount } from '../../queries/lists/lists.ts';
+import type { LiveQuery } from '../../queries/live-query.ts';
+import type { ResourceRef } from '../../queries/remembered/store.ts';
+import type { TrajectoryRecord, TrajectoryUploadRef } from '../../queries/remembered/trajectory-records.ts';
+import type { UnfinishedUpload } from '../../queries/remembered/upload-records.ts';
+import type { AnyJob, Job, JobState } from '../../queries/uploads/job.ts';
+import { fingerprintAt } from '../../queries/uploads/local-files.ts';
+import { count as shortCount } from '../../text/numbers.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** Returns a function that reads the last answer to a query when called. */

@@ -1,13 +1,14 @@
 /** Hooks for Watch, and its background polling: running work is polled until it has ended. */
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { KnownResource } from '../queries/statuses/store.ts';
-import { useLive } from '../queries/use-live.ts';
-import { useWorkbench, type Workbench } from '../queries/workbench.tsx';
-import { resourceOfKind } from './catalogue.ts';
-import { Counts } from './counts.ts';
-import { following } from './following.ts';
-import { type WatchedResource, watchedCount, watchLines } from './watch.ts';
+import type { KnownResource } from '../../queries/statuses/store.ts';
+import type { Workbench } from '../../queries/workbench.ts';
+import { resourceOfKind } from '../../resources/catalogue.ts';
+import { Counts } from '../../resources/counts.ts';
+import { following } from '../../resources/following.ts';
+import { type WatchedResource, watchedCount, watchLines } from '../../resources/watch.ts';
+import { useLive } from './use-live.ts';
+import { useWorkbench } from './workbench.tsx';
 
 function subscribeTo({ statuses, pins, jobs }: Workbench, listener: () => void): () => void {
   const stops = [statuses.subscribe(listener), pins.subscribe(listener), jobs.subscribe(listener)];

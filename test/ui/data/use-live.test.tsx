@@ -3,15 +3,22 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { QueryContext } from '../../src/queries/query-context.ts';
-import { dueAt, type LiveQuery, queryOptions, useLive } from '../../src/queries/use-live.ts';
-import { Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
-import { kinds } from '../../src/resources/catalogue.ts';
-import { AuthenticationError, CapabilityMissingError, isNotOffered, NotFoundError } from '../../src/service/errors.ts';
-import { eventually } from '../eventually.ts';
-import { fakeService } from '../service/fake-service.ts';
-import { hostileServer, json, refusal, serviceAt } from '../service/hostile-server.ts';
-import { manualClock } from '../service/manual-clock.ts';
+import { dueAt, type LiveQuery, queryOptions } from '../../../src/queries/live-query.ts';
+import type { QueryContext } from '../../../src/queries/query-context.ts';
+import { Workbench } from '../../../src/queries/workbench.ts';
+import { kinds } from '../../../src/resources/catalogue.ts';
+import {
+  AuthenticationError,
+  CapabilityMissingError,
+  isNotOffered,
+  NotFoundError,
+} from '../../../src/service/errors.ts';
+import { useLive } from '../../../src/ui/data/use-live.ts';
+import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { eventually } from '../../eventually.ts';
+import { fakeService } from '../../service/fake-service.ts';
+import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
+import { manualClock } from '../../service/manual-clock.ts';
 
 const service = async () => fakeService();
 

@@ -1,6 +1,5 @@
 /** State shared by the screens: the service, the query cache, and whether polling is on. */
-import { environmentManager, focusManager, type Query, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
 import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
 import { isRunning } from '../contract/status.ts';
 import { isLastingRefusal } from '../service/errors.ts';
@@ -332,25 +331,3 @@ function ended(job: AnyJob): Promise<void> {
 }
 
 export type { ConnectionMonitor, ConnectionState, GateState, Service };
-
-const WorkbenchContext = createContext<Workbench | undefined>(undefined);
-
-export function WorkbenchProvider({ workbench, children }: { workbench: Workbench; children: ReactNode }) {
-  return (
-    <WorkbenchContext value={workbench}>
-      <QueryClientProvider client={workbench.cache}>{children}</QueryClientProvider>
-    </WorkbenchContext>
-  );
-}
-
-export function useWorkbench(): Workbench {
-  const workbench = useContext(WorkbenchContext);
-  if (!workbench) throw new Error('useWorkbench needs a WorkbenchProvider above it');
-  return workbench;
-}
-
-/** Whether the user has paused polling. */
-export function usePaused(): boolean {
-  const workbench = useWorkbench();
-  return useSyncExternalStore(workbench.subscribe, () => workbench.paused);
-}

@@ -1,17 +1,14 @@
-/** A query kept current by polling, with its age and its last error. */
+/** A query as react-query is asked to run it: its options, and when it is due. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { hashKey, type Query, replaceEqualDeep, useQuery } from '@tanstack/react-query';
-import { useCallback, useSyncExternalStore } from 'react';
+import { hashKey, type Query, replaceEqualDeep } from '@tanstack/react-query';
 import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
-import { type Freshness, freshnessOf } from './freshness.ts';
 import { type Activity, type Attention, fractionOf, pollDelay } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { rememberedAt } from './remembered/seen.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
 import type { Observation } from './statuses/store.ts';
-import { usePaused, useWorkbench, type Workbench } from './workbench.tsx';
+import type { Workbench } from './workbench.ts';
 
 /** A query: a key, how to read it, and what the answer says about reading again. */
 export interface LiveQuery<Data> {
@@ -39,18 +36,11 @@ export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data
   return previous !== undefined && isDeepStrictEqual(previous, answer) ? previous : answer;
 }
 
-export interface Live<Data> {
-  readonly data: Data | undefined;
-  readonly freshness: Freshness;
-  readonly error: Error | undefined;
-  /** Refreshes now. */
-  readonly refresh: () => void;
-}
-
 /** The jitter that leaves the interval unchanged. */
-const noJitter = 0.5;
+export const noJitter = 0.5;
 
-function delayOf(
+/** The delay before the query is sent again, in milliseconds; undefined for never. */
+export function delayOf(
   workbench: Workbench,
   query: Pick<AnyQuery, 'activity'>,
   attention: Attention,
@@ -72,7 +62,7 @@ function delayOf(
 }
 
 /** Changes with each answer. */
-function jitterFor({ queryHash, state }: Query): number {
+export function jitterFor({ queryHash, state }: Query): number {
   return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
@@ -115,21 +105,6 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
   };
 }
 
-/** A query without any part of its answer for this long is given up when the user asks again; in milliseconds. */
-const patienceMs = 5_000;
-
-/** Gives up the requests that hang, and sends those again whose answers are on screen. */
-async function giveUpHanging({ asked, cache }: Workbench): Promise<void> {
-  const since = performance.now() - patienceMs;
-  const isHanging = ({ queryHash, state }: Query): boolean =>
-    state.fetchStatus === 'fetching' && (asked.get(queryHash) ?? Number.POSITIVE_INFINITY) <= since;
-  const hanging = new Set(cache.getQueryCache().findAll({ predicate: isHanging }));
-  const predicate = (query: Query): boolean => hanging.has(query);
-  await cache.cancelQueries({ predicate });
-  // Not all of them are polled, or refreshed by the view that asked.
-  void cache.refetchQueries({ type: 'active', predicate }, { cancelRefetch: false });
-}
-
 /** Sends a query once, or joins the request in flight. The answer is reported like any other. */
 export function fetchOnce(workbench: Workbench, query: AnyQuery): Promise<unknown> {
   return workbench.cache.fetchQuery({ ...queryOptions(workbench, query as LiveQuery<unknown>), staleTime: 0 });
@@ -145,39 +120,4 @@ export function dueAt(workbench: Workbench, query: AnyQuery, attention: Attentio
   // A time in the future is from before the clock was set back: waiting for it would take too long.
   const past = attempts.filter(at => at <= Date.now());
   return past.length === 0 ? 0 : Math.max(...past) + delay;
-}
-
-/** Keeps the answer to `query` current while the caller is on screen. */
-export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
-  const workbench = useWorkbench();
-  const paused = usePaused();
-  const gate = useSyncExternalStore(workbench.gate.subscribe, workbench.gate.state);
-  const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
-    ...queryOptions(workbench, query),
-    enabled: attention !== 'hidden',
-    refetchInterval: asked => {
-      const polled = asked as unknown as Query;
-      return delayOf(workbench, query, attention, polled, jitterFor(polled)) ?? false;
-    },
-  });
-  const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
-  const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
-  const freshness = freshnessOf({
-    dataAt: seenAt ?? (dataUpdatedAt || undefined),
-    isRestored: dataUpdatedAt < workbench.openedAt,
-    failedAt: error ? errorUpdatedAt : undefined,
-    // The time of the next attempt must be exact; the interval of what is live must not change.
-    intervalMs: asked && delayOf(workbench, query, attention, asked, error ? jitterFor(asked) : noJitter),
-    paused,
-    gate,
-    ended: isGone(error) ? 'gone' : isNotOffered(error) || seenAt !== undefined ? 'unlisted' : undefined,
-  });
-  const refresh = useCallback(() => {
-    workbench.connection.retry();
-    void workbench
-      .retryMissing()
-      .then(() => giveUpHanging(workbench))
-      .then(() => refetch({ cancelRefetch: false }));
-  }, [workbench, refetch]);
-  return { data, freshness, error: error ?? undefined, refresh };
 }

@@ -1,9 +1,9 @@
 /** Actions in the screen: each is sent once, reported once, and never repeated automatically. */
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
-import type { Service } from '../service/index.ts';
-import type { RequestPreview } from '../service/request.ts';
-import { asError } from '../text/errors.ts';
-import { type Action, type FailedInput, sendAll, sendKeyed, unlessStopped } from './action.ts';
+import { type Action, type FailedInput, sendAll, sendKeyed, unlessStopped } from '../../queries/action.ts';
+import type { Service } from '../../service/index.ts';
+import type { RequestPreview } from '../../service/request.ts';
+import { asError } from '../../text/errors.ts';
 import { useWorkbench } from './workbench.tsx';
 
 export type WorkState<Result> =

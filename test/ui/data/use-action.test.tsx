@@ -2,11 +2,12 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
-import { useRequests } from '../../src/queries/use-action.ts';
-import { type Service, Workbench, WorkbenchProvider } from '../../src/queries/workbench.tsx';
-import { kinds } from '../../src/resources/catalogue.ts';
-import { eventually } from '../eventually.ts';
-import { fakeService } from '../service/fake-service.ts';
+import { type Service, Workbench } from '../../../src/queries/workbench.ts';
+import { kinds } from '../../../src/resources/catalogue.ts';
+import { useRequests } from '../../../src/ui/data/use-action.ts';
+import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { eventually } from '../../eventually.ts';
+import { fakeService } from '../../service/fake-service.ts';
 
 const work = (service: Service) => service.call('listBenchmarks');
 

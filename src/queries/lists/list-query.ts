@@ -1,0 +1,38 @@
+/** The query of a list. */
+import type { LiveQuery } from '../live-query.ts';
+import type { Workbench } from '../workbench.ts';
+import type { ListData } from './data.ts';
+import type { ListSource } from './list.ts';
+import { pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
+
+/** The newer of two states of a list: an answer may arrive while another one is on its way to the screen. */
+function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>): ListData<Row> {
+  return previous && previous.version > answer.version ? previous : answer;
+}
+
+/** The query of a list: all callers share one reader with its pages. */
+export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): LiveQuery<ListData<Row>> {
+  const reader = workbench.lists.of(source);
+  return {
+    key: source.key,
+    // Rows read long ago may be outdated.
+    reports: {
+      observes: source.observes,
+      rows: () => reader.live().slice(0, source.observesFirst) as object[],
+      news: () => reader.news(source.observesFirst) as object[],
+      onlyNames: source.onlyNames,
+      partOf: source.partOf,
+    },
+    activity: () => reader.activity(source),
+    read: context => {
+      reader.source = source;
+      const isShown = workbench.cache.getQueryCache().find({ queryKey: source.key })?.isActive() ?? false;
+      return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);
+    },
+    share: newer,
+  };
+}
+
+/** Whether a list holds all that the service has. */
+export const isWhole = (data: ListData<unknown> | undefined): boolean =>
+  data?.complete === true && data.dropped === 0 && data.remembered_at === undefined;
