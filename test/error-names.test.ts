@@ -8,13 +8,14 @@ import { WeightFileError } from '../src/local/store/weight-files.ts';
 import { StoppedError } from '../src/queries/action.ts';
 import { OrderRefusedError } from '../src/queries/lists/order.ts';
 import { FolderError } from '../src/queries/uploads/benchmark-plan.ts';
-import { ForgottenUpload, IngestedDifferently } from '../src/queries/uploads/ingest.ts';
+import { BuildsNotStarted, ForgottenUpload, IngestedDifferently } from '../src/queries/uploads/ingest.ts';
 import { ExpressionError } from '../src/text/expression.ts';
 import { NewFileError } from '../src/text/new-file.ts';
 import { SharedError } from '../src/text/ownership.ts';
 import { UnclosedQuoteError } from '../src/text/shell-words.ts';
 
 it.each([
+  new BuildsNotStarted('bench_1'),
   new CorruptFileError(),
   new ExpressionError(''),
   new FolderError(),

@@ -3,6 +3,7 @@
  * service.
  */
 
+import { originOf } from '../config/address.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { type AnswerOf, endpoints, type InputOf, type Operation } from '../contract/endpoints.ts';
 import type { Capabilities } from './capabilities.ts';
@@ -67,6 +68,8 @@ export interface Service {
   readonly generation: ServiceGeneration;
   /** Whether the service is known to carry out a request once, however often it gets the same idempotency key. */
   readonly honoursKeys: boolean;
+  /** The host and port of an upload address, if the service does not store the file itself. */
+  readonly storageOf: (address: string) => string | undefined;
   /** The optional endpoints that this service lacks. */
   readonly capabilities: Capabilities;
   /**
@@ -112,6 +115,12 @@ export function createService(options: ServiceOptions): Service {
       return requests;
     },
     agent: options.agent,
+    storageOf: address => {
+      if (!URL.canParse(address)) return undefined;
+      const url = new URL(address);
+      const { connection } = client;
+      return connection.isOwn(url) || originOf(url) === originOf(connection.base) ? undefined : url.host;
+    },
     generation: client.generation,
     capabilities: client.capabilities,
     close: () => client.close(),

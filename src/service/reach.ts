@@ -155,11 +155,3 @@ export function writtenTooFarInside(address: URL, service: URL): Reach | undefin
   const reach = writtenReach(address);
   return isFurther(reach, writtenReach(service)) ? reach : undefined;
 }
-
-/** The host of an address if it is another one than the service's, for words. */
-export function otherHost(address: string, service: string): string | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const [url, own] = [new URL(address), new URL(service)];
-  if (hostOf(url) === hostOf(own) || (isLoopback(url.hostname) && isLoopback(own.hostname))) return undefined;
-  return url.host;
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { otherHost, ReachGuard, writtenTooFarInside } from '../../src/service/reach.ts';
+import { ReachGuard, writtenTooFarInside } from '../../src/service/reach.ts';
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'rebound.example': ['203.0.113.7', '127.0.0.1'],
@@ -91,13 +91,5 @@ describe('an address that a service gave (X4)', () => {
     expect(await written('https://10.0.0.1')).toBe('a private network');
     expect(writtenTooFarInside(new URL('http://127.1'), service)).toBe('this machine');
     expect(writtenTooFarInside(new URL('https://inside.example'), service)).toBeUndefined();
-  });
-
-  it('has a host to name unless it is the service’s own', () => {
-    expect(otherHost('https://storage.example/a?s', 'https://service.example')).toBe('storage.example');
-    expect(otherHost('https://service.example:8443/a', 'https://service.example')).toBeUndefined();
-    expect(otherHost('https://Service.Example.:443/a', 'https://service.example')).toBeUndefined();
-    expect(otherHost('http://127.0.0.1:4000/a', 'http://127.0.0.1')).toBeUndefined();
-    expect(otherHost('nonsense', 'http://127.0.0.1')).toBeUndefined();
   });
 });

@@ -17,7 +17,15 @@ import type { RememberedStore } from '../remembered/store.ts';
 import { type LocalFile, manifestName, planUpload, type UploadPlan } from './benchmark-plan.ts';
 import { allocate, FileBatch } from './file-batch.ts';
 import { type FileState, FileTable } from './file-table.ts';
-import { buildImages, ForgottenUpload, IngestedDifferently, ingest, isIngested, isUnknown } from './ingest.ts';
+import {
+  BuildsNotStarted,
+  buildImages,
+  ForgottenUpload,
+  IngestedDifferently,
+  ingest,
+  isIngested,
+  isUnknown,
+} from './ingest.ts';
 import { Job, type JobState } from './job.ts';
 import { pathsNamedIn } from './local-files.ts';
 import { SentFiles } from './sent-files.ts';
@@ -159,6 +167,8 @@ export class BenchmarkUpload extends Job<UploadState> {
     } catch (error) {
       this.#isTaken = error instanceof IngestedDifferently;
       if (!(error instanceof ForgottenUpload)) throw error;
+      // A service may take a while to know what it has ingested: another benchmark would be a second one.
+      if (this.#sent.isIngested()) throw new BuildsNotStarted(this.#benchId);
       this.#note(clean`The service no longer knows ${this.#sent.benchId}. All files are sent again.`);
       this.#sent.forget();
       // Only once: a service may reject every id.
@@ -247,10 +257,7 @@ export class BenchmarkUpload extends Job<UploadState> {
       const waiting = files.filter(file => !this.#sent.holds(file));
       this.#sent.declare(allocation.benchId, files, waiting);
       this.set({ benchId: allocation.benchId });
-      for (const host of this.#storage.newIn(allocation.targets.values(), service.baseUrl)) {
-        this.#note(clean`The service stores uploads at ${host}: the files go there, without a key.`);
-      }
-      const batch = new FileBatch(service, waiting, allocation, this.signal);
+      const batch = new FileBatch(service, waiting, allocation, { signal: this.signal, onSent: this.#nameStorage });
       const errors: unknown[] = [];
       // What is in flight is waited for, so that nothing is sent any more once this has ended.
       await inParallel(waiting, async file => {
@@ -267,6 +274,14 @@ export class BenchmarkUpload extends Job<UploadState> {
     const words = failed.length === 1 ? failed[0] : `${failed[0]} and ${failed.length - 1} more`;
     throw new Error(`Not sent: ${words}. What was sent is kept: try again to send the rest.`);
   }
+
+  /** Names the storage that takes a file, once for each host. */
+  readonly #nameStorage = (host: string, isStored: boolean): void => {
+    if (this.#storage.isNew(host)) {
+      this.#note(clean`The service stores uploads at ${host}: the files go there, without a key.`);
+    }
+    if (isStored) this.#storage.remember(host);
+  };
 
   /** Undefined if the service accepts fewer files in a request, so that a smaller batch is tried. */
   async #allocate(service: Service, files: readonly LocalFile[]) {

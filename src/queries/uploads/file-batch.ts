@@ -50,16 +50,29 @@ function isAddressError(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
 
+interface FileBatchOptions {
+  readonly signal: AbortSignal;
+  /** Called with a storage other than the service when a file is sent there, and when it has been stored. */
+  readonly onSent: (host: string, isStored: boolean) => void;
+}
+
 export class FileBatch {
   readonly #service: Service;
   readonly #signal: AbortSignal;
+  readonly #onSent: FileBatchOptions['onSent'];
   /** Files that still need an address. */
   readonly #left: Map<string, LocalFile>;
   #allocation: Promise<Allocation>;
 
-  constructor(service: Service, files: readonly LocalFile[], allocation: Allocation, signal: AbortSignal) {
+  constructor(
+    service: Service,
+    files: readonly LocalFile[],
+    allocation: Allocation,
+    { signal, onSent }: FileBatchOptions,
+  ) {
     this.#service = service;
     this.#signal = signal;
+    this.#onSent = onSent;
     this.#left = new Map(files.map(file => [file.path, file]));
     this.#allocation = Promise.resolve(allocation);
   }
@@ -99,8 +112,14 @@ export class FileBatch {
       const { targets, untilMs } = await used;
       const target = targets.get(file.path);
       if (!target) throw new Error(clean`The service gave no address for ${file.path}.`);
+      const host = this.#service.storageOf(target.url);
+      const progress = (sent: number): void => {
+        if (host !== undefined && sent > 0) this.#onSent(host, false);
+        onProgress(sent);
+      };
       try {
-        await this.#service.putUpload(target, source, { untilMs, onProgress, signal: this.#signal });
+        await this.#service.putUpload(target, source, { untilMs, onProgress: progress, signal: this.#signal });
+        if (host !== undefined) this.#onSent(host, true);
         return;
       } catch (error) {
         if (attempt >= addressTries || this.#signal.aborted || !isAddressError(error)) throw error;

@@ -64,6 +64,21 @@ export class IngestedDifferently extends Error {
 /** The service does not know the id any more: the files sent for it are gone. */
 export class ForgottenUpload extends Error {
   override readonly name = 'ForgottenUpload';
+
+  constructor() {
+    super('The service says that it does not have the benchmark whose files were just sent.');
+  }
+}
+
+/** The service has accepted the ingest, and says now that it has no such benchmark. */
+export class BuildsNotStarted extends Error {
+  override readonly name = 'BuildsNotStarted';
+
+  constructor(benchId: string) {
+    super(
+      clean`${benchId} was ingested, but the builds of its images could not be started: the service says that it does not have it. It may not be ready yet: try again, which sends nothing else. If it was deleted, upload the folder as a new benchmark.`,
+    );
+  }
 }
 
 /** The service itself says so, not a gateway in front of it. */

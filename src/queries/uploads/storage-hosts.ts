@@ -1,6 +1,4 @@
 /** The hosts where a service stores uploads: the user is told of each the first time that files go there. */
-import type { UploadUrl } from '../../contract/benchmarks.ts';
-import { otherHost } from '../../service/reach.ts';
 import type { RememberedStore } from '../remembered/store.ts';
 
 const setting = 'storageHosts';
@@ -9,18 +7,27 @@ const mostKept = 50;
 
 export class StorageHosts {
   readonly #memory: Pick<RememberedStore, 'setting' | 'setSetting'>;
+  readonly #named = new Set<string>();
 
   constructor(memory: Pick<RememberedStore, 'setting' | 'setSetting'>) {
     this.#memory = memory;
   }
 
-  /** The hosts of these addresses that are neither the service's own nor known, which they are from now on. */
-  newIn(targets: Iterable<Pick<UploadUrl, 'url'>>, baseUrl: string): string[] {
-    const hosts = [...targets].flatMap(({ url }) => otherHost(url, baseUrl) ?? []);
+  get #known(): readonly unknown[] {
     const stored = this.#memory.setting(setting);
-    const known = new Set<unknown>(Array.isArray(stored) ? stored : []);
-    const added = [...new Set(hosts)].filter(host => !known.has(host));
-    if (added.length > 0) this.#memory.setSetting(setting, [...known, ...added].slice(-mostKept));
-    return added;
+    return Array.isArray(stored) ? stored : [];
+  }
+
+  /** Whether the user has not been told of a host, with its port; from now on he has. */
+  isNew(host: string): boolean {
+    if (this.#named.has(host)) return false;
+    this.#named.add(host);
+    return !this.#known.includes(host);
+  }
+
+  /** Remembers a host that has taken a file. */
+  remember(host: string): void {
+    const known = this.#known;
+    if (!known.includes(host)) this.#memory.setSetting(setting, [...known, host].slice(-mostKept));
   }
 }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { RememberedStore } from '../../../src/queries/remembered/store.ts';
 import { FolderError, planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
 import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
-import { UploadUrlError } from '../../../src/service/errors.ts';
+import { RequestError, UploadUrlError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/index.ts';
 import { eventually } from '../../eventually.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
@@ -177,27 +177,21 @@ describe('an upload', () => {
     expect(during).toEqual(['sending', 'waiting', 'sending']);
   });
 
-  it('says before the first file that it goes to another host, once for a service (X4)', async () => {
+  it('says of another host or port that a file goes there, once for a service, and not if it is refused (X4, A10)', async () => {
     put('manifest.json', manifest());
     put('data/a.txt', 'hello');
     const memory = RememberedStore.inMemory('test');
     const { host } = new URL(local.baseUrl);
-    const before: (readonly string[])[] = [];
-    for (let round = 0; round < 2; round += 1) {
+    const elsewhere = { ...service, storageOf: (address: string) => new URL(address).host };
+    const refusing: Service = { ...elsewhere, putUpload: () => Promise.reject(new RequestError('Not there.')) };
+    const notes: (readonly string[])[] = [];
+    for (const to of [refusing, elsewhere, elsewhere]) {
       const upload = await uploadOf(memory);
       upload.startOver();
-      const elsewhere: Service = {
-        ...service,
-        baseUrl: 'https://service.example/',
-        putUpload: (...input) => {
-          before.push(upload.state.notes);
-          return service.putUpload(...input);
-        },
-      };
-      await upload.run(async () => elsewhere);
-      expect(upload.state.phase).toBe('done');
+      await upload.run(async () => to);
+      notes.push(upload.state.notes);
     }
-    expect(before).toEqual([[`The service stores uploads at ${host}: the files go there, without a key.`], []]);
+    expect(notes).toEqual([[], [`The service stores uploads at ${host}: the files go there, without a key.`], []]);
   });
 
   it('says which tasks the service left out, and names the agent that it asks for', async () => {

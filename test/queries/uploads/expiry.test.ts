@@ -44,10 +44,10 @@ it.each([
   const puts = (): string[] => server.requests.filter(({ method }) => method === 'PUT').map(({ url }) => url);
 
   await clock.advance(lifetimeMs - 2 * minuteMs);
-  await new FileBatch(service, [file], allocation, signal).send(file, () => {});
+  await new FileBatch(service, [file], allocation, { signal: signal, onSent: () => {} }).send(file, () => {});
   expect(puts()).toEqual(['/1']);
 
   await clock.advance(4 * minuteMs);
-  await new FileBatch(service, [file], allocation, signal).send(file, () => {});
+  await new FileBatch(service, [file], allocation, { signal: signal, onSent: () => {} }).send(file, () => {});
   expect(puts()).toEqual(['/1', '/2']);
 });

@@ -7,7 +7,13 @@ import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
-import { NetworkError, RateLimitError, ServiceError, ValidationError } from '../../../src/service/errors.ts';
+import {
+  NetworkError,
+  NotFoundError,
+  RateLimitError,
+  ServiceError,
+  ValidationError,
+} from '../../../src/service/errors.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import type { Supervisor } from '../../../src/service/options.ts';
 import { clientOf, startService, type TestService } from '../../local/server/running.ts';
@@ -52,6 +58,26 @@ function failing(call: UploadCall, error: Error, { name = '', times = 1 } = {}):
 }
 
 describe('an upload whose id the service does not know', () => {
+  it('makes no second benchmark once its ingest was accepted (A4)', async () => {
+    const folder = folderOf();
+    const memory = remembered();
+    const unknown = new NotFoundError('No such benchmark.', { status: 404, type: 'x', code: 'benchmark_not_found' });
+    const late = withAnswers(service, {
+      buildBenchmarkImages: () => Promise.reject(unknown),
+      getBenchmarkReadiness: () => Promise.reject(unknown),
+    });
+    const upload = await uploadOf(folder, memory());
+    await run(upload, late);
+    const [first, ...others] = made(folder);
+    expect(others).toEqual([]);
+    expect(upload.state.phase).toBe('failed');
+    expect(upload.state.error?.message).toContain(`${first?.id} was ingested, but the builds of its images could not`);
+    // Once the service knows it, only the builds are started.
+    const later = watched(service);
+    await run(await uploadOf(folder, memory()), later.service);
+    expect([later.asked, made(folder).length]).toEqual([['build'], 1]);
+  });
+
   it('begins a new one, and forgets at once what was sent for the old one', async () => {
     const folder = folderOf();
     const memory = remembered();
@@ -84,7 +110,7 @@ describe('an upload whose id the service does not know', () => {
     expect([...second.asked, ...third.asked]).toContain(`put ${nameOf(1)}`);
   });
 
-  it('does so also where the id is gone when its images are to be built', async () => {
+  it('does not by itself where the id is gone when its images are to be built (A4)', async () => {
     const folder = folderOf();
     const memory = remembered();
     const other = await startService();
@@ -97,7 +123,10 @@ describe('an upload whose id the service does not know', () => {
     await other.end();
     const upload = await uploadOf(folder, memory());
     await run(upload);
-    expect(upload.state.phase).toBe('done');
+    expect(upload.state.error?.name).toBe('BuildsNotStarted');
+    expect(made(folder)).toEqual([]);
+    upload.startOver();
+    await run(upload);
     expect(made(folder)).toHaveLength(1);
   });
 
