@@ -5,6 +5,7 @@ import { hasEnded, isOver, statusMeaning } from '../contract/status.ts';
 import { type PollIntervals, pollDelay } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { ResourceRef } from '../queries/remembered/store.ts';
+import { readingRewardsOnce } from '../queries/run-rewards.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { doneWith, lookAt } from '../resources/look.ts';
 import { readCertainty } from '../resources/run-mean.ts';
@@ -271,12 +272,17 @@ export async function untilEnded(
     let isNoted = false;
     const look = async (): Promise<Seen> => {
       silentSince ??= Date.now();
-      const looking = change?.look ? change.look(service.background, signal) : lookWithFailure(ref, readContext);
+      const once = readingRewardsOnce(service.background);
+      const looking = change?.look
+        ? change.look(service.background, signal)
+        : lookWithFailure(ref, { ...readContext, service: once });
       const found = await looking.catch((error: unknown) => {
         if (!signal.aborted) silentSince = 0;
         throw error;
       });
-      const rewards = judge && (await readRewards(service.background, ref.id, signal));
+      // Rewards that were read before an end may not be all.
+      const reading = found.status === undefined ? once : service.background;
+      const rewards = judge && (await readRewards(reading, ref.id, signal));
       const { graded, mean } = rewards ?? {};
       const seen = rewards ? { ...found, graded, mean, done: doneWith(found.done, graded) } : found;
       isJudgedOver = rewards !== undefined && judge?.isMet(rewards) === true;
@@ -290,7 +296,8 @@ export async function untilEnded(
     const status = await follow({
       label: ref.label,
       look,
-      onChange: async seen => onChange(await withCertainty(seen, ref, readContext)),
+      onChange: async seen =>
+        onChange(await withCertainty(seen, ref, { ...readContext, service: readingRewardsOnce(service.background) })),
       // A failed request that is repeated in a moment is not worth a note.
       ...(!change && {
         onWait: () => parts.report(readContext).catch(() => undefined),

@@ -1,6 +1,7 @@
 /** The rewards of an evaluation run, by task. */
 import { rowsMadeOf } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { type Call, type Service, type UntypedCall, untypedCall } from '../service/index.ts';
 import { mean } from '../text/statistics.ts';
 import type { QueryContext } from './query-context.ts';
 
@@ -99,4 +100,21 @@ export async function readTrajectoryRewards(
 ): Promise<readonly TrajectoryReward[]> {
   const answer = await service.call('getTrajectoryRewards', { params: { eval_run_id } }, { signal });
   return eachOnce(answer.trajectory_rewards);
+}
+
+/**
+ * The service for one look at a run: it reads the rewards of a run once, however many queries ask for them because
+ * nothing else says that there is such a run.
+ */
+export function readingRewardsOnce(service: Service): Service {
+  const read = new Map<string, Promise<unknown>>();
+  const ask = untypedCall(service);
+  const call: UntypedCall = (operation, input, options) => {
+    if (operation !== 'getTrajectoryRewards') return ask(operation, input, options);
+    const key = JSON.stringify(input);
+    const answer = read.get(key) ?? ask(operation, input, options);
+    read.set(key, answer);
+    return answer;
+  };
+  return { ...service, call: call as Call };
 }

@@ -76,3 +76,23 @@ it.each([[[]], [['--until', 'rewards=9']]])(
     expect(JSON.parse((await watch('--json')).out.split('\n')[0] ?? '')).toMatchObject({ done: 6, graded: 6 });
   },
 );
+
+it('reads the rewards once a look where nothing else says that there is such a run', async () => {
+  let looks = 0;
+  let readings = 0;
+  const { url } = await hostileServer((response, request) => {
+    const { pathname } = new URL(request.url, 'http://s');
+    if (pathname.endsWith('/rollout-statistics')) {
+      looks += 1;
+      return json({ eval_run_id: 'evr_1', snapshots: [] })(response, request);
+    }
+    if (!pathname.endsWith('/trajectory-rewards')) return json({}, 404)(response, request);
+    readings += 1;
+    const trajectory_rewards = [0, 1].map(reward => ({ trajectory_id: `t${reward}`, task_id: `t${reward}`, reward }));
+    return json({ eval_run_id: 'evr_1', trajectory_rewards })(response, request);
+  });
+  const cli = cliOn({ baseUrl: url, apiKey });
+  expect((await cli('watch', ['evr_1', '--until', 'rewards=2'])).code).toBe(0);
+  // Once to find it, and once for the interval of the change that is printed.
+  expect(readings).toBeLessThanOrEqual(looks + 2);
+});
