@@ -79,6 +79,7 @@ export const equivalents: readonly Equivalent[] = [
   ...[
     ['index < width', 'index <= width'],
     ['token < logits.length', 'token <= logits.length'],
+    ['last === undefined', 'false'],
   ].map(([before = '', after = '']) => ({
     file: 'src/local/model/network.ts',
     before,

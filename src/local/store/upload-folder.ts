@@ -210,10 +210,10 @@ function foldersIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** A line of announcements; none if it was cut off, in which case no address was given out for it. */
+/** A line of announcements; none if it is empty, or was cut off, in which case no address was given out for it. */
 function declaredOn(line: string): DeclaredFile[] {
   try {
-    return line === '' ? [] : [JSON.parse(line) as DeclaredFile];
+    return [JSON.parse(line) as DeclaredFile];
   } catch {
     return [];
   }

@@ -71,6 +71,22 @@ describe('useLive', () => {
     expect(await dueAfter(new Error('lost'))).toBeGreaterThan(0);
   });
 
+  it('says that what it asks for is gone, or that the service does not list it', async () => {
+    const workbench = new Workbench({ kinds, service, profile: 'test' });
+    const failing = (error: Error) => query(error.message, () => Promise.reject(error));
+    const { lastFrame, unmount } = render(
+      <WorkbenchProvider workbench={workbench}>
+        <ShownService of={failing(new NotFoundError('It is away.', { type: 'invalid_request_error' }))} />
+        <ShownService of={failing(new CapabilityMissingError('getEvalRun'))} />
+      </WorkbenchProvider>,
+    );
+    onTestFinished(() => {
+      unmount();
+      workbench.close();
+    });
+    await eventually(() => expect(lastFrame()).toMatch(/^- gone It is away\.\n- unlisted This service does not show/));
+  });
+
   it('asks once for what several show', async () => {
     const read = vi.fn(async () => 'tea');
     const workbench = new Workbench({ kinds, service, profile: 'test' });
