@@ -10,8 +10,8 @@ const run = async (...args: string[]): Promise<string> =>
 
 /** Each with what it found. */
 const seeds = [
-  ['1-4', 'a service that could not write who has its folder kept it locked'],
-  ['1-10', 'nothing yet'],
+  ['1-3', 'a service that could not write who has its folder kept it locked'],
+  ['1-4:15', 'nothing yet, at the screen'],
 ] as const;
 
 it('keeps its laws in sessions that once failed', async () => {
@@ -19,6 +19,8 @@ it('keeps its laws in sessions that once failed', async () => {
   expect(said).toMatch(/, 0 sessions failed\n$/);
   expect(said).toMatch(/^runs compared +[1-9]/m);
   expect(said).toMatch(/^crash +[1-9]/m);
+  expect(said).toMatch(/^screens judged +[1-9]/m);
+  expect(said).toMatch(/^counts compared +4$/m);
 });
 
 describe('a law is watched:', () => {
@@ -36,6 +38,8 @@ describe('a law is watched:', () => {
     ['read-only writes', /read-only, and yet POST/],
     ['a crash loses what was acknowledged', /was acknowledged, and is gone/],
     ['an error denies what happened', /is there, and was not made or is removed/],
+    ['the terminal is left changed', /the terminal is left with hidden cursor/],
+    ['a border is broken', /the bottom border is broken/],
     ['a call hangs', /actions hang/],
     ['an error is nowhere handled', /unhandled: Error: nobody hears this/],
   ])('%s', (bug, failure) => {

@@ -15,7 +15,7 @@ const main = `${root}src/main.ts`;
 const dispatch = `${root}src/commands/run.ts`;
 
 /** Ink imports its devtools only if the environment asks for them; the bundle has none. */
-const withoutDevtools: Plugin = {
+export const withoutDevtools: Plugin = {
   name: 'without-devtools',
   resolveId: { filter: { id: /^react-devtools-core$/ }, handler: () => '\0no-devtools' },
   load: { filter: { id: /no-devtools$/ }, handler: () => 'export default {}' },

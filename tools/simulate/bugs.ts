@@ -3,6 +3,7 @@ import { cpSync, existsSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { Service, UntypedCall } from '../../src/service/index.ts';
+import type { Step } from './plan.ts';
 import type { SessionOptions } from './session.ts';
 
 type Bugs = NonNullable<SessionOptions['bugs']>;
@@ -63,6 +64,8 @@ export const bugs: Readonly<Record<string, Bugs>> = {
   'a call hangs': {
     service: calling((send, ...given) => (given[0] === 'createSecret' ? new Promise(() => {}) : send(...given))),
   },
+  'the terminal is left changed': { bytes: bytes => bytes.replaceAll('\u001b[?25h', '') },
+  'a border is broken': { bytes: bytes => bytes.replaceAll('┘', '+') },
   'an error is nowhere handled': {
     service: calling((send, ...given) => {
       if (given[0] === 'createSecret') void Promise.reject(new Error('nobody hears this'));
@@ -70,3 +73,11 @@ export const bugs: Readonly<Record<string, Bugs>> = {
     }),
   },
 };
+
+/** What shows a bug of the screen. */
+export const atScreen: readonly Step[] = [
+  { do: 'open', readOnly: false },
+  { do: 'wait', ms: 1_000 },
+  { do: 'signal', name: 'SIGTERM' },
+  { do: 'wait', ms: 1_000 },
+];

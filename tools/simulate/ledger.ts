@@ -11,6 +11,10 @@ interface Thing {
   /** Whether it may be there, and may be missing. */
   mayBe: boolean;
   mayLack: boolean;
+  /** Writes under way. */
+  open: number;
+  /** Whether two were at once. */
+  overlaps: boolean;
   id: string | undefined;
   /** A status that was shown and is the last one. */
   ended: string | undefined;
@@ -22,8 +26,14 @@ interface Kind {
 }
 
 const kinds = {
-  run: { what: 'the run', sql: 'select eval_run_id as id, display_name as name, status from eval_runs' },
-  secret: { what: 'the secret', sql: "select secret_id as id, name, '' as status from secrets" },
+  run: {
+    what: 'the run',
+    sql: "select eval_run_id as id, display_name as name, status from eval_runs where display_name like 'run %'",
+  },
+  secret: {
+    what: 'the secret',
+    sql: "select secret_id as id, name, '' as status from secrets where name like 'SECRET!_%' escape '!'",
+  },
   trajectory: {
     what: 'the trajectory',
     sql: "select trajectory_id as id, trace_id as name, '' as status from trajectories where trace_id like 'trace %'",
@@ -51,22 +61,30 @@ export class Ledger {
   #thing(kind: Noted, name: string): Thing {
     let thing = this.#things[kind].get(name);
     if (!thing) {
-      thing = { mayBe: false, mayLack: true, id: undefined, ended: undefined };
+      thing = { mayBe: false, mayLack: true, open: 0, overlaps: false, id: undefined, ended: undefined };
       this.#things[kind].set(name, thing);
     }
     return thing;
   }
 
-  /** Before a write is sent: from now on it may have happened. Returns what its answer says. */
+  /**
+   * Before a write is sent: from now on it may have happened. Returns what its answer says. Of two writes at once nobody
+   * knows which was the last.
+   */
   begin(kind: Noted, name: string, write: 'make' | 'remove'): (said: Said, id?: string) => void {
     const thing = this.#thing(kind, name);
-    const before = { ...thing };
+    const { mayBe, mayLack } = thing;
+    thing.open += 1;
+    thing.overlaps ||= thing.open > 1;
     if (write === 'make') thing.mayBe = true;
     else thing.mayLack = true;
     return (said, id) => {
       if (id !== undefined) thing.id = id;
       if (said === 'done') [thing.mayBe, thing.mayLack] = write === 'make' ? [true, false] : [false, true];
-      if (said === 'not done') [thing.mayBe, thing.mayLack] = [before.mayBe, before.mayLack];
+      if (said === 'not done') [thing.mayBe, thing.mayLack] = [mayBe, mayLack];
+      if (thing.overlaps) [thing.mayBe, thing.mayLack] = [true, true];
+      thing.open -= 1;
+      thing.overlaps &&= thing.open > 0;
     };
   }
 
@@ -75,6 +93,13 @@ export class Ledger {
     return [...this.#things[kind]].flatMap(([name, { id, mayBe }]) =>
       mayBe && id !== undefined ? [{ name, id }] : [],
     );
+  }
+
+  /** Something else wrote to what this address names. */
+  touched(url: string): void {
+    for (const things of Object.values(this.#things)) {
+      for (const thing of things.values()) if (thing.id !== undefined && url.includes(thing.id)) thing.mayLack = true;
+    }
   }
 
   /** A status was shown; `hasEnded` if it is the last one. */

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Random } from '../torture/random.ts';
 import { installInlineWorkers } from './inline-worker.ts';
-import { planOf, type Step, shrink } from './plan.ts';
+import type { Step } from './plan.ts';
 import type { SessionOptions, SessionResult } from './session.ts';
 import { VirtualNetwork } from './virtual-network.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const usage = `npm run simulate -- --hours N --seed N   sessions until this many hours of use have passed
-npm run simulate -- --only SEED …        these sessions, such as 1-17
+npm run simulate -- --only SEED …        these sessions, such as 1-17, or 1-17:40 with 40 steps
 npm run simulate -- --bugs               a session with each bug on purpose, which has to fail
 … --steps N                              steps of a session
 `;
@@ -34,23 +34,29 @@ if (values.help) {
 const began = process.hrtime.bigint();
 const time = new VirtualTime();
 const network = new VirtualNetwork();
+// Before the program is loaded, which depends on it.
+Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40', PAGER: 'true', EDITOR: 'true' });
 time.install();
 network.install();
 await installInlineWorkers();
+const { planOf, shrink } = await import('./plan.ts');
 const { playSession } = await import('./session.ts');
-const { bugs } = await import('./bugs.ts');
+const { atScreen, bugs } = await import('./bugs.ts');
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'benchtop-simulated-'));
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
 // What the local service reports of the faults.
 process.stderr.write = () => true;
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const steps = Number(values.steps);
-const planFor = (seed: string): Step[] => planOf(new Random(seed).fork('plan'), steps);
+/** A seed may say how many steps it has, such as 1-17:40. */
+function planFor(seed: string): Step[] {
+  const [name = '', own] = seed.split(':');
+  return planOf(new Random(name).fork('plan'), Number(own ?? values.steps));
+}
 
 async function play(seed: string, plan: readonly Step[], bug?: SessionOptions['bugs']): Promise<SessionResult> {
   const folder = join(root, 'session');
-  const random = new Random(seed);
+  const random = new Random(seed.replace(/:.*/, ''));
   time.restart(random.fork('chance'));
   network.reseed(random.fork('network'));
   const result = await playSession({ time, network, random, root: folder, plan, ...(bug && { bugs: bug }) });
@@ -68,7 +74,9 @@ async function findBugs(): Promise<number> {
     let found: string | undefined;
     for (let index = 1; index <= mostSessions && found === undefined; index += 1) {
       const seed = `${values.seed}-${index}`;
-      [found] = (await play(seed, planFor(seed), bug)).failures;
+      const random = new Random(seed).fork('plan');
+      const plan = bug.bytes ? atScreen : planOf(random, Number(values.steps), false);
+      [found] = (await play(seed, plan, bug)).failures;
     }
     if (found === undefined) missed += 1;
     say(`${name}: ${found?.split('\n')[0] ?? 'NOT FOUND'}`);
@@ -76,10 +84,15 @@ async function findBugs(): Promise<number> {
   return missed;
 }
 
+/** Time limit for making a plan shorter. */
+const shrinkSeconds = Number(process.env['SHRINK'] ?? 60);
+
 /** Shows a failure with the fewest steps that were found to give one. */
 async function explain(seed: string, plan: readonly Step[], failures: readonly string[]): Promise<void> {
   say(`\nfailure, seed ${seed}: ${failures.join('\n')}`);
-  const short = await shrink(plan, async shorter => (await play(seed, shorter)).failures.length > 0);
+  const until = process.hrtime()[0] + shrinkSeconds;
+  const fails = async (shorter: readonly Step[]): Promise<boolean> => (await play(seed, shorter)).failures.length > 0;
+  const short = await shrink(plan, fails, () => process.hrtime()[0] > until);
   say(`also with ${short.length} of its ${plan.length} steps:`);
   for (const step of short) say(`  ${JSON.stringify(step)}`);
   say((await play(seed, short)).failures.join('\n'));

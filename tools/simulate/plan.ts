@@ -1,4 +1,5 @@
 /** What a user does in a session, and what goes wrong meanwhile: a list of steps, of which any may be left out. */
+import { type Input, Inputs } from '../torture/inputs.ts';
 import type { Random } from '../torture/random.ts';
 import type { Weather } from './virtual-network.ts';
 
@@ -11,6 +12,10 @@ export type Step =
   | { readonly do: 'cancel' | 'delete' | 'forget secret' | 'reward' | 'compare'; readonly which: number }
   | { readonly do: 'list'; readonly what: Listed; readonly limit: number }
   | { readonly do: 'write read-only'; readonly name: string }
+  /** At the screen, which opens with the first of these; a signal ends it. */
+  | { readonly do: 'open'; readonly readOnly: boolean }
+  | { readonly do: 'input'; readonly input: Input }
+  | { readonly do: 'signal'; readonly name: 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'SIGTSTP' | 'SIGCONT' }
   /** Faults: of the network for a while, of the answers from now on, of the disk for a while. */
   | { readonly do: 'network'; readonly weather: Exclude<Weather, 'up'>; readonly ms: number }
   | { readonly do: 'answers'; readonly network: number; readonly lost: number }
@@ -67,23 +72,37 @@ function stepOf(random: Random, index: number): Step {
   }
 }
 
-export function planOf(random: Random, steps: number): Step[] {
-  return Array.from({ length: steps }, (_, index) => stepOf(random, index));
+/** What a user does at the screen between two other steps. */
+function atScreen(random: Random, inputs: Inputs): Step[] {
+  if (random.chance(0.02))
+    return [{ do: 'signal', name: random.pick(['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGTSTP', 'SIGCONT'] as const) }];
+  const typed = Array.from({ length: random.between(1, 8) }, () => ({ do: 'input', input: inputs.next() }) as const);
+  return [...typed, { do: 'wait', ms: random.pick([0, 20, 300, 3_000]) }];
+}
+
+/** Every other session has a screen, unless that is said. */
+export function planOf(random: Random, steps: number, hasScreen = random.chance(0.5)): Step[] {
+  const inputs = new Inputs(random.fork('inputs'), { without: [], mouse: true, unfinishedPastes: true });
+  const open: Step = { do: 'open', readOnly: random.chance(0.2) };
+  const own = Array.from({ length: steps }, (_, index) => [
+    stepOf(random, index),
+    ...(hasScreen ? atScreen(random, inputs) : []),
+  ]);
+  return [...(hasScreen ? [open] : []), ...own.flat()];
 }
 
 /**
  * A shorter plan that fails as well: leaves out ever smaller parts of it, as long as that is so (Zeller and
- * Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002). Asks at most `tries` times.
+ * Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002). Ends early once `isOver`.
  */
 export async function shrink<Item>(
   plan: readonly Item[],
   fails: (plan: readonly Item[]) => Promise<boolean>,
-  tries = 200,
+  isOver: () => boolean,
 ): Promise<readonly Item[]> {
   let shortest = plan;
-  let left = tries;
   for (let size = Math.ceil(plan.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let at = 0; at < shortest.length && left > 0; left -= 1) {
+    for (let at = 0; at < shortest.length && !isOver(); ) {
       const shorter = [...shortest.slice(0, at), ...shortest.slice(at + size)];
       if (await fails(shorter)) shortest = shorter;
       else at += size;

@@ -6,11 +6,15 @@ import { hasEnded } from '../../src/contract/status.ts';
 import { ReadOnlyError, ServiceError } from '../../src/service/errors.ts';
 import { createService, type Service } from '../../src/service/index.ts';
 import { failureOf, full, rollBackAlone, setOnWrite, watchWrites } from '../rig/disk.ts';
+import { type Input, mouseBytes } from '../torture/inputs.ts';
+import { frameFailures, slipOn } from '../torture/judge.ts';
+import { mainPane, shownRows } from '../torture/oracle.ts';
 import { calm, type Exchange, type FaultyProxy, startProxy } from '../torture/proxy.ts';
 import type { Random } from '../torture/random.ts';
 import { Ledger, type Noted, type Said } from './ledger.ts';
 import { apiKey, type Leave, LocalService } from './local-service.ts';
 import type { Listed, Step } from './plan.ts';
+import { SimulatedScreen } from './screen.tsx';
 import type { VirtualNetwork } from './virtual-network.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -26,6 +30,8 @@ export interface SessionOptions {
     readonly service?: (service: Service) => Service;
     readonly leave?: Leave;
     readonly readerWrites?: boolean;
+    /** What reaches the terminal. */
+    readonly bytes?: (bytes: string) => string;
   };
 }
 
@@ -47,6 +53,8 @@ const killMs = 5_000;
 /** Until what was started has ended, once nothing fails any more. */
 const calmMs = 30 * 60_000;
 const reader = 'simulated-reader';
+/** Until the screen has drawn what it was given. */
+const restMs = 1_000;
 
 interface Row {
   readonly id: string;
@@ -74,6 +82,8 @@ class Session {
   #isFull = false;
   #proxy: FaultyProxy | undefined;
   #benchId = '';
+  #screen: SimulatedScreen | undefined;
+  #isReadOnly = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -122,6 +132,7 @@ class Session {
       this.#fail(`the session: ${error instanceof Error ? error.stack : String(error)}`);
     } finally {
       setOnWrite(undefined);
+      await this.#endScreen();
       const closed = Promise.allSettled([this.#proxy?.close(), this.#local.stop()]);
       await time.during(closed, callMs);
       await time.pass(callMs);
@@ -158,6 +169,11 @@ class Session {
     if (method === 'GET') return;
     this.#count('writes');
     if (String(headers['user-agent']).includes(reader)) this.#fail(`read-only, and yet ${method} ${url}`);
+    // At the screen whoever presses a key twice means it.
+    if (String(headers['user-agent']).includes('screen')) {
+      this.#ledger.touched(url);
+      return;
+    }
     const key = headers['idempotency-key'];
     const asks = `${method} ${url} ${requestBody}`;
     // Repeating these changes nothing: a secret and a reward have a name, and what is gone stays so.
@@ -184,6 +200,7 @@ class Session {
     switch (step.do) {
       case 'wait':
         await time.pass(step.ms);
+        if (this.#screen) await this.#lookAt(this.#screen);
         return this.#audit();
       case 'network':
         network.setWeather(port, step.weather);
@@ -197,6 +214,12 @@ class Session {
           this.#isFull = false;
         }, step.ms);
         return;
+      case 'open':
+        return this.#openScreen(step.readOnly);
+      case 'input':
+        return this.#input(step.input);
+      case 'signal':
+        return this.#screen?.signal(step.name);
       case 'crash':
         this.#killAfter = step.writes;
         setTimeout(() => {
@@ -207,6 +230,90 @@ class Session {
         return;
       default:
         return this.#begin(this.#act(step, client, readOnly));
+    }
+  }
+
+  async #openScreen(readOnly: boolean): Promise<void> {
+    const { root, bugs } = this.#options;
+    this.#count('screens');
+    const screen = new SimulatedScreen({
+      service: this.#client(readOnly ? reader : 'simulated-screen', readOnly),
+      readOnly,
+      crashFolder: root,
+      onUnmeant: what => this.#fail(`written: ${what}`),
+      ...(bugs?.bytes && { bug: bugs.bytes }),
+    });
+    this.#screen = screen;
+    this.#isReadOnly = readOnly;
+    await this.#options.time.pass(5_000);
+  }
+
+  async #input(input: Input): Promise<void> {
+    const screen = this.#screen;
+    if (!screen || screen.code !== undefined) return;
+    if (input.kind === 'resize') screen.resize(input.columns, input.rows);
+    else screen.type(input.kind === 'mouse' ? mouseBytes(input) : input.bytes);
+    if (input.kind === 'bytes') this.counts['keys'] = (this.counts['keys'] ?? 0) + input.keys;
+    await this.#options.time.pass(30);
+  }
+
+  /** Laws: the screen is whole at rest; after its end another one opens. */
+  async #lookAt(screen: SimulatedScreen): Promise<void> {
+    if (screen.code === undefined) await this.#options.time.pass(restMs);
+    if (screen.code === undefined) return this.#judge(screen);
+    await this.#endScreen();
+    await this.#openScreen(this.#isReadOnly);
+  }
+
+  /** Law: a screen that has ended leaves its terminal as it was. */
+  async #endScreen(): Promise<void> {
+    const screen = this.#screen;
+    if (!screen) return;
+    screen.signal('SIGTERM');
+    await this.#options.time.pass(restMs);
+    this.#count('screens ended');
+    const left = screen.left();
+    if (screen.code === undefined) this.#fail('the screen does not end');
+    else if (left.length > 0) this.#fail(`the terminal is left with ${left.join(', ')}`);
+    screen.close();
+    this.#screen = undefined;
+    await this.#options.time.pass(restMs);
+  }
+
+  #judge(screen: SimulatedScreen): void {
+    const { columns, rows } = screen.size;
+    const text = screen.text();
+    this.#count('screens judged');
+    const slip = slipOn(text, '');
+    for (const what of [...frameFailures(text, columns, rows), ...(slip ? [`the screen says ${slip}`] : [])])
+      this.#fail(`${what}:\n${text}`);
+  }
+
+  /** Laws: in a new screen of a service that is well, the number of a section is that of its list and of the service. */
+  async #compareCounts(): Promise<void> {
+    const { time } = this.#options;
+    await this.#openScreen(true);
+    const screen = this.#screen;
+    if (!screen) return;
+    screen.resize(200, 60);
+    for (const [what, title] of [
+      ['benchmarks', 'Benchmarks'],
+      ['runs', 'Runs'],
+      ['trajectories', 'Trajectories'],
+      ['secrets', 'Secrets'],
+    ] as const) {
+      screen.type(`:${what}`);
+      await time.pass(500);
+      screen.type('\r');
+      await time.pass(60_000);
+      const stored = this.#stored(what).size;
+      const text = screen.text();
+      const shown = shownRows(mainPane(text));
+      this.#count('counts compared');
+      if (shown.rows !== stored && !shown.more) this.#fail(`${shown.rows} of ${stored} ${what} are shown:\n${text}`);
+      const said = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(text);
+      if (said && said[2] !== '+' && Number(said[1]) !== stored)
+        this.#fail(`${title} ${said[1]} in the sections, and there are ${stored}:\n${text}`);
     }
   }
 
@@ -383,6 +490,8 @@ class Session {
   async #endCalmly(client: Service): Promise<void> {
     const { time, network } = this.#options;
     this.#proxy?.setShares(calm);
+    const hadScreen = this.#screen !== undefined;
+    await this.#endScreen();
     await time.pass(calmMs);
     network.setWeather(Number(new URL(this.#proxy?.baseUrl ?? '').port), 'up');
     if (this.#open.size > 0) this.#fail(`${this.#open.size} actions hang`);
@@ -396,6 +505,7 @@ class Session {
       });
       await time.during(compared, callMs);
     }
+    if (hadScreen) await this.#compareCounts();
     await client.close();
   }
 }
