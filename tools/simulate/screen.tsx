@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import xterm from '@xterm/headless';
-import { Workbench } from '../../src/queries/workbench.tsx';
+import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { Service } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';

@@ -73,8 +73,8 @@ class VirtualSocket extends Duplex {
     this.#send(() => {
       if (error) peer?.destroy(networkError('ECONNRESET'));
       else peer?.over();
+      this.network.sockets.delete(this);
     });
-    this.network.sockets.delete(this);
     done(error);
   }
 
