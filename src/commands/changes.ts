@@ -219,6 +219,14 @@ export async function promoteOne(
   });
 }
 
+/** The error of a reward whose answer was lost, with the id that makes a repeat of it harmless. */
+function withRewardId(error: unknown, reward_id: string): unknown {
+  if (!(error instanceof ServiceError) || !error.outcomeUnknown) return error;
+  const advice = `The same command with --reward-id ${reward_id} cannot log it twice.`;
+  const context = { ...error.context, reward_id };
+  return new ServiceError(error.kind, `${error.message} ${advice}`, { ...error, context });
+}
+
 export async function reward({ args, flags }: CommandInput<'reward'>, io: CommandIo): Promise<number> {
   const [trajectory_id = '', name = '', text = ''] = args;
   const value = text.trim() === '' ? Number.NaN : Number(text);
@@ -233,7 +241,9 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   const input = { trajectory_id, token, reward_id, name, value, explanation, weight };
   return withService(flags, io, async context => {
     if (flags.dryRun) return printRequests(logReward, [input], context, flags, io);
-    const result = await logReward(context.service, input, { signal: context.signal });
+    const result = await logReward(context.service, input, { signal: context.signal }).catch((error: unknown) => {
+      throw withRewardId(error, reward_id);
+    });
     await printOutcome({ ...result, reward_id }, { id: reward_id, label: name }, flags, io);
     return exitCodes.done;
   });

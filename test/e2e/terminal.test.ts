@@ -26,6 +26,8 @@ describe('the terminal', () => {
     ['SIGXCPU', 152],
     ['SIGVTALRM', 154],
     ['SIGPWR', 158],
+    ['SIGTRAP', 133],
+    ['SIGABRT', 134],
   ])('is given back after %s (X9)', async (signal, code) => {
     const session = await opened();
     session.signal(signal);

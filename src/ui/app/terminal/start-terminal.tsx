@@ -34,12 +34,12 @@ export interface StartTerminalOptions {
 }
 
 /**
- * The signals that end a process and can be caught (signal(7)). SIGABRT cannot: Node raises it for itself. SIGPROF is its
- * profiler's, hundreds of times a second. Nor do those of a fault in the program leave it able to do anything.
+ * The signals that end a process and can be caught (signal(7)). SIGPROF is not among them: Node's profiler raises it
+ * hundreds of times a second. Nor do those of a fault in the program leave it able to do anything.
  */
 const endingSignals = [
   ...(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const),
-  ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS'] as const),
+  ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGTRAP', 'SIGABRT'] as const),
 ].filter(signal => own(constants.signals, signal) !== undefined);
 type EndingSignal = (typeof endingSignals)[number];
 
