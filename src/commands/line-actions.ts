@@ -53,7 +53,8 @@ const changing = (resource: Resource, { to, change, destructive }: RowAction<obj
     if (typeof rows === 'string') return `${rows}. Nothing was changed.`;
     const name = labelOf(resource, row);
     const slugs = change.outage?.(rows);
-    const question = clean`${changeTitle(change, resource, 1)} ${outageWords(slugs)}${name}: ${change.loses}`;
+    const called = change.called?.(row) ?? name;
+    const question = clean`${changeTitle(change, resource, 1)} ${outageWords(slugs)}${called}: ${change.loses}`;
     const isSure = slugs
       ? isTyped(await ask(`${question} Type ${typeable(slugs.join(' '))} to confirm`), slugs.join(' '))
       : !destructive || (await choose(question, ['no', 'yes'])) === 'yes';

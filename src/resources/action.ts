@@ -65,6 +65,8 @@ export interface Change<Row> extends Sending<Row> {
   readonly past: string;
   /** What will be lost; follows the names of the rows. */
   readonly loses: string;
+  /** How the question names a row, where its label may be that of another as well. */
+  readonly called?: (row: Row) => string;
   /** The question, if it is not the verb and its object: `Cancel 2 runs?` */
   readonly asks?: (count: number) => string;
   /** The message once it is done, if it is not `Cancelled first, second`. */

@@ -93,6 +93,9 @@ export function isInProduction({ is_active, role, status }: Deployment): boolean
 /** The name of a deployment in sentences and for confirmation: its slug, or its id if the slug is blank. */
 export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
+/** Several deployments may have one slug: the id and the step tell which is meant. */
+const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
+
 /** The slugs that some of the deployments serve; undefined if none does. */
 function slugsInProduction(rows: readonly Deployment[]): readonly string[] | undefined {
   const active = rows.filter(isInProduction).map(calledName);
@@ -180,6 +183,7 @@ export const deploymentActions = {
       send: undeploy,
       verb: 'undeploy',
       past: 'undeployed',
+      called: slugAndId,
       loses: 'what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.',
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
       outage: slugsInProduction,

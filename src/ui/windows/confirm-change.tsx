@@ -23,7 +23,7 @@ export function ConfirmChange<Row extends object>(props: ConfirmChangeProps<Row>
       {...props}
       {...change}
       title={changeTitle(change, resource, rows.length)}
-      question={`${outageWords(slugs)}${names}: ${change.loses}`}
+      question={`${outageWords(slugs)}${namesOf(rows.map(change.called ?? label))}: ${change.loses}`}
       typed={slugs?.join(' ')}
       action={change.send}
       labelOf={label}
