@@ -118,11 +118,9 @@ export function taskMeanWords(run: TaskMean): string {
   return [`${of}, ${rated} of ${counted(rollouts, 'rollout')}`, boundsWords(run)].filter(Boolean).join('; ');
 }
 
-/** `95%`, with the method if it is not the usual one. */
-export function intervalLabel({ confidence, method }: Interval): string {
-  const percent = `${Number((confidence * 100).toPrecision(15))}%`;
-  return method === 't' ? `${percent} by Student's t` : percent;
-}
+/** The confidence of an interval: `95%`. */
+export const intervalLabel = ({ confidence }: Pick<Interval, 'confidence'>): string =>
+  `${Number((confidence * 100).toPrecision(15))}%`;
 
 /** `new is higher on 3, lower on 0, same on 1 of 4`. */
 export const tallyWords = ({ wins, losses, ties, pairs }: ComparedRuns): string =>

@@ -52,7 +52,7 @@ it('compare takes a running run, and rewards that are to come as the lowest and 
   expect([gate.code, JSON.parse(gate.out)]).toMatchObject([1, { gate: 'undecided' }]);
   expect(gate.notes).toContain('2 of 8 rollouts of the new run have no reward yet');
   const ended = JSON.parse((await (await worldOf(0))('compare', ['evr_base', 'evr_new', '--json'])).out);
-  expect(ended).toMatchObject({ verdict: 'better', interval: { method: 'gaffke' } });
+  expect(ended).toMatchObject({ verdict: 'better', interval: { confidence: 0.95 } });
 });
 
 it('watch says how certain the mean is, of which rewards, and when that holds', async () => {

@@ -12,8 +12,6 @@ export interface Shape {
   /** The mean reward of a task, or the mean difference to the base. */
   readonly mean: number;
   readonly draw: (random: Random) => DrawnTask;
-  /** Rewards are not bounded, or nobody says how: the t interval, for many tasks only. */
-  readonly unbounded?: boolean;
   /** Tasks have different numbers of rollouts: nobody can say how much is missing while such a run goes on. */
   readonly uneven?: boolean;
 }
@@ -201,13 +199,5 @@ export const shapes: readonly Shape[] = [
       random => random.pick([1, 1, 2, 5, 16]),
     ),
     uneven: true,
-  },
-  { name: 'unbounded: normal', mean: 0, unbounded: true, draw: random => one(normal(random)) },
-  { name: 'unbounded: exponential', mean: 1, unbounded: true, draw: random => one(-Math.log(1 - random.next())) },
-  {
-    name: 'unbounded: 5% are far off',
-    mean: 0.5,
-    unbounded: true,
-    draw: random => one(random.chance(0.05) ? 10 + normal(random) : normal(random)),
   },
 ];

@@ -2,11 +2,11 @@
  * Draws runs of a known mean and counts how often the intervals of `src/present/statistics` miss it, for who looks once
  * and for who looks after every task.
  */
-import { type Evidence, evidenceFor, intervalDefaults, manyTasks } from '../../src/present/statistics/interval.ts';
-import { studentLimits } from '../../src/present/statistics/student.ts';
+import { type Evidence, evidenceFor, intervalDefaults } from '../../src/present/statistics/interval.ts';
 import { filled, type RunTasks, type TaskRewards } from '../../src/present/statistics/tasks.ts';
 import type { Random } from '../torture/random.ts';
 import type { DrawnTask, Shape } from './statistics-shapes.ts';
+import { studentLimits } from './student.ts';
 
 const risk = (1 - intervalDefaults.confidence) / 2;
 
@@ -39,9 +39,6 @@ export interface Once {
   readonly cost: number;
 }
 
-/** How many tasks a shape needs to have an interval. */
-export const fewestTasks = ({ unbounded }: Shape): number => (unbounded ? manyTasks : 1);
-
 /** Looks once, at `draws` pairs of runs of `tasks` tasks; the widths are those of the first `measured`. */
 export function lookOnce(shape: Shape, tasks: number, draws: number, random: Random, measured: number): Once {
   let [missed, tooHigh, naiveMissed, width, naiveWidth] = [0, 0, 0, 0, 0];
@@ -64,11 +61,8 @@ export function lookOnce(shape: Shape, tasks: number, draws: number, random: Ran
 }
 
 /** On which side of the true mean the interval is that misses it. */
-function missesOf({ shows, interval }: Evidence, { mean, unbounded = false }: Shape): 'above' | 'below' | undefined {
-  if (!unbounded) return (['above', 'below'] as const).find(direction => shows(direction, mean, 1));
-  const { low, high } = interval() ?? { low: mean, high: mean };
-  return low > mean ? 'above' : high < mean ? 'below' : undefined;
-}
+const missesOf = ({ shows }: Evidence, { mean }: Shape): 'above' | 'below' | undefined =>
+  (['above', 'below'] as const).find(direction => shows(direction, mean, 1));
 
 /** In which order rollouts end: at random, or so that one side of the truth is seen first. */
 const orders = ['random', 'highest first', 'lowest first', 'task by task'] as const;

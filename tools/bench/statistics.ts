@@ -4,7 +4,7 @@
  */
 import { Random } from '../torture/random.ts';
 import { shapes } from './statistics-shapes.ts';
-import { fewestTasks, isBroken, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
+import { isBroken, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
 
 export const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000] as const;
 /** Tasks of a run that goes on, and looks at it. */
@@ -48,7 +48,6 @@ export function benchStatistics([words]: readonly string[], { smoke }: { readonl
   for (const shape of shapes) {
     print(`\n${shape.name}, mean ${Number(shape.mean.toFixed(4))}`);
     for (const size of sizes) {
-      if (size < fewestTasks(shape)) continue;
       const once = lookOnce(shape, size, draws, new Random(`${shape.name} ${size}`), measured);
       judge(`${shape.name}, ${size} tasks`, once);
       const cost = size < fewestForCost ? '' : times(once.cost);
@@ -56,7 +55,7 @@ export function benchStatistics([words]: readonly string[], { smoke }: { readonl
         `  ${String(size).padStart(5)} tasks  ${percent(1 - once.missed / draws).padStart(6)}  ${percent(once.tooHigh / draws).padStart(5)}  [${percent(1 - once.naiveMissed / draws)}]  ${cost}`,
       );
     }
-    if (shape.unbounded || shape.uneven) continue;
+    if (shape.uneven) continue;
     for (const [size, looks] of alwaysSizes) {
       const always = lookAlways(shape, size, draws, looks, new Random(`${shape.name} always ${size}`));
       judge(`${shape.name}, ${size} tasks while it runs`, always);

@@ -5,5 +5,5 @@ Pearson. Several rollouts of a task count as their mean, and one without a rewar
 highest. So a verdict holds whatever these were, and also for who looks again and again while a run goes on, in whatever order
 its rollouts end. Rollouts that are not listed are taken to be spread evenly: every task has as many. Where the service does not
 say how many rollouts a run has, there is no interval while it runs, and where it does not even say whether the run has ended, no
-verdict: compare --ended takes what is listed for all. Rewards outside of the range have an interval from 300 tasks, Student's t,
-but no verdict: give their range.`;
+verdict: compare --ended takes what is listed for all. Rewards outside of the range have
+neither: give their range.`;

@@ -2,22 +2,12 @@
 
 import { lowerLimit } from './bounded-mean.ts';
 import { chanceAtMost } from './dirichlet-mean.ts';
-import { studentLimits } from './student.ts';
-import { mirrored, repeated, type Tally, tallyMean } from './tally.ts';
-import {
-  type Filled,
-  type Filling,
-  filled,
-  isOpen,
-  isOutside,
-  missingOf,
-  type Range,
-  type RunTasks,
-  rated,
-} from './tasks.ts';
+import { mirrored, repeated, type Tally } from './tally.ts';
+import { type Filling, filled, isOpen, isOutside, missingOf, type Range, type RunTasks, rated } from './tasks.ts';
 
 /**
- * The range of possible rewards. If a reward is outside, the range is unknown, and only many tasks have an interval.
+ * How an interval is found. If a reward is outside of the range, nobody knows the range, and there is no interval: a
+ * reward rare enough not to have been seen may be large enough for any mean.
  */
 export interface IntervalOptions extends Filling {
   /** Between 0 and 1. */
@@ -27,17 +17,10 @@ export interface IntervalOptions extends Filling {
 export const defaultRange: Range = [0, 1];
 export const intervalDefaults: IntervalOptions = { confidence: 0.95, range: defaultRange, missing: 'bound' };
 
-/** From so many tasks the t interval holds within a percent or so for the skewed rewards that the bench tries. */
-export const manyTasks = 300;
-
-/** How an interval was found: by Gaffke's bound, or by Student's t. */
-export type Method = 'gaffke' | 't';
-
 export interface Interval {
   readonly low: number;
   readonly high: number;
   readonly confidence: number;
-  readonly method: Method;
 }
 
 /** The data behind an interval, for more questions than its limits. */
@@ -70,7 +53,7 @@ export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: Inter
   const values = filled(runs, options);
   if (values.low.size === 0) return none('nothing');
   const risk = (1 - confidence) / 2;
-  if (isOutside(given, range)) return outside(values, risk, confidence);
+  if (isOutside(given, range)) return none('outside');
   const [low, high] = given.length === 1 ? range : [range[0] - range[1], range[1] - range[0]];
   const mirror = mirrored(values.high);
   const exceeds = (sample: Tally, floor: number, point: number, times: number): boolean =>
@@ -80,7 +63,6 @@ export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: Inter
       low: lowerLimit(values.low, low, risk),
       high: -lowerLimit(mirror, -high, risk),
       confidence,
-      method: 'gaffke',
     }),
     reason: undefined,
     shows: (direction, point, times) =>
@@ -88,21 +70,11 @@ export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: Inter
   };
 }
 
-const none = (reason: Evidence['reason'], interval?: Interval): Evidence => ({
-  interval: () => interval,
+const none = (reason: Evidence['reason']): Evidence => ({
+  interval: () => undefined,
   reason,
   shows: () => false,
 });
-
-/**
- * Without a range, many complete tasks have a t interval, but it proves nothing: a reward rare enough not to have
- * been seen may be large enough for any mean.
- */
-function outside({ low: sample, high }: Filled, risk: number, confidence: number): Evidence {
-  if (sample.size < manyTasks || tallyMean(sample) !== tallyMean(high)) return none('outside');
-  const limits = studentLimits(sample, risk);
-  return none('outside', limits && { low: limits[0], high: limits[1], confidence, method: 't' });
-}
 
 /** Beyond this many times the data, the answer is of no use. */
 const mostTimes = 1_024;

@@ -44,6 +44,5 @@ export function intervalOfMean(
     low: lowestMean(filled(low), all, range, risk),
     high: -lowestMean(-filled(high), all, [-high, -low], risk),
     confidence,
-    method: 'gaffke',
   };
 }

@@ -147,7 +147,7 @@ describe('the interval', () => {
   });
 
   it('says its confidence as it is', () => {
-    const interval = { low: 0, high: 1, method: 'gaffke' } as const;
+    const interval = { low: 0, high: 1 };
     expect([0.95, 0.9999999, 0.57].map(confidence => intervalLabel({ ...interval, confidence }))).toEqual([
       '95%',
       '99.99999%',

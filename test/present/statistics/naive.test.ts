@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { studentLimits, tQuantile } from '../../../src/present/statistics/student.ts';
 import { tallyOf } from '../../../src/present/statistics/tally.ts';
+import { studentLimits, tQuantile } from '../../../tools/bench/student.ts';
 
 describe('tQuantile', () => {
   it('agrees with the printed tables', () => {

@@ -1,5 +1,5 @@
-/** The t interval, used only for many rewards without known bounds. */
-import { type Tally, tallyMean } from './tally.ts';
+/** Student's t interval, with which the intervals of `src/present/statistics` are compared. */
+import { type Tally, tallyMean } from '../../src/present/statistics/tally.ts';
 
 /**
  * The quantile of Student's t distribution with `degrees` (a whole number) of freedom, found by bisection of its
