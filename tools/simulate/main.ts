@@ -43,6 +43,8 @@ const { planOf, shrink } = await import('./plan.ts');
 const { playSession } = await import('./session.ts');
 const { atScreen, bugs } = await import('./bugs.ts');
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'benchtop-simulated-'));
+// Where what is exported at the screen goes.
+process.chdir(root);
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
 // What the local service reports of the faults.
 process.stderr.write = () => true;
