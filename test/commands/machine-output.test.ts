@@ -36,6 +36,7 @@ describe('what a program reads', () => {
       stored: 1,
       skipped: 0,
       failed: 1,
+      unknown: 0,
       trajectories: [
         { line: 1, status: 'uploaded', failed: false, trace_id: 'c14', trajectory_id: expect.stringMatching(/^traj_/) },
         expect.objectContaining({ line: 2, failed: true }),
