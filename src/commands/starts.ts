@@ -1,7 +1,7 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles, modelSlug } from '../contract/deployments.ts';
-import { endpoints } from '../contract/endpoints.ts';
+import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import {
@@ -37,7 +37,7 @@ import { missingSecrets } from './readiness.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
-import { type CommandContext, withService } from './with-service.ts';
+import { type CommandContext, repeatAdvice, withService } from './with-service.ts';
 
 /** Checks the print flags against the start's response and, with --wait, the final record. @throws CommandError */
 function checkPrinted(flags: ActFlags, { prints }: Pick<Start, 'prints'>, io: CommandIo): Promise<void> {
@@ -57,11 +57,19 @@ interface BeginFlags extends ActFlags {
   readonly idempotencyKey?: string | undefined;
 }
 
+const listOperations = new Map<string, Operation>([
+  ['run', 'listEvalRuns'],
+  ['training', 'listTrainingRuns'],
+  ['deployment', 'listDeployments'],
+]);
+
 /** The error for a start whose response was lost: how to find out, and how to repeat it. */
-function withWayOut(error: ServiceError, kind: string): ServiceError {
+function withWayOut(error: ServiceError, kind: string, { service }: CommandContext): ServiceError {
   if (error.idempotencyKey === undefined) return error;
-  const advice = `benchtop list ${resourceOrThrow(kind).names[0]} shows whether it has started, where the service lists them. Where it honours idempotency keys, the same command with --idempotency-key ${error.idempotencyKey} cannot start a second one.`;
-  return new ServiceError(error.kind, `${error.message} ${advice}`, error);
+  const operation = listOperations.get(kind);
+  const isListed = operation !== undefined && service.capabilities.has(operation);
+  const where = isListed ? ` benchtop list ${resourceOrThrow(kind).names[0]} shows whether it has started.` : '';
+  return new ServiceError(error.kind, `${error.message}${where} ${repeatAdvice(error.idempotencyKey)}`, error);
 }
 
 /** The error of a start, with what other records of the service say about its cause. */
@@ -73,7 +81,7 @@ async function explained(
   context: CommandContext,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
-  if (error.outcomeUnknown) return withWayOut(error, kind);
+  if (error.outcomeUnknown) return withWayOut(error, kind, context);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || benchId === undefined) return error;
   const { names, notes } = await missingSecrets(benchId, context);

@@ -57,11 +57,16 @@ export function rateLimitWords(gate: GateState): string | undefined {
   return `The service limits the rate of requests until ${clock(gate.until)}`;
 }
 
+/** How to repeat a start whose response was lost. */
+export const repeatAdvice = (key: string): string =>
+  `Where the service honours idempotency keys, the same command with --idempotency-key ${key} cannot start a second one.`;
+
 /** The error after --timeout: what it means for the request, e.g. for what was to be `started`. */
 function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {
   const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
+  const repeat = isUnknown && error.idempotencyKey !== undefined ? ` ${repeatAdvice(error.idempotencyKey)}` : '';
   const outcome = isUnknown
-    ? `It is not known whether it was ${past}: check before you repeat it.`
+    ? `It is not known whether it was ${past}: check before you repeat it.${repeat}`
     : `Nothing was ${past}.`;
   const limited = rateLimitWords(gate);
   const within = `within ${counted(seconds, 'second')}`;

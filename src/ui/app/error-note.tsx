@@ -119,9 +119,17 @@ export function useDeleted(kind: string, id: string): string | undefined {
   return isGone ? 'Deleted from the service.' : undefined;
 }
 
+interface ErrorNoteProps extends Size {
+  readonly error: Error;
+  /** Keys are typed into a field: none is advised. */
+  readonly inForm?: boolean;
+}
+
 /** An error in at most `height` lines. */
-export function ErrorNote({ error, width, height }: { error: Error; width: number; height: number }) {
-  const lines = noteLines(error, { width, height }, useTheme(), useSettingAdvice());
+export function ErrorNote({ error, width, height, inForm = false }: ErrorNoteProps) {
+  const advice = useSettingAdvice();
+  const { origins } = useConnection();
+  const lines = noteLines(error, { width, height }, useTheme(), inForm ? origins : advice);
   return (
     <KeyScope bindings={useErrorBindings(error)}>
       <Box flexDirection="column" height={height} width={width} flexShrink={0} overflow="hidden">

@@ -3,6 +3,7 @@ import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../queries/action.ts';
 import type { Service } from '../../queries/workbench.ts';
+import { ServiceError } from '../../service/errors.ts';
 import { ErrorNote } from '../app/error-note.tsx';
 import { windowRoom } from '../app/layout.ts';
 import { useShell } from '../app/shell-context.tsx';
@@ -80,16 +81,20 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const busy = state.kind === 'running';
   const heldBack = useHeldBackWords();
   const form = useForm(fields, first);
+  const mayHaveHappened = state.kind === 'failed' && state.error instanceof ServiceError && state.error.outcomeUnknown;
+  const [isWarned, setWarned] = useState(false);
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
   const sentLines = requestLines(requests, inner);
-  const below = windowMargin.lines + (busy ? 1 : 0);
+  const below = windowMargin.lines + (busy || isWarned ? 1 : 0);
   const free = room.height - below - leastFormLines;
   const errorHeight = state.kind === 'failed' ? Math.min(mostErrorLines, free) : 0;
   const previewLines = Math.min(sentLines.length, free - errorHeight);
   const otherLines = below + errorHeight + previewLines;
   const height = Math.min(room.height, formHeight(fields) + otherLines);
   const submit = async (submitted: Readonly<Record<string, string>>): Promise<void> => {
+    setWarned(mayHaveHappened && !isWarned);
+    if (mayHaveHappened && !isWarned) return;
     const result = await start(inputOf(submitted));
     if (result === undefined) return;
     onClose();
@@ -107,7 +112,12 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
           onCancel={busy ? stop : onClose}
           bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
         />
-        {state.kind === 'failed' ? <ErrorNote error={state.error} width={inner} height={errorHeight} /> : null}
+        {state.kind === 'failed' ? <ErrorNote inForm error={state.error} width={inner} height={errorHeight} /> : null}
+        {isWarned && !busy ? (
+          <Text wrap="truncate">
+            {styles.warning(`It may have happened: ${keyOf(formCommands.submit)} once more sends it again`)}
+          </Text>
+        ) : null}
         {busy ? (
           <Text>
             {state.stopping

@@ -78,6 +78,23 @@ describe('a form', () => {
     expect(onDone).not.toHaveBeenCalled();
   });
 
+  it('asks before it sends again what may have happened, and names no key that a field would take', async () => {
+    const send = vi.fn(async () => {
+      throw new NetworkError('The answer was lost.', { outcomeUnknown: true });
+    });
+    const { screen } = openForm(send);
+    await screen.waitFor('Start something');
+    await screen.press('enter');
+    await screen.waitFor('The answer was lost.');
+    expect(screen.text()).not.toContain('to try again');
+    await screen.press('enter');
+    await screen.waitFor('enter once more sends it again');
+    expect(send).toHaveBeenCalledTimes(1);
+    await screen.press('enter');
+    await screen.waitFor(text => !text.includes('once more'));
+    expect(send).toHaveBeenCalledTimes(2);
+  });
+
   it('stops waiting for a connection, and says that nothing was sent', async () => {
     const send = vi.fn(async () => 'started');
     const { screen } = openForm(send, () => new Promise<Service>(() => {}));
@@ -155,12 +172,12 @@ describe('a form', () => {
       />
     ));
     await screen.waitFor('Start something');
-    for (const sent of [1, 2]) {
-      await screen.press('enter');
-      await screen.waitFor(`Answer ${sent} was lost.`);
-    }
-    await screen.type(' party');
     await screen.press('enter');
+    await screen.waitFor('Answer 1 was lost.');
+    await screen.press('enter', 'enter');
+    await screen.waitFor('Answer 2 was lost.');
+    await screen.type(' party');
+    await screen.press('enter', 'enter');
     await screen.waitFor('Answer 3 was lost.');
     expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
     expect(keys[1]).toBe(keys[0]);
