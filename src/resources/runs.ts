@@ -247,7 +247,7 @@ export const runActions = {
     group,
     hint: 'compare',
     to: rows => {
-      if (rows.length > 2) return `${rows.length} runs are marked; two are compared`;
+      if (rows.length > 2) return `${rows.length} runs are marked: mark two to compare them`;
       return rows.length === 2 || rows[0]?.bench_id != null ? rows : 'Its benchmark is not known: mark two runs';
     },
     opens: ([one, other]) => (one && other ? comparePlace(one, other) : 'compare'),

@@ -102,7 +102,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
   return [
     `${reward(held.reward)} at step ${step}`,
     splitWords(held),
-    samples === undefined ? '' : `of ${samples} of ${counted(expected ?? samples, 'sample')}`,
+    samples === undefined ? '' : sampleWords(samples, expected ?? samples),
     failed ? `${failed} failed` : '',
     cancelled ? `${cancelled} cancelled` : '',
     interval &&
@@ -120,6 +120,10 @@ export function heldOutInterval(held: HeldOutMean, range: Range | undefined): st
   const on = splitWords(held);
   return `held-out ${reward(held.reward)}, ${between} of ${counted(held.samples, 'sample')}${on && ` ${on}`}`;
 }
+
+/** `of 104 samples`, or `of 80 of 112 samples` where some are missing. */
+const sampleWords = (samples: number, expected: number): string =>
+  `of ${samples === expected ? '' : `${samples} of `}${counted(expected, 'sample')}`;
 
 /** The tasks on which a held-out reward was measured, if the service says it. */
 function splitWords({ split }: HeldOutMean): string {

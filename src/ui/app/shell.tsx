@@ -98,7 +98,7 @@ function useEventToasts(showToast: Shell['toast']): void {
       onRefused(({ command: { title }, why }) =>
         showToast({
           kind: why === undefined ? 'warning' : 'info',
-          text: `${why ?? 'Read-only'}: “${title}” is turned off`,
+          text: why === undefined ? `Read-only: cannot ${title}` : `Cannot ${title}. ${why}`,
           short: why ?? 'Turned off: read-only',
         }),
       ),

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { openView } from './actions.tsx';
 
 it.each([
-  ['runs', ['down', 'c'], 'It has ended already: “cancel the run” is turned off'],
-  ['training', ['d'], 'It has not ended yet: cancel it first: “delete the run” is turned off'],
+  ['runs', ['down', 'c'], 'Cannot cancel the run. It has ended already'],
+  ['training', ['d'], 'Cannot delete the run. It has not ended yet: cancel it first'],
   ['deployments', ['e'], 'It answers for its slug already'],
   ['deployments', ['down', 'u'], 'It does not answer for its slug'],
   ['deployments', ['space', 'space', 't'], '2 are marked; this is for one at a time'],
-  ['trajectories', ['down', 'R'], 'It has ended already: “log a reward to it” is turned off'],
+  ['trajectories', ['down', 'R'], 'Cannot log a reward to it. It has ended already'],
   ['datasets', ['R'], 'No upload is unfinished'],
 ] as const)('in %s after %j', async (resource, keys, words) => {
   const { double, screen } = await openView({ view: 'list', resource });

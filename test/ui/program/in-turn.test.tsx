@@ -7,7 +7,7 @@ import { openWorld, world } from './scripted-world.tsx';
 
 const minuteMs = 60_000;
 /** One pass over all of them, and part of the next. */
-const minutes = 10;
+const minutes = 7;
 
 /** A service with so many training runs that do a step every ten seconds, and when each request was answered. */
 function busyService(count = 300) {

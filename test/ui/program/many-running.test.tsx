@@ -1,7 +1,7 @@
 /** Many resources that run: most are followed by their list, not by a request of each. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { pageOf } from '../../queries/scripted-service.ts';
-import { morePolls, openWorld, world } from './scripted-world.tsx';
+import { openWorld, world } from './scripted-world.tsx';
 
 const deployments = Array.from({ length: 50 }, (_, index) => ({
   deployment_id: `dep_${index}`,
@@ -11,13 +11,15 @@ const deployments = Array.from({ length: 50 }, (_, index) => ({
 }));
 
 it('are not read one by one in Watch', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const run = world();
   run.answers.listDeployments = () => pageOf(deployments);
   run.answers.getDeployment = ({ deployment_id }) => deployments.find(each => each.deployment_id === deployment_id);
-  const screen = openWorld(run, { view: 'watch' }, { poll: { focusedMs: 20, visibleMs: 60_000 } });
-  await screen.waitFor('slug-49');
-  // Rounds of the run that is watched as well.
-  await morePolls(run, 60);
+  const screen = openWorld(run, { view: 'watch' }, { poll: { focusedMs: 2_000, visibleMs: 30_000 } });
+  await vi.advanceTimersByTimeAsync(3 * 60_000);
+  expect(screen.text()).toContain('slug-49');
   const asked = deployments.filter(({ deployment_id }) => run.asked('getDeployment', deployment_id) > 0);
   expect(asked.length).toBeLessThanOrEqual(10);
+  expect(run.asked('listDeployments')).toBeGreaterThan(1);
 });

@@ -178,7 +178,7 @@ it('says of a key that it is turned off', { timeout: limitMs }, async () => {
   const walk = await openAt(viewOf('list runs'), await serviceDouble(), true, smallFolder());
   await walk.waitFor('▸ baseline');
   await walk.press('d');
-  await walk.waitFor('Read-only: “delete the run” is turned off');
+  await walk.waitFor('Read-only: cannot delete the run');
   walk.close();
 });
 
