@@ -39,7 +39,9 @@ interface Part {
   readonly cursor?: string;
 }
 
-/** What follows a page: the rest of the benchmarks with more rows, the benchmarks from a cursor on, then what failed. */
+/**
+ * What follows a page: the rest of the benchmarks with more rows, the benchmarks from a cursor on, then what failed.
+ */
 interface Rest {
   readonly parts: readonly Part[];
   readonly benchmarks: string | null;
@@ -50,8 +52,8 @@ const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor 
 
 /**
  * Reads a page: rows of the next benchmarks, newest first. Where a benchmark has more rows than a single answer, the
- * next pages hold these before they continue with other benchmarks. If a benchmark's rows cannot be read, its former rows
- * are kept, a note counts these benchmarks, and the last pages try again.
+ * next pages hold these before they continue with other benchmarks. If a benchmark's rows cannot be read, its former
+ * rows are kept, a note counts these benchmarks, and the last pages try again.
  *
  * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
  */
@@ -71,7 +73,7 @@ export async function readAcross<Row extends OfBenchmark>(
   const again: Part[] = [];
   let dropped = 0;
   let succeeded = 0;
-  /** Whether the endpoint may not exist: what is in flight decides, and nothing else is asked until then. */
+  /** Whether the endpoint may not exist: the requests in flight decide, and no others are sent until then. */
   let mayBeMissing = false;
   const waiting = [...parts];
   const ask = async (part: Part): Promise<void> => {
@@ -128,7 +130,7 @@ export async function readAcross<Row extends OfBenchmark>(
   };
 }
 
-/** The rows that an earlier page left: of benchmarks with more of them, or, at the end, of those that failed. */
+/** The rows that an earlier page left over: of benchmarks with more rows or, at the end, of those that failed. */
 function continued({ parts, benchmarks, failed }: Rest) {
   const isRetry = parts.length === 0;
   return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed };

@@ -22,7 +22,7 @@ export interface ActionEffects<Input, Result> {
   readonly keyed?: boolean;
   /** What it started. */
   starts?(result: Result, input: Input): Observation;
-  /** What is gone after success. If the service no longer has it, that counts as success too. */
+  /** The resource that is gone after success. If the service no longer has it, that counts as success too. */
   removes?(input: Input): Removed;
 }
 
@@ -53,7 +53,7 @@ export interface SendAllOptions<Input> {
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
-/** Runs an action, with the key of the same input whose outcome is not known. @throws ServiceError */
+/** Runs an action. An input whose earlier outcome is not known keeps its idempotency key. @throws ServiceError */
 export async function sendKeyed<Input, Result>(
   service: Service,
   send: Action<Input, Result>,
@@ -84,7 +84,7 @@ export async function sendAll<Input>(
     try {
       return { answer: await sendKeyed(service, send, input, { signal, keys }) };
     } catch (error) {
-      // A 404 that may be of the path says nothing of the resource.
+      // A 404 that may concern the path says nothing about the resource.
       if (send.removes && isGone(error) && !mayLackPath(error)) return { answer: undefined };
       left.set(input, asError(error));
       stopped ||= affectsAllRequests(error);

@@ -8,7 +8,7 @@ import { clean } from '../text/sanitise.ts';
 import { pageSize } from './lists/list.ts';
 import type { LiveQuery } from './live-query.ts';
 
-/** More are not read: an agent is then given by its id. */
+/** No more than these are read; beyond them an agent is named by id. */
 const mostAgents = 2_000;
 
 /** @throws ServiceError also if the service does not list them */
@@ -30,8 +30,8 @@ export const agentsQuery: LiveQuery<readonly Agent[]> = {
 };
 
 /**
- * How an upload names its agent: by the id, also where its name was given and the service lists it. A service that does
- * not list its agents, or not for this key, is given what was given.
+ * How an upload names its agent: by id, looked up if a name was given. If agents cannot be
+ * listed, or not with this key, the given value is sent unchanged.
  *
  * @param agent an id, a name, or `name:` and a name; that of the profile if it is missing
  * @throws ServiceError if the agents cannot be listed this time; Error if several have the name
@@ -44,7 +44,7 @@ export async function namedAgent(
   const given = agent ?? service.agent;
   if (given === undefined) return undefined;
   const agents = await listAgents(service, signal).catch((error: unknown) => {
-    // An error that passes must not change whom the next run uploads for.
+    // A temporary error must not change whom the next upload belongs to.
     if (!isNotOffered(error) && !(error instanceof PermissionError)) throw error;
     return [];
   });

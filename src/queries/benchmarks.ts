@@ -100,7 +100,7 @@ export function benchmarkQuery(benchId: string): LiveQuery<Benchmark> {
   };
 }
 
-/** The status of a benchmark that lacks nothing but secrets, which a user has to create. */
+/** The status of a benchmark that only lacks secrets, which a user has to create. */
 export const secretsMissing = 'secrets missing';
 
 /** Failed once an image has failed and no other is being built: it will not become ready by itself. */

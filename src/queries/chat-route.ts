@@ -18,7 +18,7 @@ const models = new WeakMap<object, Set<string>>();
 
 /**
  * @param name a slug, or a deployment id, which may look like one
- * @param asks whether to look up a name that was not seen here
+ * @param asks whether to ask the service about a name that was never seen here
  */
 export async function chatRoute(
   service: Service,

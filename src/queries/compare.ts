@@ -51,7 +51,7 @@ export function trajectoriesOf({ difference, rollouts }: ComparedTask): string[]
   return order.flatMap(side => lowest(rollouts[side])?.trajectory_id ?? []);
 }
 
-/** In place of the id of a task: the rollouts that are not listed, of tasks that are not known. */
+/** Stands for the task id of unlisted rollouts, whose tasks are unknown. */
 export const unlistedTask = '';
 
 /** Every task of either run. Trajectories without a task cannot be compared and are left out. */
@@ -84,7 +84,9 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
   return [...tasks, { task_id: unlistedTask, ...none, rollouts, runs }];
 }
 
-/** Reads a run, and whether it measured its checkpoint as that may have been chosen: once, since it does not change. */
+/**
+ * Reads a run, and whether its tasks may have chosen its checkpoint; the latter only once, since it does not change.
+ */
 function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
   let known: boolean | undefined;
   const ask = async (context: QueryContext): Promise<boolean | undefined> => {
@@ -94,7 +96,7 @@ function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<Re
       const split = await readHeldOutSplit(run, context);
       return isMeasuredAsChosen(run, split);
     } catch {
-      // The comparison stands without it; a later answer may say it.
+      // The comparison does without it; a later answer may have it.
       signal.throwIfAborted();
       return undefined;
     }

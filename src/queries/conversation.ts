@@ -18,7 +18,7 @@ export interface Turn {
   readonly content: string;
   readonly reasoning: string;
   readonly stats?: AnswerStats | undefined;
-  /** Why the answer is not whole. Plain data: conversations are kept on disk. */
+  /** Why the answer is incomplete. Plain data, because conversations are kept on disk. */
   readonly error?: { readonly message: string; readonly requestId?: string | undefined } | undefined;
   readonly cancelled?: boolean | undefined;
 }

@@ -1,4 +1,4 @@
-/** What the screens ask about deployments. */
+/** Queries and actions for deployments. */
 import { type Deployment, knownDeploymentStatuses, type StartDeploymentBody } from '../contract/deployments.ts';
 import { isRunning, isSameStatus } from '../contract/status.ts';
 import { action } from './action.ts';
@@ -18,7 +18,7 @@ export const deploymentKeys = {
 /** A deployment in progress changes by itself, but slowly; a finished one only by users. */
 const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'building' : 'open');
 
-/** What the record of a deployment says. */
+/** What a deployment's record says about it. */
 function observeDeployment(deployment: Deployment): Observation {
   return {
     kind: 'deployment',
@@ -81,8 +81,8 @@ export const deploymentList: ListSource<Deployment> = remembering(
 );
 
 /**
- * Those that have a status now, in whatever capitals and spelling it is given. It does not fall back on what was remembered,
- * which is of another time.
+ * Deployments in a status, ignoring case and spelling. Without the fallback on remembered rows,
+ * whose statuses would be out of date.
  */
 export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   const known = knownDeploymentStatuses.find(each => isSameStatus(each, status));
@@ -94,7 +94,7 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
     instead: undefined,
     readPage: async ({ service, query, signal }) => {
       const page = await service.call('listDeployments', { query: { ...query, ...asked } }, { signal });
-      // A service may ignore what it does not know.
+      // A service may ignore unknown parameters.
       return { ...page, items: page.items.filter(row => isSameStatus(row.status ?? '', status)) };
     },
   };

@@ -30,7 +30,7 @@ function activityOfRuns(rows: readonly EvalRun[]): Activity {
   return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 }
 
-/** What the record of a run says. */
+/** What a run's record says about it. */
 function observeRun(run: EvalRun): Observation {
   return {
     kind: 'run',
@@ -88,11 +88,13 @@ const rememberedRuns = {
   observe: observeRun,
 } as const;
 
-/** Whether a run was cancelled or failed, and has no mean in the list: some services give one to complete runs alone. */
+/**
+ * Whether a run was cancelled or failed, and has no mean in the list: some services give one to complete runs alone.
+ */
 const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
   hasEnded(status) && statusMeaning(status ?? '') !== 'success' && reward_mean == null && reward_count == null;
 
-/** The runs with the mean of the rewards that there are, as `get` shows it: read once, and remembered with the record. */
+/** The runs with the mean of their listed rewards, as `get` shows it: read once, and remembered with the record. */
 async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>(
   page: Page,
   context: QueryContext,
@@ -110,7 +112,7 @@ async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>
   return { ...page, items: await amended(known, lacksMean, ask, context.signal) };
 }
 
-/** What the rewards of a run say of it, by the names of its record. @throws ServiceError */
+/** The mean and the number of a run's rewards, under the names of its record. @throws ServiceError */
 async function listedOutcome(runId: string, context: QueryContext) {
   const listed = meanOfRewards(await readTrajectoryRewards(runId, context));
   return { reward_mean: listed.mean ?? null, reward_count: listed.rewards };
@@ -166,21 +168,21 @@ export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
     read: async (context, seen) => {
       // The rewards exist, possibly empty, if the run does.
       const outcome = await listedOutcome(runId, context);
-      // Only what was once said of its end still holds.
+      // Of an earlier status only an end still holds.
       if (hasEnded(seen?.status)) return { ...seen, eval_run_id: runId, ...outcome };
       return { ...seen, eval_run_id: runId, status: null, ...outcome, remembered_at: undefined };
     },
   });
 }
 
-/** What belongs to a run, as a list declares it. */
+/** The parent declaration of lists that belong to a run. */
 export function partOfRun(runId: string): NonNullable<ListSource<never>['partOf']> {
   return { kind: 'run', id: runId, read: evalRunQuery(runId).read };
 }
 
 /**
- * How many rollouts have run to their end. Services differ in whether those that were cancelled with their run are
- * terminal; they are not done.
+ * The number of rollouts that ran to their end. Services differ in whether rollouts cancelled with their run are
+ * terminal; they do not count as done.
  */
 export function rolloutsDone({ terminal_rollouts: terminal, live }: EvalProgress): number | undefined {
   if (terminal == null) return undefined;

@@ -1,4 +1,4 @@
-/** The queries whose last attempt failed: how often they did, and when they are asked again before their next poll. */
+/** The queries whose last attempt failed: how often, and when they are retried before their next poll. */
 import type { QueryClient } from '@tanstack/react-query';
 import { affectsAllRequests } from '../service/errors.ts';
 import type { GateMonitor } from '../service/gate.ts';
@@ -6,7 +6,7 @@ import type { GateMonitor } from '../service/gate.ts';
 export interface FailedQueriesOptions {
   readonly cache: QueryClient;
   readonly gate: GateMonitor;
-  /** Whether nothing may be asked by itself. */
+  /** Whether automatic requests are paused. */
   readonly isPaused: () => boolean;
   /** The least time between two additional attempts of a query, in milliseconds. */
   readonly leastMs: number;
@@ -16,7 +16,7 @@ export class FailedQueries {
   readonly #options: FailedQueriesOptions;
   /** Failures since the last success, by hash. */
   readonly #counts = new Map<string, number>();
-  /** Those that failed as every request would, and when they were asked again because the host answered. */
+  /** Queries that failed as every request would, and when they were retried because the host answered. */
   readonly #heldUp = new Map<string, number>();
   #hostFailed = false;
   /** Stops following the gate and the cache. */
@@ -52,13 +52,13 @@ export class FailedQueries {
     this.#askHeldUp();
   }
 
-  /** Takes all of them for new. */
+  /** Clears all failure counts. */
   forget(): void {
     this.#counts.clear();
     this.#heldUp.clear();
   }
 
-  /** An upload may be the first that the host answers again. */
+  /** The first success after an outage may be an upload. */
   readonly #follow = (): void => {
     const state = this.#options.gate.state();
     const before = this.#hostFailed;
@@ -67,8 +67,8 @@ export class FailedQueries {
   };
 
   /**
-   * The host answers again, or accepts the key again: what is on screen and failed for that reason is asked again at
-   * once, because its next poll may be a minute away. Not too often, in case that only this query is refused.
+   * The host answers again, or accepts the key again: queries on screen that failed for that reason are retried at
+   * once, because their next poll may be a minute away. Not too often, in case only this query is refused.
    */
   #askHeldUp(): void {
     const { cache, isPaused, leastMs } = this.#options;

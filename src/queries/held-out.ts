@@ -1,4 +1,6 @@
-/** What the held-out rewards of a training run say: the newest and the best mean, with their steps and samples. Pure. */
+/**
+ * What the held-out rewards of a training run say: the newest and the best mean, with their steps and samples. Pure.
+ */
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 
@@ -24,7 +26,7 @@ export interface HeldOutMeans {
   readonly best: HeldOutMean;
 }
 
-/** A service may leave completed samples out of the mean: it is of those that were loaded, if these are counted. */
+/** A service may leave completed samples out of the mean, which is then over the loaded ones, if it counts these. */
 export function samplesOf(point: HeldOutReward): HeldOutSamples {
   const { loaded_trajectories, completed_samples, expected_samples } = point;
   const samples = loaded_trajectories ?? completed_samples ?? undefined;
@@ -48,8 +50,8 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
 }
 
 /**
- * Whether a run measured its checkpoint on the tasks of the held-out curve that may have chosen it, so that its mean is
- * optimistic then; false where that is not known.
+ * Whether a run was measured on the tasks of the held-out curve that may have chosen its checkpoint, so that its mean
+ * is optimistic; false if that is not known.
  */
 export const isMeasuredAsChosen = (
   { parent_checkpoint_id, split }: Pick<EvalRun, 'parent_checkpoint_id' | 'split'>,

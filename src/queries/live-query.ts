@@ -1,4 +1,4 @@
-/** A query as react-query is asked to run it: its options, and when it is due. */
+/** A query as passed to react-query: its options, and when it is due. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey, type Query, replaceEqualDeep } from '@tanstack/react-query';

@@ -71,7 +71,7 @@ export interface RunSituation {
   readonly total: number | null | undefined;
   /** When the run was last observed; epoch milliseconds. An unobserved run does not count as stalled. */
   readonly observedAt: number;
-  /** When it was started, which a run that waits has not followed yet; epoch milliseconds. */
+  /** When it was created, which for a queued run is before it began; epoch milliseconds. */
   readonly startedAt?: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -80,7 +80,7 @@ export interface RunSituation {
 /** How long a run has been waiting to begin; undefined if it is not. */
 function queuedWords({ status, completed, startedAt, now }: RunSituation): string | undefined {
   if (status == null || statusMeaning(status) !== 'waiting') return undefined;
-  // One that has done steps waits to continue: since when is not known.
+  // A run with finished steps is waiting to continue; since when is unknown.
   if (startedAt === undefined || (completed ?? 0) > 0) return 'queued';
   return `queued ${duration(Math.max(0, now - startedAt))}`;
 }

@@ -8,7 +8,7 @@ export class Pins {
   readonly #remembered: () => RememberedStore;
   readonly #listeners = new Listeners();
   #list: readonly ResourceRef[];
-  /** Whether what is stored could not be read when it had changed. */
+  /** Whether reading the stored pins failed after they had changed. */
   #isOld = false;
 
   constructor(remembered: () => RememberedStore) {
@@ -21,7 +21,7 @@ export class Pins {
     return this.#list;
   }
 
-  /** Takes in what other programs have pinned and unpinned since the last call. */
+  /** Applies what other programs have pinned and unpinned since the last call. */
   readAgain(): void {
     const isNew = this.#remembered().wasWrittenElsewhere();
     if (!isNew && !this.#isOld) return;
@@ -52,7 +52,7 @@ export class Pins {
 
   readonly subscribe = this.#listeners.subscribe;
 
-  /** Undefined if they cannot be read: what is shown stays, and the next call of `readAgain` tries again. */
+  /** Undefined if they cannot be read: the shown pins stay, and the next call of `readAgain` tries again. */
   #read(): readonly ResourceRef[] | undefined {
     const list = this.#remembered().pinned();
     this.#isOld = list === undefined;

@@ -10,8 +10,11 @@ export interface QueryContext {
   readonly memory: RememberedStore;
   /** How runs are compared; by default if missing. */
   readonly compare?: CompareSettings | undefined;
-  /** What runs is followed beside this query: how far it is need not be asked for with each row of a list. */
+  /** Running resources are followed elsewhere, so a list need not ask for the progress of each row. */
   readonly isFollowed?: boolean;
-  /** Called with each part of an answer that takes several requests: a refresh does not give up what makes progress. */
+  /**
+   * Called with each part of an answer that takes several requests, so that a refresh does not abort a query that makes
+   * progress.
+   */
   readonly progressed?: (() => void) | undefined;
 }

@@ -1,4 +1,4 @@
-/** The rewards of an evaluation run, with what says whether they are all. */
+/** The rewards of an evaluation run, and whether they are complete. */
 import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { statusMeaning } from '../contract/status.ts';
@@ -7,14 +7,14 @@ import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { QueryContext } from './query-context.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 
-/** What a service says of a run as a whole. */
+/** What a service says about a run as a whole. */
 export interface RunExtent {
   readonly status: string | null | undefined;
   /** The rollouts that it has once it is complete; undefined if the service does not say. */
   readonly total: number | undefined;
   /** The rollouts in its list of rewards, also those that cannot be read. */
   readonly listed?: number | undefined;
-  /** Of those, the ones that name no task, or none that can be read, and may have a reward. */
+  /** The rollouts among them without a readable task, which may have a reward. */
   readonly nameless?: number | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
   readonly isMeasuredAsChosen?: boolean | undefined;
@@ -26,9 +26,9 @@ export interface ReadRewards extends RunExtent {
 }
 
 /**
- * Reads the rewards of a run, and before them how many there should be: rewards that are read after its end are all.
+ * Reads the rewards of a run, and first how many there should be: rewards read after its end are complete.
  *
- * @param known what was just read of the run
+ * @param known the run as just read
  * @throws ServiceError
  */
 export async function readRunRewards(
@@ -39,11 +39,11 @@ export async function readRunRewards(
   const { status, total } = known.total === undefined ? await readExtent(eval_run_id, context) : known;
   const rewards = await readTrajectoryRewards(eval_run_id, context);
   const listed = rewards.length + unreadableIn(rewards);
-  // Fewer than there are is no number of all.
+  // A total below the number of rewards is wrong.
   return { rewards, listed, status, total: total === undefined || total < listed ? undefined : total };
 }
 
-/** What cannot be read is not known; that the run is gone is said by its rewards. */
+/** If this cannot be read it is unknown; the rewards tell whether the run is gone. */
 async function readExtent(eval_run_id: string, context: QueryContext): Promise<Partial<RunExtent>> {
   let total: number | undefined;
   let isOptional = true;
@@ -57,7 +57,8 @@ async function readExtent(eval_run_id: string, context: QueryContext): Promise<P
   }
   try {
     const { status } = await evalRunQuery(eval_run_id).read(context);
-    // Without its number of rollouts, the rewards of a run may not be all: only who never says it is believed.
+    // Without a total the rewards may be incomplete: a missing total is only accepted from a service that never sends
+    // one.
     return { status: isOptional || statusMeaning(status ?? '') !== 'success' ? status : undefined, total };
   } catch {
     context.signal.throwIfAborted();

@@ -37,8 +37,8 @@ export function meanOfRewards(rewards: readonly TrajectoryReward[]): RewardMean 
 
 /**
  * Groups rewards by task. Services may leave failed rollouts out: where the total is as if every task had as many
- * rollouts as the one with the most, the missing ones belong to the tasks that have fewer; otherwise one belongs to each
- * task that has none, and the others to no task that is known.
+ * rollouts as the one with the most, the missing ones belong to the tasks that have fewer; otherwise one belongs to
+ * each task that has none, and the others to no task that is known.
  *
  * @param more ids of other tasks that the run must have had
  */
@@ -62,7 +62,7 @@ export function rewardsByTask(
   const each = total / tasks.size;
   const lengths = [...tasks.values()].map(({ length }) => length);
   const isEven = nameless.length === 0 && lengths.reduce((most, length) => Math.max(most, length), 0) === each;
-  // A task without any rollout is one that lacks at least one of them.
+  // A task without any rollout lacks at least one.
   const empty = lengths.filter(length => length === 0).length;
   return {
     tasks: new Map([...tasks].map(([id, listed]) => [id, { listed, unlisted: isEven ? each - listed.length : 0 }])),
@@ -75,10 +75,10 @@ export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 
 /**
- * Each trajectory once, where it is listed first. A repeated row is no second rollout: lists that shift between two pages
- * show a row on both. Of what the rows say, the later one counts, because it was read later and a reward may come or be
- * corrected meanwhile; what it lacks is taken from the earlier one. Rows of one id but of two tasks are two rollouts, and
- * rows that name no trajectory cannot be told apart, and count one by one.
+ * Each trajectory once, where it is listed first. A repeated row is no second rollout: lists that shift between two
+ * pages show a row on both. Of what the rows say, the later one counts, because it was read later and a reward may come
+ * or be corrected meanwhile; what it lacks is taken from the earlier one. Rows of one id but of two tasks are two
+ * rollouts, and rows that name no trajectory cannot be told apart, and count one by one.
  */
 export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
   const rows = new Map<string | object, TrajectoryReward>();
@@ -103,8 +103,8 @@ export async function readTrajectoryRewards(
 }
 
 /**
- * The service for one look at a run: it reads the rewards of a run once, however many queries ask for them because
- * nothing else says that there is such a run.
+ * The service for a single look at a run: it reads the run's rewards once, however many queries ask for them because
+ * nothing else shows that the run exists.
  */
 export function readingRewardsOnce(service: Service): Service {
   const read = new Map<string, Promise<unknown>>();

@@ -6,7 +6,7 @@ import { mayHaveHappened } from '../service/errors.ts';
 
 interface StartKey {
   readonly key: string;
-  /** An earlier start with it may have happened. */
+  /** An earlier start with this key may have happened. */
   readonly isOpen?: boolean;
 }
 
@@ -24,8 +24,8 @@ export class StartKeys {
   }
 
   /**
-   * Forgets the key once the outcome is known: the same input starts another one then. A refusal says nothing of an
-   * earlier attempt whose outcome is not known; only a success does.
+   * Forgets the key once the outcome is known, so that the same input starts another one. A refusal says nothing about
+   * an earlier attempt whose outcome is not known; only a success does.
    *
    * @param error why it failed; missing after a success
    */

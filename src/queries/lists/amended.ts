@@ -1,10 +1,10 @@
-/** Adds to the rows of a list what it takes a request each to know. */
+/** Completes the rows of a list with data that takes a request per row. */
 
 import { inParallel } from '../../text/in-parallel.ts';
 
 /**
- * The rows, with those that lack something replaced by what is asked of each; the same array if none does. If one cannot
- * be read, the others could not be either, and the list is useful without.
+ * The rows, with incomplete ones replaced by the answers; the same array if all are complete. If one cannot
+ * be read, neither could the others, and the list is useful as it is.
  *
  * @throws if the signal aborts
  */

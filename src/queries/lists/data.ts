@@ -1,4 +1,4 @@
-/** A list as far as it has been read. The same object until something in it changes. */
+/** The part of a list read so far. The same object until something in it changes. */
 export interface ListData<Row> {
   readonly rows: readonly Row[];
   /** Whether these are all the service's rows. */

@@ -74,7 +74,7 @@ export interface ListSource<Row> {
   readonly costly?: boolean;
   /** What a row says about its resource. */
   readonly observes?: ((row: Row) => Observation) | undefined;
-  /** The rows say nothing but the names of what they are: only those of what is known otherwise are reported. */
+  /** The rows only name their resources: they are reported only for resources that are known otherwise. */
   readonly onlyNames?: boolean;
   /** How many of the rows are reported, if there are too many to remember; all by default. */
   readonly observesFirst?: number;

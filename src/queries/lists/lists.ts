@@ -29,7 +29,9 @@ export class Lists {
   readonly #memory: () => RememberedStore | undefined;
   readonly #readers = new Map<string, KnownReader>();
   readonly #counts = new Map<string, ListCount>();
-  /** Lists whose counts are shown. They are kept after the rows are dropped, so that a known count does not disappear. */
+  /**
+   * Lists whose counts are shown. They are kept after the rows are dropped, so that a known count does not disappear.
+   */
   readonly #shownCounts = new Set<string>();
   /** Fields by which the service does not sort a list, by its hash. */
   readonly #refused = new Map<string, Set<string>>();
@@ -87,7 +89,7 @@ export class Lists {
     if (!this.#shownCounts.has(hash)) this.#counts.delete(hash);
   }
 
-  /** The reader of a list that has been asked for here; undefined before. */
+  /** The reader of a list, if it was requested before. */
   find(key: readonly unknown[]): ListReader<never> | undefined {
     return this.#readers.get(hashKey(key))?.reader;
   }
@@ -150,7 +152,7 @@ export class Lists {
   }
 }
 
-/** Of two counts of the same rows, the one that says more: the whole list, and of two whole ones the newer. */
+/** The better of two counts of the same rows: complete before partial, then the newer. */
 function better(left: ListCount | undefined, right: ListCount | undefined): ListCount | undefined {
   if (!left || !right) return left ?? right;
   if (left.complete !== right.complete) return left.complete ? left : right;

@@ -31,7 +31,7 @@ export function inOrder<Row>(
     ...source,
     key: [...source.key, { sort: field, order }],
     sameRowsAs: source.key,
-    // What was remembered is in no order of the service.
+    // Remembered rows are not in the service's order.
     instead: undefined,
     readPage: async context => {
       try {

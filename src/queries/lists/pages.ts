@@ -25,9 +25,9 @@ export interface ListAnswer<Row> {
   readonly round: number;
 }
 
-/** An answer that was taken in. */
+/** An answer that became a part of the list. */
 export interface ListPage<Row> extends ListAnswer<Row> {
-  /** Those that were taken in later have a higher number. */
+  /** Later answers have higher numbers. */
   readonly taken: number;
 }
 
@@ -76,7 +76,7 @@ export class ListPages<Row> {
     return this.#pages.at(-1)?.next === null;
   }
 
-  /** The list as it is known now. The same object until something in it changes. */
+  /** The current state of the list. The same object until something in it changes. */
   get data(): ListData<Row> {
     if (this.#data && !this.#changed) return this.#data;
     this.#changed = false;
@@ -117,8 +117,8 @@ export class ListPages<Row> {
   }
 
   /**
-   * Puts answers in the place of what was known from the page at `from` to their last row. What follows stays if they meet
-   * it; otherwise it is dropped, and read again on demand.
+   * Puts answers in the place of what was known from the page at `from` to their last row. What follows stays if they
+   * meet it; otherwise it is dropped, and read again on demand.
    */
   splice(from: number, answers: readonly ListAnswer<Row>[], meet: boolean): void {
     const last = answers.at(-1);

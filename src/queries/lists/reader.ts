@@ -42,7 +42,7 @@ export interface RowsAge {
 
 /** Maximum number of pages in a poll: from the first to what is known, and those in view. */
 export const pagesPerPoll = 12;
-/** The same of a list that nothing shows, which is read for its count and for what runs in it. */
+/** The same for a list that nothing shows, which is read for its count and its running rows. */
 export const pagesPerHiddenPoll = 3;
 /** Statuses with which services reject an expired cursor. */
 const refusals: readonly (number | undefined)[] = [400, 410, 422];
@@ -54,7 +54,7 @@ function isRefused(error: unknown): boolean {
 /** Time limit for a page in milliseconds. */
 const pageTimeoutMs = 60_000;
 
-/** What one reading may still do. */
+/** The remaining budget of one read. */
 interface Reading {
   readonly context: QueryContext;
   /** The poll that it belongs to. */
@@ -67,7 +67,7 @@ export class ListReader<Row> {
   /** Of several sources with the same key, the one that was shown or read last. */
   source: ListSource<Row>;
   readonly #pages = new ListPages<Row>();
-  /** What an earlier start read, until it is read again. */
+  /** The rows of an earlier start, until the list is read again. */
   #seed: ListData<Row> | undefined;
   readonly #ports: ReaderPorts<Row>;
   readonly #windows = new Map<object, readonly Row[]>();
@@ -187,14 +187,16 @@ export class ListReader<Row> {
     return this.data;
   }
 
-  /** The service answers again: what failed is read again if it is still wanted, and forgotten otherwise. */
+  /** The service answers again: failed pages are read again if still wanted, and forgotten otherwise. */
   #retry(): void {
     if (this.#state.error === undefined) return;
     if (this.#nearEnd.size > 0 && !this.extent.complete) void this.readOn();
     else this.#say({ ...this.#state, error: undefined });
   }
 
-  /** Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll. */
+  /**
+   * Reads the pages in view that were last read before `since`, in epoch milliseconds. Failures are left to the poll.
+   */
   async refreshView(since: number): Promise<void> {
     const isDue = (page: ListPage<Row>): boolean => page.readAt < since;
     if (!this.#inView().some(isDue)) return;
@@ -215,7 +217,7 @@ export class ListReader<Row> {
     this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
-      // A refused cursor is read again, from the first page.
+      // After a refused cursor, reading begins again at the first page.
       for (let isRefused = true; isRefused; ) {
         isRefused = (await this.#inTurn(() => this.#step(0, context))) === 'refused';
       }
@@ -228,7 +230,10 @@ export class ListReader<Row> {
     }
   };
 
-  /** Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for `background`. */
+  /**
+   * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for
+   * `background`.
+   */
   readonly readRest = async (notBefore = 0, background?: Background): Promise<RestOutcome> => {
     if (background) return this.#rest.read(notBefore, background);
     const { signal } = this.#viewStop;
@@ -257,7 +262,7 @@ export class ListReader<Row> {
     this.#publish();
   }
 
-  /** Each waits for those before it. */
+  /** Reads take turns. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => {});
@@ -359,7 +364,7 @@ export class ListReader<Row> {
       return instead(context);
     });
     context.progressed?.();
-    // Rows that have all vanished went with what they belong to: if that is not there either, they stay as they are.
+    // If every row vanished, check the parent; if it is gone too, keep the rows.
     const vanished = cursor === null && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;
     if (vanished) await partOf?.read(context);
     const rows = new Map<string, Row>();

@@ -1,4 +1,4 @@
-/** Reads the rest of a list to its end, for the view and for files at the same time: once for all who wait for it. */
+/** Reads the rest of a list to its end, once for the view and all files that wait for it. */
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { unlessAborted } from '../../text/abort.ts';
@@ -10,16 +10,16 @@ export type RestOutcome = 'complete' | 'stopped' | 'failed';
 
 /** Reading of the rest that continues without a view. */
 export interface Background {
-  /** Ends it, and nothing else that waits for the same rows. */
+  /** Ends this wait, but no other wait for the same rows. */
   readonly signal: AbortSignal;
   /** Called with the number of rows read so far. */
   readonly onProgress: (rows: number) => void;
 }
 
-/** What one step did: it read a new page, read one again, or was refused because its cursor has expired. */
+/** The result of one step: a new page, a page read again, or a refusal because the cursor has expired. */
 export type RestStep = 'new' | 'again' | 'refused';
 
-/** What reading the rest needs of the reader of the list. */
+/** The part of a list's reader that reading the rest needs. */
 export interface RestPorts {
   readonly context: (signal: AbortSignal) => Promise<QueryContext>;
   /** Number of rows read so far. */
@@ -39,14 +39,14 @@ export interface RestPorts {
 
 /** Interval between progress reports in milliseconds. */
 const progressMs = 100;
-/** How often the way to the end may begin anew. */
+/** How often reading may start over. */
 const mostRefused = 5;
 
 export class RestReader {
   readonly #ports: RestPorts;
   /** The reading under way. */
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
-  /** Everyone who waits for the rest; it is read until the last one of them gives up. */
+  /** The waits for the rest, which is read until the last one gives up. */
   readonly #waiting = new Set<Background>();
 
   constructor(ports: RestPorts) {
@@ -80,7 +80,7 @@ export class RestReader {
         const begun = this.#rest === undefined;
         this.#rest ??= this.#begin(notBefore);
         const outcome = await unlessAborted(this.#rest.outcome, signal).catch((): RestOutcome => 'stopped');
-        // Another one's reading may have stopped, and what it took for fresh may be too old for this one.
+        // The other read may have stopped, or what it took for fresh may be too old for this one.
         if (begun || outcome === 'failed') return outcome;
       }
     } finally {

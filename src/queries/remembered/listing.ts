@@ -71,10 +71,10 @@ export async function readListed<Row>(
 
 /** Where to find a record that the service does not serve by itself. */
 export interface Fallback<Row> {
-  /** The list it is in, by its parent; the list of all if the parent is not known. */
+  /** The list that contains it, by its parent; the list of all if the parent is unknown. */
   readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
   /**
-   * What else is known of it: remembered, or from another endpoint.
+   * The record from another endpoint, or from memory.
    *
    * @param error why its record could not be read
    * @throws ServiceError, a NotFoundError if it does not exist
@@ -114,7 +114,7 @@ export function rememberingOne<Row extends object>(
     if (parent === undefined) capabilities.noteUnlisted(id);
     return undefined;
   };
-  /** The endpoint of its own comes first, then the list for the status that it may lack. */
+  /** Its own endpoint comes first, then the list for the status that it may lack. */
   const readOtherwise = async (
     context: QueryContext,
     { listed, read }: Fallback<Row>,

@@ -22,9 +22,9 @@ export interface AnswerMeta extends Record<string, unknown> {
   readonly observes?: ((row: never) => Observation) | undefined;
   /** The rows of the data; the data itself by default. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;
-  /** Those of the rows that were read since it was last called; all of them by default. */
+  /** The rows read since it was last called; all of them by default. */
   readonly news?: (() => readonly object[]) | undefined;
-  /** The rows say nothing but names: they are reported for what is known otherwise. */
+  /** The rows only name their resources: they are reported only for resources that are known otherwise. */
   readonly onlyNames?: boolean | undefined;
   /** The resource of the whole query, which answers 404 once it is gone. */
   readonly about?: Subject | undefined;
@@ -60,7 +60,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
 
   /** Unchanged rows keep their identity from answer to answer: most of a long list has nothing new to report. */
   const reported = new WeakMap<object, Observation>();
-  /** What a list has, but nothing about it found: once no list has it either, it is asked about again. */
+  /** Resources that a list has but no query found: once no list has them either, they are asked about again. */
   const onlyListed = new Map<string, Subject>();
 
   const newsOf = (row: object, query: Query, askedAt: number): Observation[] => {
@@ -72,7 +72,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     if (!before) reported.set(row, said);
     const goneAt = statuses.goneAt(said);
     if (goneAt !== undefined) {
-      // What was read before it was found to be gone does not bring it back; the same row in a later answer does. What
+      // An answer from before it was found to be gone does not bring it back; the same row in a later answer does. What
       // belongs to it may outlive it, such as its curves.
       if (askedAt < goneAt || !(meta.rows || isAbout(query, said))) return [];
       if (meta.rows) onlyListed.set(keyOf(said), said);
@@ -100,7 +100,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
   /** An answer that is on its way was asked for before the 404, and may be older. */
   const askAnew = (query: Query): Promise<unknown> => query.fetch(undefined, { cancelRefetch: true });
 
-  /** Asks again what was found. Returns whether anything was. */
+  /** Repeats the queries that found it. Returns whether there were any. */
   const askAbout = (subject: Subject): boolean => {
     const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
     for (const query of found) void askAnew(query).catch(() => {});
@@ -153,7 +153,7 @@ export function observeAnswers(client: QueryClient, { statuses, onObserved, onGo
     const { error, data } = query.state;
     if (partOf && isGone(error)) askAbout(partOf);
     if (!about) return;
-    // Found again as it was, that is news.
+    // Report it again after it recovers, even if unchanged.
     if (typeof data === 'object' && data !== null) reported.delete(data);
     if (isGone(error)) missed(about);
     else if (!isNotOffered(error) && statuses.get(about))

@@ -16,7 +16,7 @@ const sameMs = 30_000;
 
 export class SetBacks {
   readonly #listeners = new Listeners<SetBack>();
-  /** What was last done, by query and then by run: another query may lag behind. */
+  /** The last progress, by query and then by run: another query may lag behind. */
   readonly #done = new Map<string, Map<string, number>>();
   /** The set-backs that the runs have not made up for yet, by run. */
   readonly #behind = new Map<string, SetBack>();
@@ -30,7 +30,7 @@ export class SetBacks {
     return this.#behind.get(runId);
   }
 
-  /** Takes in what the query `by` says that a run has done. */
+  /** Records the progress of a run as the query `by` reports it. */
   follow(resource: KnownResource, step: number, by: string): void {
     const { id } = resource;
     const done = this.#done.get(by) ?? new Map<string, number>();

@@ -21,7 +21,7 @@ export interface Observation {
   readonly total?: number | null | undefined;
   /** The mean reward, so far or final. */
   readonly mean?: number | null | undefined;
-  /** Of how many rewards the mean is. */
+  /** The number of rewards in the mean. */
   readonly graded?: number | null | undefined;
   /** The newest and the best held-out mean. */
   readonly measured?: HeldOutMeans | undefined;
@@ -47,7 +47,7 @@ export interface KnownResource {
   readonly total: number | undefined;
   readonly mean: number | undefined;
   readonly graded: number | undefined;
-  /** Since when it is known to have this number of rewards; epoch milliseconds. */
+  /** Since when it has had this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
   readonly measured: HeldOutMeans | undefined;
   readonly curve: readonly (number | undefined)[];
@@ -70,7 +70,7 @@ export interface Transition {
   readonly to: string;
   /** Whether it ended with this change, or vanished from the service while it ran. */
   readonly ended: boolean;
-  /** The mean that the same answer said, and that is therefore not older than the end. */
+  /** The mean in the same answer, which is therefore not older than the end. */
   readonly mean?: number | undefined;
 }
 
@@ -92,7 +92,7 @@ interface Entry {
   readBy: string | undefined;
   /** When its current status was read; epoch milliseconds. */
   statusAt: number;
-  /** When an answer last said how much of it is done; epoch milliseconds. */
+  /** When an answer last reported its progress; epoch milliseconds. */
   doneAt: number | undefined;
   /** When that last changed; epoch milliseconds. */
   movedAt: number | undefined;
@@ -158,7 +158,7 @@ function isSame(left: KnownResource, right: KnownResource): boolean {
   return (Object.keys(left) as (keyof KnownResource)[]).every(key => Object.is(left[key], right[key]));
 }
 
-/** What is known of a resource before any answer. */
+/** A resource before any answer about it. */
 export function unknownResource({ kind, id }: Named, label: string): KnownResource {
   return {
     kind,
@@ -181,12 +181,12 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
   };
 }
 
-/** What several answers say about one resource, outside of any store. */
+/** Combines what several answers say about one resource, without a store. */
 export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
   return observations.reduce(merged, unknownResource(resource, resource.label));
 }
 
-/** Since when a resource is known to have so many rewards, in epoch milliseconds; undefined if it is not. */
+/** Since when a resource has had this many rewards, in epoch milliseconds; undefined if unknown. */
 type RewardsSince = (resource: Named, count: number) => number | undefined;
 
 export class StatusStore {
@@ -197,7 +197,7 @@ export class StatusStore {
   readonly #kinds: Kinds;
   readonly #rewardsSince: RewardsSince;
 
-  /** @param rewardsSince what earlier starts and other programs saw */
+  /** @param rewardsSince the same, as earlier starts and other programs saw it */
   constructor(kinds: Kinds, rewardsSince: RewardsSince = () => undefined) {
     this.#kinds = kinds;
     this.#rewardsSince = rewardsSince;
@@ -225,7 +225,7 @@ export class StatusStore {
   }
 
   /**
-   * When an answer last said how much of it is done, in epoch milliseconds; undefined if none did. An answer without it,
+   * When an answer last reported its progress, in epoch milliseconds; undefined if none did. An answer without it,
    * such as that of a list, is no observation of the progress.
    */
   doneReadAt(resource: Named): number | undefined {
@@ -249,7 +249,7 @@ export class StatusStore {
   /** Calls back with the transitions of a report, after the store has changed. */
   readonly onTransitions = this.#transitionListeners.subscribe;
 
-  /** Takes in an answer. A resource first seen after its end makes no transition. */
+  /** Records an answer. A resource first seen after its end makes no transition. */
   report(observations: readonly Observation[], { askedAt, at, by }: ReadTimes): void {
     const transitions: Transition[] = [];
     let changed = false;
@@ -290,8 +290,8 @@ export class StatusStore {
   }
 
   /**
-   * Takes in what this program just started: it is watched from here on, and its end is news even if the first answer
-   * about it says that it is over.
+   * Records a resource that this program just started: it is watched from here on, and its end is news even if the
+   * first answer about it says that it is over.
    */
   started(said: Observation, at = Date.now()): void {
     const before = this.get(said);
@@ -313,7 +313,7 @@ export class StatusStore {
   }
 
   /**
-   * Takes in what was seen before this store was created, by an earlier start or before a switch of profiles. It
+   * Records what was seen before this store was created, by an earlier start or before a switch of profiles. It
    * changes nothing already known. The end of what ran then is news.
    */
   recall(resources: readonly (ResourceRef & { readonly status: string | undefined; readonly seenAt: number })[]): void {
