@@ -13,7 +13,7 @@ import { actionOf, changedBy } from '../resources/catalogue.ts';
 import { asSentence, outageWords } from '../resources/change-words.ts';
 import { asTitle } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
-import { ServiceError } from '../service/errors.ts';
+import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
 import { isRecord, own } from '../text/own.ts';
 import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
@@ -55,7 +55,7 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
   const name = sanitiseLine(nameOf(found));
   if (lateAfter === undefined || isRefusal(error))
     return error ?? new CommandError(`${name} was not ${past}.`, exitCodes.failed);
-  const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
+  const isUnknown = isUnanswered(error);
   const what = isUnknown
     ? `it is not known whether ${name} was ${past}. Check before you repeat it.`
     : `${name} was not ${past}.`;
@@ -221,7 +221,7 @@ export async function promoteOne(
 
 /** The error of a reward whose answer was lost, with the id that makes a repeat of it harmless. */
 function withRewardId(error: unknown, reward_id: string): unknown {
-  if (!(error instanceof ServiceError) || !error.outcomeUnknown) return error;
+  if (!isUnanswered(error)) return error;
   const advice = `The same command with --reward-id ${reward_id} cannot log it twice.`;
   const context = { ...error.context, reward_id };
   return new ServiceError(error.kind, `${error.message} ${advice}`, { ...error, context });

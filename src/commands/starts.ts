@@ -1,7 +1,7 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles, modelSlug } from '../contract/deployments.ts';
-import { endpoints, type Operation } from '../contract/endpoints.ts';
+import { endpoints } from '../contract/endpoints.ts';
 import { modelList } from '../queries/models.ts';
 import { rememberRows } from '../queries/remembered/listing.ts';
 import {
@@ -57,17 +57,13 @@ interface BeginFlags extends ActFlags {
   readonly idempotencyKey?: string | undefined;
 }
 
-const listOperations = new Map<string, Operation>([
-  ['run', 'listEvalRuns'],
-  ['training', 'listTrainingRuns'],
-  ['deployment', 'listDeployments'],
-]);
+/** The kind of what is started, and the operation that lists it. */
+type Begun = Pick<Start, 'kind' | 'listedBy'>;
 
 /** The error for a start whose response was lost: how to find out, and how to repeat it. */
-function withWayOut(error: ServiceError, kind: string, { service }: CommandContext): ServiceError {
+function withWayOut(error: ServiceError, { kind, listedBy }: Begun, { service }: CommandContext): ServiceError {
   if (error.idempotencyKey === undefined) return error;
-  const operation = listOperations.get(kind);
-  const isListed = operation !== undefined && service.capabilities.has(operation);
+  const isListed = listedBy !== undefined && service.capabilities.has(listedBy);
   const where = isListed ? ` benchtop list ${resourceOrThrow(kind).names[0]} shows whether it has started.` : '';
   return new ServiceError(error.kind, `${error.message}${where} ${repeatAdvice(error.idempotencyKey)}`, error);
 }
@@ -75,13 +71,13 @@ function withWayOut(error: ServiceError, kind: string, { service }: CommandConte
 /** The error of a start, with what other records of the service say about its cause. */
 async function explained(
   error: unknown,
-  kind: string,
+  begun: Begun,
   { model }: BeginFlags,
   benchId: string | undefined,
   context: CommandContext,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
-  if (error.outcomeUnknown) return withWayOut(error, kind, context);
+  if (error.outcomeUnknown) return withWayOut(error, begun, context);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || benchId === undefined) return error;
   const { names, notes } = await missingSecrets(benchId, context);
@@ -104,15 +100,16 @@ async function ofModel(error: ServiceError, model: string, context: CommandConte
 
 /** Sends, waits and prints; or shows the request only. */
 async function begin<Input extends object>(
-  { send, kind }: Pick<Start<Input>, 'send' | 'kind'>,
+  begun: Pick<Start<Input>, 'send'> & Begun,
   input: Input,
   flags: BeginFlags,
   context: CommandContext,
   io: CommandIo,
 ): Promise<ExitCode> {
+  const { send, kind } = begun;
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
   const result = await start(send, input, context, flags.idempotencyKey).catch(async (error: unknown) => {
-    throw await explained(error, kind, flags, benchOf(input), context);
+    throw await explained(error, begun, flags, benchOf(input), context);
   });
   noteIgnored(result, io);
   const resource = resourceOrThrow(kind);

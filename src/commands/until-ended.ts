@@ -112,13 +112,14 @@ export async function follow(following: Following): Promise<string> {
         note(clean`${label} has an end time, but ${status} how it ended.`);
         return seen.status ?? '';
       }
-      if (seen.status !== undefined && seen.status !== doubted && openBecause(seen) !== undefined) {
+      const reason = openBecause(seen);
+      if (reason !== undefined && seen.status !== undefined && seen.status !== doubted) {
         doubted = seen.status;
-        note(clean`${label}: ${openBecause(seen)}: waiting for another one.`);
+        note(clean`${label}: ${reason}: waiting for another one.`);
       }
       without = seen.status === undefined ? without + 1 : 0;
-      if (without === mostWithout && !needsNoStatus) {
-        note(unseenWords(label, openBecause(seen) ?? ''));
+      if (without === mostWithout && !needsNoStatus && reason !== undefined) {
+        note(unseenWords(label, reason));
         return '';
       }
       await onWait?.();

@@ -6,7 +6,7 @@ import type { Profile, RemoteService } from '../config/profile.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import type { RememberedStore } from '../queries/remembered/store.ts';
-import { isUnreachable, ServiceError } from '../service/errors.ts';
+import { isUnanswered, isUnreachable, ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { counted } from '../text/numbers.ts';
@@ -63,7 +63,7 @@ export const repeatAdvice = (key: string): string =>
 
 /** The error after --timeout: what it means for the request, e.g. for what was to be `started`. */
 function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {
-  const isUnknown = error instanceof ServiceError && error.outcomeUnknown;
+  const isUnknown = isUnanswered(error);
   const repeat = isUnknown && error.idempotencyKey !== undefined ? ` ${repeatAdvice(error.idempotencyKey)}` : '';
   const outcome = isUnknown
     ? `It is not known whether it was ${past}: check before you repeat it.${repeat}`

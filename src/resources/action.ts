@@ -33,6 +33,11 @@ export interface Sending<Row = never> {
   /** The kind that it starts, and the operation that lists its options. */
   readonly kind?: string;
   readonly options?: OptionsOperation;
+  /**
+   * The operation that lists the rows that it changes or starts. A service without it knows no names: only this machine
+   * does.
+   */
+  readonly listedBy?: Operation;
   /** What happens to a row, as a sentence with its name. */
   readonly means?: (row: Row, called: string) => string;
 }
@@ -73,8 +78,6 @@ export interface Change<Row> extends Sending<Row> {
   readonly says?: (names: string) => string;
   /** The slugs that it takes out of production, which the user must type to confirm; undefined if there are none. */
   readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
-  /** The operation that lists the rows. Without it, names are not accepted, because only this machine knows them. */
-  readonly listedBy?: Operation;
   /** The end that `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
   /** Advice after a failure, if there is another way. */

@@ -95,7 +95,7 @@ interface Purpose extends Round {
   readonly known: readonly KnownResource[];
   /** How much of it runs. */
   readonly running: number;
-  /** The kinds of which so much is followed that their list is read instead of each. */
+  /** The kinds whose list is read instead of each resource, because many are followed. */
   readonly listed: ReadonlySet<string>;
 }
 
@@ -167,7 +167,7 @@ function detailTurns(workbench: Workbench, known: KnownResource, { now, running 
   });
 }
 
-/** What is followed while Watch is not on screen: nothing that is over, or of which no answer says a status. */
+/** Whether to follow it while Watch is not on screen: not once it has ended, nor if its status is never reported. */
 function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
   if (hasEnded(known.status)) return false;
   return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
@@ -179,7 +179,7 @@ const mostSingle = 10;
 /** The lists that are read for what runs in them, where a page takes one request. */
 const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
 
-/** The kinds of which so many are followed that their list is read for them. */
+/** The kinds with so many followed resources that their list is read instead. */
 function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
   const many = (kind: string): boolean => known.filter(each => each.kind === kind).length > mostSingle;
   return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));

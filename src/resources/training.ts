@@ -201,6 +201,7 @@ const ofCheckpoint = {
       send: startDeployment,
       kind: 'deployment',
       prints: ['startDeployment', 'getDeployment'],
+      listedBy: 'listDeployments',
     },
   },
   continue: {

@@ -258,6 +258,11 @@ export function mayHaveHappened(error: unknown): boolean {
   return !(error instanceof ServiceError) || error.outcomeUnknown;
 }
 
+/** Whether a write was sent, and it is not known whether it was carried out. */
+export function isUnanswered(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.outcomeUnknown;
+}
+
 /** Whether the service would refuse the same request again, however often it is sent. */
 export function isLastingRefusal(error: unknown): boolean {
   if (isNotOffered(error)) return error.retryAfterMs === undefined;

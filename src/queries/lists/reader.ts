@@ -102,7 +102,7 @@ export class ListReader<Row> {
     return this.#seed ?? this.#pages.data;
   }
 
-  /** How many rows there are, and whether they are all; cheaper than `data`, which is made anew after every page. */
+  /** How many rows there are, and whether they are all; cheaper than `data`, which is rebuilt after every page. */
   get extent(): Pick<ListData<Row>, 'complete'> & { readonly rows: number } {
     const { rows, complete } = this.#seed ?? { rows: undefined, complete: this.#pages.complete };
     return { rows: rows?.length ?? this.#pages.size, complete };

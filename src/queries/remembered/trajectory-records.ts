@@ -37,7 +37,7 @@ export interface SentRequest extends SentItems {
   readonly key: string | undefined;
 }
 
-/** An upload of which something was sent. */
+/** An upload that has begun. */
 export interface TrajectoryRecord extends TrajectoryUploadRef {
   readonly counts: UploadCounts;
 }
@@ -67,14 +67,14 @@ export class TrajectoryRecords extends ResumableUploads {
     return takeNamedLock(this.tables.folder, `upload-${name.slice(0, 32)}`, uploadsKeptMs);
   }
 
-  /** Uploads of which something was sent, and not everything settled, by this or another program; the latest first. */
+  /** Uploads that have begun and are not settled, by this or another program; the latest first. */
   unfinished(): TrajectoryRecord[] {
     const sql = `select path, dataset, agent, ${countIn('stored')}, ${countIn('skipped')}, ${countIn('unknown')}
       from trajectory_requests where profile = ? group by path, dataset, agent order by max(sent_at) desc, path`;
     return this.tables.all(sql, this.tables.scope).map(recordOf);
   }
 
-  /** Whether something of it was sent, and not everything settled. */
+  /** Whether it has begun and is not settled. */
   has(upload: TrajectoryUploadRef): boolean {
     return (
       this.tables.all(`select 1 from trajectory_requests where ${where} limit 1`, ...this.#keyOf(upload)).length > 0

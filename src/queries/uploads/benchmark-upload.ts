@@ -5,7 +5,7 @@
 
 import type { FailedTask } from '../../contract/benchmarks.ts';
 import type { AgentFields } from '../../contract/generation.ts';
-import { isUnreachable, mayHaveHappened, ServiceError } from '../../service/errors.ts';
+import { isUnanswered, isUnreachable, mayHaveHappened, ServiceError } from '../../service/errors.ts';
 import type { Service } from '../../service/index.ts';
 import { errorCode, errorMessage } from '../../text/errors.ts';
 import { inParallel } from '../../text/in-parallel.ts';
@@ -155,7 +155,7 @@ export class BenchmarkUpload extends Job<UploadState> {
 
   protected override end(cancelled: boolean, error: Error): Partial<UploadState> {
     if (!cancelled) return { phase: 'failed', error };
-    return { phase: 'cancelled', error: error instanceof ServiceError && error.outcomeUnknown ? error : undefined };
+    return { phase: 'cancelled', error: isUnanswered(error) ? error : undefined };
   }
 
   protected override async work(service: Service): Promise<void> {

@@ -140,7 +140,7 @@ export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
 export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
   JSON.stringify(['trajectories', path, dataset, agent ?? '']);
 
-/** Uploads of trajectories whose file is still there and of which something is left to send, latest first. */
+/** Unfinished uploads of trajectories whose file still exists, latest first. */
 export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
   const { jobs, remembered } = useWorkbench();
   const { trajectoryUploads } = remembered;

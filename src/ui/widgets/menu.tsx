@@ -85,7 +85,7 @@ export function Menu({ items, limit = items.length, onChoose, bindings = [] }: M
         ...bindings,
       ]}
     >
-      {/* SelectInput is uncontrolled, and begins anew with other items: remount it to move its cursor. */}
+      {/* SelectInput is uncontrolled, and starts over with other items: remount it to move its cursor. */}
       <SelectInput
         key={[at, ...keys].join('\n')}
         indicatorComponent={Indicator}

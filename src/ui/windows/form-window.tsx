@@ -3,7 +3,7 @@ import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../queries/action.ts';
 import type { Service } from '../../queries/workbench.ts';
-import { ServiceError } from '../../service/errors.ts';
+import { isUnanswered } from '../../service/errors.ts';
 import { ErrorNote } from '../app/error-note.tsx';
 import { windowRoom } from '../app/layout.ts';
 import { useShell } from '../app/shell-context.tsx';
@@ -81,7 +81,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const busy = state.kind === 'running';
   const heldBack = useHeldBackWords();
   const form = useForm(fields, first);
-  const mayHaveHappened = state.kind === 'failed' && state.error instanceof ServiceError && state.error.outcomeUnknown;
+  const mayHaveHappened = state.kind === 'failed' && isUnanswered(state.error);
   const [isWarned, setWarned] = useState(false);
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
