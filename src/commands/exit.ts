@@ -6,7 +6,7 @@ export const exitCodes = {
   failed: 1,
   /** The command line, a file or the settings are wrong; nothing was changed. */
   usage: 2,
-  /** No answer, or not in time; trying again may work. */
+  /** No answer, or not in time; a retry may work. */
   unreachable: 3,
   /** No credential, or one that was refused. */
   forbidden: 4,

@@ -1,4 +1,4 @@
-/** Finds the known word that an unknown one was meant to be. */
+/** Finds the known word that a typed one was probably meant to be. */
 import { clean } from '../text/sanitise.ts';
 
 /** The fewest edits that turn one word into the other: a letter added, left out, replaced, or swapped with the next. */
@@ -19,7 +19,7 @@ function edits(one: string, other: string): number {
   return last.at(-1) ?? 0;
 }
 
-/** The distance of a known word from the typed one; undefined if it is too far to be meant. */
+/** The distance of a known word from the typed one; undefined if it is too far away. */
 function distance(typed: string, known: string): number | undefined {
   const [one = '', other = ''] = [typed, known].map(word => word.toLowerCase().replace(/^--/, ''));
   if (one.length < 3) return undefined;

@@ -48,7 +48,7 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
 /** Time limit for closing connections. */
 const closeMs = 300;
 
-/** @param start where it opens; the first section if missing */
+/** @param start the first place to show; the first section if missing */
 export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?: Place): Promise<number> {
   if (debug) throw new CommandError('--debug is for commands: the workbench has no place to show requests.');
   if (!process.stdin.isTTY || !process.stdout.isTTY) {

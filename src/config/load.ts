@@ -10,7 +10,6 @@ import { readSettings, settingsPath } from './settings-file.ts';
 
 export interface ConfigFlags extends ProfileFlags, PreferenceFlags {}
 
-/** Every source of settings. */
 export interface Config {
   readonly profile: Profile;
   readonly preferences: Preferences;

@@ -29,8 +29,8 @@ export function describeOrigin(origin: Origin): string {
 }
 
 /**
- * An invalid setting. The message is whole sentences for the user: what is wrong, where, and what to do; it never holds
- * a secret.
+ * An invalid setting. The message tells the user in whole sentences what is wrong, where, and what to do. It never
+ * contains a secret.
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

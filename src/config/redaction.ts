@@ -2,7 +2,7 @@
 
 const replacement = '[redacted]';
 
-/** Replaces a value that is secret as a whole. */
+/** Shown in place of a secret value. */
 export const hidden = '••••';
 
 /** Shorter values would remove ordinary words from every message. */
@@ -48,8 +48,8 @@ export type Redact = (text: string) => string;
 const deepest = 32;
 
 /**
- * Redacts every string inside a JSON value, names included. Services repeat what they were sent: a wrong key in "no
- * such key …", a secret's value in a validation error.
+ * Redacts every string inside a JSON value, names included. Services echo their input: a wrong key in "no such key …",
+ * a secret's value in a validation error.
  */
 export function redactDeep(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);

@@ -1,8 +1,8 @@
 /**
- * Assumptions: names and values that the document does not show, each seen at a live service with the same contract and
- * kept in this one place. A profile can override them by the names used here, and the path of any operation as
- * `path.OPERATION`. Anything that the document shows is not an assumption. What the newest generation has moved is
- * declared with its endpoint. Imports nothing, so that help prints fast; config/reference.ts describes each.
+ * Assumptions: names and values that the document leaves open, each observed at a live service with the same contract.
+ * A profile can override them by the names used here, and the path of any operation as `path.OPERATION`. Changes of the
+ * newest generation are declared with their endpoints. This file imports nothing, so that help prints fast;
+ * config/reference.ts describes each assumption.
  */
 export const defaultAssumptions = {
   'query.cursor': 'cursor',
@@ -17,11 +17,11 @@ export const defaultAssumptions = {
   'startTraining.base_model_slug': 'base_model_slug',
   'startTraining.parent_checkpoint_id': 'parent_checkpoint_id',
   idempotencyHeader: 'Idempotency-Key',
-  // Learned where an answer says that it was replayed.
+  // Detected at run time when a response says that it was replayed.
   honoursIdempotencyKey: 'no',
-  // Not asked of a model again once the service refuses to stream it.
+  // Disabled for a model once the service refuses to stream it.
   streamChat: 'yes',
-  // Left out once a service refuses it.
+  // Disabled once a service refuses it.
   streamUsage: 'yes',
   rewardsWithApiKey: 'yes',
 } as const;

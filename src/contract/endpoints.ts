@@ -16,7 +16,7 @@ type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${in
   : never;
 type EndpointOf<Name extends Operation> = (typeof endpoints)[Name];
 type SchemaOf<Name extends Operation, Part extends 'query' | 'body'> = NonNullable<EndpointOf<Name>[Part]>;
-/** An endpoint without a query or a body has an undefined schema there. */
+/** The schema of a missing query or body outputs undefined. */
 type IsDeclared<Schema extends z.ZodMiniType> = [z.output<Schema>] extends [undefined] ? false : true;
 
 type ParamsOf<Name extends Operation> = [PathNames<EndpointOf<Name>['path']>] extends [never]
@@ -35,8 +35,7 @@ type BodyOf<Name extends Operation> =
 
 /** The input of a call: the path's ids, the query and the body. */
 export type InputOf<Name extends Operation> = ParamsOf<Name> & QueryOf<Name> & BodyOf<Name>;
-/** The query and the body of an operation as they are read. */
+/** The query and the body of an operation, as the local service reads them. */
 export type QueryRead<Name extends Operation> = Name extends Operation ? z.output<SchemaOf<Name, 'query'>> : never;
 export type BodyRead<Name extends Operation> = Name extends Operation ? z.output<SchemaOf<Name, 'body'>> : never;
-/** The answer of an operation. */
 export type AnswerOf<Name extends Operation> = z.output<EndpointOf<Name>['response']>;

@@ -12,7 +12,7 @@ export const chatCompletionBody = z.strictObject({
   temperature: z.optional(z.number().check(z.gte(0))),
   max_tokens: z.optional(z.int().check(z.gte(1))),
   top_p: z.optional(z.number().check(z.gt(0), z.lte(1))),
-  /** Requests the token counts of a stream. Not in the document; left out once refused. */
+  /** Requests the token counts of a stream. Not in the document; omitted once refused. */
   stream_options: z.optional(z.strictObject({ include_usage: z.boolean() })),
 });
 export type ChatCompletionBody = z.input<typeof chatCompletionBody>;
@@ -27,7 +27,7 @@ export const toolCallDelta = z.looseObject({
   function: z.nullish(z.looseObject({ name: text, arguments: text })),
 });
 
-/** The model's message: whole in an answer, in fragments in a stream. Servers use two names for the reasoning. */
+/** The model's message: complete in a response, in fragments in a stream. Servers use two names for the reasoning. */
 export const modelMessage = z.looseObject({
   role: text,
   content: text,

@@ -1,4 +1,4 @@
-/** Describes schema errors in words. Never shows the rejected value, which may be a secret. */
+/** Describes schema errors in words. It never shows the rejected value, which may be a secret. */
 import type * as z from 'zod/mini';
 import { clean } from '../text/sanitise.ts';
 
@@ -26,7 +26,6 @@ function leavesOf(issue: Issue): Issue[] {
   return inner?.flatMap(leavesOf).map(leaf => ({ ...leaf, path: [...issue.path, ...leaf.path] })) ?? [issue];
 }
 
-/** Whether there is nothing at that place. */
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   let at = value;
   for (const key of path) {
@@ -54,7 +53,7 @@ const kinds: ReadonlyMap<string, string> = new Map([
   ['record', 'an object'],
 ]);
 
-/** The requirement that was not met, to follow the name: `must be at most 200`. */
+/** The violated requirement, as the rest of a sentence: `must be at most 200`. */
 export function requirementOf(issue: Issue): string {
   switch (issue.code) {
     case 'too_small':

@@ -1,4 +1,4 @@
-/** Models that can be trained, the slugs that deployments answer under, and the agents of later generations. */
+/** Trainable models, the slugs of deployments, and the agents of later generations. */
 import * as z from 'zod/mini';
 import { endpoint, listQuery, number, page, renamed, rows, text } from './common.ts';
 
@@ -15,7 +15,7 @@ export const supportedModel = renamed(
 );
 export type SupportedModel = z.output<typeof supportedModel>;
 
-/** To whom benchmarks and trajectories belong, at later generations. */
+/** The owner of benchmarks and trajectories in later generations. */
 export const agent = renamed({ agent_id: ['id'] }, z.looseObject({ agent_id: z.string(), name: text }));
 export type Agent = z.output<typeof agent>;
 

@@ -1,11 +1,11 @@
-/** Reads the body of an answer as text, up to a limit. */
+/** Reads a response body as text, up to a limit. */
 import { WireFailure } from './failure.ts';
 import type { WireAnswer } from './wire.ts';
 
 /** A larger error body is not more useful. */
 const maxErrorBytes = 1024 * 1024;
 
-/** The answer is larger than the call allows. */
+/** The response is larger than the call allows. */
 export class BodyTooLarge extends Error {}
 
 /** @throws BodyTooLarge, WireFailure */
@@ -14,12 +14,12 @@ export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes:
     close();
     throw new BodyTooLarge();
   }
-  // Grows in its place, and is given back at once. `Buffer.concat` would leave the pieces and the whole for the next
-  // collection: after an answer of 50 MB the process holds 185 MB this way, and 255 MB that way.
+  // One resizable buffer peaks at the size of the body and is freed at once. `Buffer.concat` keeps chunks and result
+  // until the next garbage collection: 255 MB instead of 185 MB after a response of 50 MB.
   const bytes = new ArrayBuffer(0, { maxByteLength: maxBytes });
   for await (const part of chunks()) {
     const size = bytes.byteLength;
-    // Counted after decompression: a small body may unpack to a huge one.
+    // Counts decompressed bytes: a small body may unpack to a huge one.
     if (size + part.byteLength > maxBytes) throw new BodyTooLarge();
     bytes.resize(size + part.byteLength);
     new Uint8Array(bytes, size).set(part);
@@ -30,7 +30,7 @@ export async function readBody({ headers, chunks, close }: WireAnswer, maxBytes:
 }
 
 /**
- * The body of an error, as far as it can be read; without it the status has to suffice.
+ * The readable part of an error's body. The caller can do without it and use the status.
  *
  * @throws WireFailure if the call was stopped
  */

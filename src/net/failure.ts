@@ -1,9 +1,9 @@
-/** How an exchange fails: a few plain facts, because got's own errors hold the request with its credentials. */
+/** Failures of an exchange, reduced to a few facts: got's own errors hold the request with its credentials. */
 import type { NamedProxy } from '../config/proxy.ts';
 
 export type WireFailureReason = 'network' | 'connect_timeout' | 'silence' | 'deadline' | 'aborted';
 
-/** The abort reason of a signal whose deadline has passed, as opposed to the caller's own reasons. */
+/** The abort reason for a passed deadline, as opposed to the caller's own reasons. */
 export const deadlineReached = Symbol('deadline');
 
 export class WireFailure extends Error {
@@ -12,7 +12,7 @@ export class WireFailure extends Error {
   readonly code: string | undefined;
   /** False if the connection was never made, so that the service cannot have seen the request. */
   readonly sent: boolean;
-  /** The proxy, and the status with which it refused; or that its own certificate is the one that is not trusted. */
+  /** The proxy, with the status of its refusal, or whether its own certificate is untrusted. */
   readonly proxy:
     | { readonly used: NamedProxy; readonly status: number | undefined; readonly isUntrusted?: boolean }
     | undefined;
@@ -26,22 +26,21 @@ export class WireFailure extends Error {
   }
 }
 
-/** The failure of a request that is stopped before anything is sent. */
+/** The failure of a request that was aborted before anything was sent. */
 export function stopped(signal: AbortSignal): WireFailure {
   return new WireFailure(stopReason(signal), undefined, false);
 }
 
-/** Why a signal aborted. */
 export function stopReason(signal: AbortSignal): WireFailureReason {
   return signal.reason === deadlineReached ? 'deadline' : 'aborted';
 }
 
-/** The code of a failure: 101 in place of an answer. */
+/** Failure code for a 101 response. */
 export const switchedProtocols = 'SWITCHING_PROTOCOLS';
 
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^ERR_TLS|^ERR_SSL|^EPROTO$|HOSTNAME_MISMATCH/;
 
-/** Whether a Node error code means that a host could not prove its identity: retrying does not help. */
+/** Whether a Node error code is about a host's certificate, so that a retry does not help. */
 export function isCertificateError(code: string | undefined): boolean {
   return code !== undefined && certificateCode.test(code);
 }

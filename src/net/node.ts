@@ -1,6 +1,6 @@
 /**
- * Node's own network modules, loaded when they are used: an `import` of `node:http` also loads Node's fetch, which
- * takes 20 ms that the first frame would wait for.
+ * Node's network modules, loaded on first use. An `import` of `node:http` also loads Node's fetch, which would delay
+ * the first frame by 20 ms.
  */
 export const nodeHttp = () => process.getBuiltinModule('node:http');
 export const nodeHttps = () => process.getBuiltinModule('node:https');

@@ -3,7 +3,7 @@
 export interface Command {
   /** `layer.verb`, e.g. `list.down`; used for overrides in the config file. */
   readonly id: string;
-  /** What it does, in the imperative, e.g. `move down`. */
+  /** In the imperative, e.g. `move down`. */
   readonly title: string;
   readonly keys: readonly string[];
   /** Heading in help, e.g. `Move`. */
@@ -13,11 +13,11 @@ export interface Command {
   /** Hinted after the others: useful, but not the main purpose of the view. */
   readonly secondary?: boolean;
   /**
-   * Only dispatches, so that several presses in one read need no drawing in between: 100 `j` move 100 rows and draw
-   * once. Before and after any other command the screen is drawn.
+   * The command only dispatches, so that several presses in one read need one redraw: 100 `j` move 100 rows and draw
+   * once. Any other command redraws before and after it.
    */
   readonly repeats?: boolean;
-  /** Repeated presses run once, with their count: `]]]]]` opens the fifth neighbour and none in between. */
+  /** Repeated presses run the command once, with a count: `]]]]]` opens only the fifth neighbour. */
   readonly counts?: boolean;
   /** False if the palette should not offer it, such as cursor movement. */
   readonly palette?: boolean;

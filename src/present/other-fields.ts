@@ -1,7 +1,6 @@
-/** Fields that the contract does not know, on one line each. Pure. */
+/** Fields that are not in the contract, one per line. Pure. */
 import { binaryWords } from './attachments.ts';
 
-/** Fields of a message or a step that the contract does not know, one per line. */
 export function otherFields(row: object, known: ReadonlySet<string>): string {
   return Object.entries(row)
     .filter(([name, value]) => !known.has(name) && !isEmpty(value))

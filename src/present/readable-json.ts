@@ -1,6 +1,6 @@
 /**
  * JSON for reading: indented, with multi-line strings shown as lines. Tokens are kept as written, so that large numbers
- * and repeated keys are what the model or the tool really sent. Pure, and linear in the length of the text.
+ * and repeated keys stay as the model or the tool sent them. Pure, and linear in the length of the text.
  */
 import { binaryWords } from './attachments.ts';
 import { endOfString, isJson, stringOf } from './json-members.ts';
@@ -47,7 +47,7 @@ class Writer {
   readonly lines: string[] = [];
   #line = '';
   #depth = 0;
-  /** A block of lines was written; its end separates it from the next value. */
+  /** The last value was a block of lines, which needs no separator before the next value. */
   #afterBlock = false;
 
   #isEmpty(): boolean {
@@ -129,7 +129,7 @@ export function readableJson(text: string): string {
   return linesOf(text).join('\n');
 }
 
-/** The same without an object's braces, which would be all that a fold shows. */
+/** The same without an object's braces: otherwise a fold would show nothing else. */
 export function readableFields(text: string): string {
   const shown = readableJson(text);
   if (shown === text || !shown.startsWith('{\n') || !shown.endsWith('\n}')) return shown;

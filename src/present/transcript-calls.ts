@@ -20,10 +20,10 @@ export interface ToolCall {
 const callNames = ['name', 'tool_name', 'tool'] as const;
 const callArguments = ['arguments', 'input', 'args', 'parameters'] as const;
 const callIds = ['id', 'call_id', 'tool_call_id', 'tool_use_id'] as const;
-/** Fields that every call has and that tell the reader nothing. */
+/** Fields that are the same in every call and not worth showing. */
 const callEnvelope: ReadonlySet<string> = new Set(['type', 'index', 'function', 'cache_control']);
 
-/** Tool calls that came as text: JSON of one or several, or anything else. */
+/** Parses tool calls in a text: the JSON of one or several, or any other text. */
 export function callsOf(text: string): readonly ToolCall[] {
   if (!isJson(text)) return [plainCall(text)];
   const inner = stringOf(text.trim());
@@ -60,7 +60,7 @@ export function callOf(json: string): ToolCall {
   };
 }
 
-/** Arguments that say what a call does, the most telling first. */
+/** Arguments that describe a call best, most important first. */
 const mainArguments = [
   'command',
   'cmd',
@@ -96,7 +96,7 @@ function firstLine(text: string): Pick<ToolCall, 'summary' | 'more'> {
   return { summary: summary.trim(), more: rest.length };
 }
 
-/** The value of an argument: text as it is, JSON on one line. */
+/** The value of an argument: text unchanged, JSON on one line. */
 function lineText(json: string): string {
   const text = stringOf(json);
   if (text === undefined) return compact(JSON.parse(json));

@@ -16,7 +16,7 @@ export class FailedQueries {
   readonly #options: FailedQueriesOptions;
   /** Failures since the last success, by hash. */
   readonly #counts = new Map<string, number>();
-  /** Queries that failed as every request would, and when they were retried because the host answered. */
+  /** Queries that failed because of the host or the key, and when they were last retried because the host answered. */
   readonly #heldUp = new Map<string, number>();
   #hostFailed = false;
   /** Stops following the gate and the cache. */
@@ -67,8 +67,8 @@ export class FailedQueries {
   };
 
   /**
-   * The host answers again, or accepts the key again: queries on screen that failed for that reason are retried at
-   * once, because their next poll may be a minute away. Not too often, in case only this query is refused.
+   * Called when the host answers, or accepts the key, again: retries the queries on screen that failed for that reason,
+   * because their next poll may be a minute away. The retries are limited, in case only this query is refused.
    */
   #askHeldUp(): void {
     const { cache, isPaused, leastMs } = this.#options;

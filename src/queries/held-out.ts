@@ -1,10 +1,10 @@
 /**
- * What the held-out rewards of a training run say: the newest and the best mean, with their steps and samples. Pure.
+ * Summarises the held-out rewards of a training run: the newest and the best mean, with their steps and samples. Pure.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
 import type { HeldOutReward } from '../contract/training.ts';
 
-/** How many samples a held-out mean is of, and how many it should be of, if the service says so. */
+/** The number of samples in a held-out mean, and the expected number, if the service reports them. */
 export interface HeldOutSamples {
   readonly samples: number | undefined;
   readonly expected?: number | undefined;
@@ -16,7 +16,7 @@ export interface HeldOutMean extends HeldOutSamples {
   readonly reward: number;
   readonly failed?: number | undefined;
   readonly cancelled?: number | undefined;
-  /** The tasks that were measured, if the service says so. */
+  /** The split of the evaluated tasks, if the service reports it. */
   readonly split?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface HeldOutMeans {
   readonly best: HeldOutMean;
 }
 
-/** A service may leave completed samples out of the mean, which is then over the loaded ones, if it counts these. */
+/** A service may leave completed samples out of the mean, so the loaded ones count, if it reports them. */
 export function samplesOf(point: HeldOutReward): HeldOutSamples {
   const { loaded_trajectories, completed_samples, expected_samples } = point;
   const samples = loaded_trajectories ?? completed_samples ?? undefined;
@@ -51,7 +51,7 @@ export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | 
 
 /**
  * Whether a run was measured on the tasks of the held-out curve that may have chosen its checkpoint, so that its mean
- * is optimistic; false if that is not known.
+ * is optimistic; false if unknown.
  */
 export const isMeasuredAsChosen = (
   { parent_checkpoint_id, split }: Pick<EvalRun, 'parent_checkpoint_id' | 'split'>,

@@ -1,7 +1,7 @@
 /** The kinds of resources whose statuses are tracked. Each resource declares its own. */
 
 export interface Kind {
-  /** Runs by itself: it is counted and watched even without a pin, and its end is announced. */
+  /** Runs on its own: it is counted and watched even without a pin, and its end is announced. */
   readonly runs?: boolean;
   /** Its end is final. Other kinds may change again: a deployment is stopped, a benchmark loses a secret. */
   readonly endsForGood?: boolean;

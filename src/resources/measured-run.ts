@@ -1,22 +1,21 @@
-/** Evaluation runs with means that were read apart from their records. */
+/** Evaluation runs with means that their records lack. */
 import type { EvalRun } from '../contract/evaluations.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { reward } from '../text/numbers.ts';
 
-/** A run with its measured mean: the record may lack the mean, and says nothing about missing rewards. */
+/** A run with its measured mean: the record may lack the mean, and does not tell how many rewards are missing. */
 export type MeasuredRun = EvalRun & {
   readonly provisional_mean?: number | undefined;
   /** The number of rewards in that mean. */
   readonly provisional_count?: number | undefined;
-  /** The tasks of the held-out curve by which its checkpoint may have been chosen. */
+  /** The tasks of the held-out curve that may have chosen its checkpoint. */
   readonly held_out_split?: string | undefined;
 };
 
-/** Its mean, as far as known. */
 export const listedMean = (row: MeasuredRun): number | undefined => row.reward_mean ?? row.provisional_mean;
 
-/** Of how many rewards that mean is, as far as it is known. */
+/** The number of rewards in that mean, if known. */
 export const listedCount = ({ reward_mean, reward_count, provisional_count }: MeasuredRun): number | undefined =>
   reward_count ?? (reward_mean == null ? provisional_count : undefined);
 
@@ -26,12 +25,11 @@ export const soFar = 'so far';
 export const isSoFar = (row: MeasuredRun): boolean =>
   row.status == null || isRunning(row.status) || (row.reward_mean == null && !hasEnded(row.status));
 
-/** What is known of a run's rewards. */
 export type SeenMean = Pick<KnownResource, 'mean' | 'graded' | 'total'>;
 
 /**
- * The rows with what was seen of their rewards, by their ids, where their records do not say it; the same if nothing
- * was.
+ * Completes the rows with observed means, by id, where their records lack them. Returns the same array if nothing
+ * changes.
  */
 export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, SeenMean>): readonly MeasuredRun[] {
   if (means.size === 0) return rows;
@@ -46,10 +44,7 @@ export function withMeans(rows: readonly EvalRun[], means: ReadonlyMap<string, S
   });
 }
 
-/**
- * The rows with the tasks of the held-out curves of their training runs, by the ids of these; the same if none is
- * known.
- */
+/** Adds the held-out split, by training run id. Returns the same array if none is known. */
 export function withHeldOutSplits(
   rows: readonly MeasuredRun[],
   splits: ReadonlyMap<string, string | undefined>,
@@ -62,8 +57,8 @@ export function withHeldOutSplits(
 }
 
 /**
- * A mean for the cell of a table: `0.877`, or `0.877 n=163` where rollouts of an ended run have no reward, or may have none,
- * so that it is of fewer than it seems; `0.877 n=?` where nobody said of how many it is.
+ * A mean for a table cell: `0.877`; `0.877 n=163` if rollouts of an ended run lack a reward, or may lack one, so that
+ * the mean covers fewer than it seems; `0.877 n=?` if the number is unknown.
  */
 export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: string | null | undefined): string {
   const isWhole = graded !== undefined && total !== undefined && graded >= total;

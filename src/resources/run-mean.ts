@@ -14,9 +14,9 @@ export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
   /** The range, if a reward is outside it, so that there is no interval. */
   readonly outside: Range | undefined;
-  /** Some rewards name no task: their rollouts count as tasks of their own. */
+  /** Some rewards have no task: each of their rollouts counts as a separate task. */
   readonly hasNameless: boolean;
-  /** The service says neither whether it has ended nor how many rollouts it has. */
+  /** The service reports neither whether the run has ended nor how many rollouts it has. */
   readonly isUncounted: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface RunMeanOptions {
   readonly range?: Range | undefined;
 }
 
-/** A rollout of no known task counts as a task of its own. */
+/** A rollout without a known task counts as a separate task. */
 export function runMeanOf(
   rewards: readonly TrajectoryReward[],
   { range, total, ...extent }: RunMeanOptions = {},
@@ -39,7 +39,7 @@ export function runMeanOf(
   const run: RunTasks = {
     tasks: all.map(listed => listed.map(each => each.reward)),
     ...known,
-    // It is unknown how many tasks the rewards without a task are of.
+    // The rewards without a task belong to an unknown number of tasks.
     ...(nameless.listed.length > 0 && known.end === 'running' && { total: undefined }),
   };
   const options = { ...intervalDefaults, ...(range && { range }) };
@@ -62,8 +62,8 @@ interface SeenRun {
 }
 
 /**
- * Reads how certain the mean of a run is, with the mean that this is about: while the run continues, that of the same
- * rewards; of an ended run, what the service says.
+ * Reads how certain the mean of a run is. Returns the mean too: computed from the same rewards while the run continues,
+ * and the service's own after the end.
  *
  * @throws ServiceError
  */
@@ -77,16 +77,16 @@ export async function readCertainty({ id, status, total, mean }: SeenRun, contex
   };
 }
 
-/** `28 tasks`, or `24 of 28 tasks` where the others have no reward. */
+/** `28 tasks`, or `24 of 28 tasks` if the others have no reward. */
 function tasksWords({ tasks, allTasks = tasks, rated, hasNameless }: RunMean): string {
   if (hasNameless) return `${counted(rated, 'rollout')} as if of different tasks`;
   return allTasks === tasks ? counted(tasks, 'task') : `${tasks} of ${counted(allTasks, 'task')}`;
 }
 
 /**
- * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for
- * each of them. It is about the mean of tasks, which is named where it is not the mean that is shown: a task with more
- * rollouts counts for more in the mean of all rewards. Empty where nothing is rated.
+ * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for all
+ * of these. It is for the mean over tasks, which is named if it differs from the displayed mean over all rewards, in
+ * which a task with more rollouts weighs more. Empty without rewards.
  */
 export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
   const { mean } = run;

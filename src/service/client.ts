@@ -1,4 +1,4 @@
-/** What all calls of a service share, and what they have learned about it. */
+/** The state shared by all calls of a service. */
 import { Agents } from '../net/agents.ts';
 import { Assumptions } from './assumptions.ts';
 import { Capabilities } from './capabilities.ts';
@@ -19,7 +19,7 @@ export class Client {
   readonly assumptions: Assumptions;
   readonly capabilities: Capabilities;
   readonly generation: ServiceGeneration;
-  /** Whether an answer has said that it repeats that of an earlier request with the same key. */
+  /** Whether the service has replayed a response to an idempotency key. */
   hasReplayed = false;
   /** How often the connections have been closed. */
   closeCount = 0;
@@ -42,7 +42,7 @@ export class Client {
     if (this.options.readOnly) throw new ReadOnlyError(operation);
   }
 
-  /** Whether the service is known to carry out a request once, however often it gets the same key. */
+  /** Whether the service is known to honour idempotency keys. */
   get honoursKeys(): boolean {
     return this.connection.isSupervised || this.assumptions.is('honoursIdempotencyKey') || this.hasReplayed;
   }

@@ -9,7 +9,7 @@ import type { Tracer } from './trace.ts';
 export interface Timeouts {
   /** DNS, connection and TLS together. */
   readonly connectMs: number;
-  /** Silence. */
+  /** Time without any data. */
   readonly silenceMs: number;
   /** The whole call with its retries; undefined for no limit. */
   readonly deadlineMs: number | undefined;
@@ -21,7 +21,7 @@ export interface Target {
   readonly apiKey: string;
 }
 
-/** Locates a service that may end, or move to another port, while it is in use. Shared by all callers. */
+/** Locates a service that may exit, or move to another port, while it is in use. Shared by all callers. */
 export interface Supervisor {
   /**
    * Locates the service, starting it if it does not run; called before every attempt.
@@ -30,11 +30,11 @@ export interface Supervisor {
    */
   readonly locate: (signal: AbortSignal) => Promise<Target>;
   /**
-   * Reports that a request to `lost` failed or its answer broke off. Returns whether the service has been found or
-   * restarted since, so that a retry makes sense.
+   * Reports that a connection to `lost` failed or broke off. Returns whether the service was found or restarted, so that
+   * a retry makes sense.
    */
   readonly recover: (lost: Target, signal: AbortSignal) => Promise<boolean>;
-  /** Reports an answer: the service does not hang. */
+  /** Reports an answer, as a sign of life. */
   readonly answered?: (target: Target) => void;
 }
 
@@ -46,9 +46,9 @@ export interface ServiceOptions {
   readonly baseUrl: string;
   /** Address of chat completions, if not `baseUrl`. */
   readonly inferenceUrl?: string | undefined;
-  /** Reads the organization API key: once, and again after a refusal. Empty for none. Stops once the signal aborts. */
+  /** Reads the organization API key: on first use, and again after a refusal. Returns an empty text for none. */
   readonly apiKey: (signal: AbortSignal) => Promise<string>;
-  /** Reads the inference token in the same way. The same function as `apiKey` if one source gives both. */
+  /** Reads the inference token in the same way. The same function as `apiKey` if both have one source. */
   readonly inferenceToken: (signal: AbortSignal) => Promise<string>;
   /** A PEM file of additional certificates to trust. */
   readonly caFile?: string | undefined;
@@ -81,15 +81,14 @@ export interface CallOptions extends Partial<Timeouts> {
    */
   readonly background?: boolean | undefined;
   /**
-   * Sent as `Idempotency-Key`; generated if the endpoint takes one and none is given. Pass the same key again to repeat
-   * a start safely.
+   * Sent as `Idempotency-Key`; by default generated if the endpoint takes one. Pass the same key to repeat a start safely.
    */
   readonly idempotencyKey?: string | undefined;
   /** Headers of the operation, with lower-case names. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * A deployment's own address, as the service gave it, in place of the endpoint's path: a path, or a full URL. No
-   * credential goes to a foreign origin.
+   * A deployment's own address from the service, used instead of the endpoint's path: a path or a full URL. Credentials
+   * are never sent to a foreign origin.
    */
   readonly at?: string | undefined;
   /** A body to send unchanged, instead of one made from the input. */
@@ -104,7 +103,7 @@ export interface AnswerHead {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** When it arrived: monotonic milliseconds of the service's clock. */
+  /** When it arrived, on the monotonic clock. */
   readonly receivedMs: number;
 }
 
@@ -114,7 +113,7 @@ const timeoutsOfPace: Readonly<Record<NonNullable<Endpoint['pace']>, Partial<Tim
   bulk: { deadlineMs: 900_000 },
 };
 
-/** The timeouts of a call: its own, else those of its endpoint's pace, else the service's, else the defaults. */
+/** The timeouts of a call. Its own come first, then those of its endpoint's pace, of the service, and the defaults. */
 export function timeoutsOf(
   service: Partial<Timeouts> | undefined,
   call: Partial<Timeouts>,
@@ -131,11 +130,11 @@ export function timeoutsOf(
 
 export const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** A line of the log about an attempt. */
+/** A log line about an attempt. */
 export interface LogLine {
   readonly operation: string;
   readonly method: string;
-  /** Without the query, which may be a signature. */
+  /** Without the query, which may hold a signature. */
   readonly path: string;
   readonly attempt: number;
   /** From sending to the end of the answer, or to the headers of a stream. */
@@ -146,7 +145,7 @@ export interface LogLine {
   readonly error?: string | undefined;
   /** Milliseconds until the next attempt, if there is one. */
   readonly retryInMs?: number | undefined;
-  /** Number of the retry that comes then, from 1; missing if the attempt is repeated for another reason. */
+  /** Number of that retry, from 1; missing if the attempt is repeated for another reason. */
   readonly retry?: number | undefined;
 }
 

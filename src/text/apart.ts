@@ -1,10 +1,10 @@
-/** Names cut to a width so that those that are not the same do not look the same. */
+/** Truncates names so that different names stay distinguishable. */
 import { displayWidth, graphemes, type TruncateOptions, truncate } from './width.ts';
 
-/** How many of the graphemes that names have in common stand before those that differ, where there is room. */
+/** Graphemes of the common part to show before a difference, if there is room. */
 const mostContext = 2;
 
-/** Of a longer name, so much is looked at. */
+/** Only this much of a longer name is compared. */
 const longest = 4_096;
 
 const commonStart = (one: readonly string[], other: readonly string[]): number => {
@@ -14,7 +14,7 @@ const commonStart = (one: readonly string[], other: readonly string[]): number =
   return common;
 };
 
-/** Where each name begins to differ from a name before it, for all before it: at each of these graphemes from one or more. */
+/** For each name, the positions at which it first differs from one or more of the names before it. */
 function forksAfter(names: readonly (readonly string[])[]): readonly (readonly number[])[] {
   const open: number[] = [];
   return names.map((name, index) => {
@@ -28,7 +28,11 @@ function forksAfter(names: readonly (readonly string[])[]): readonly (readonly n
   });
 }
 
-/** The graphemes at which each name begins to differ from others. @param names in order, so that those that begin alike are neighbours */
+/**
+ * For each name, the positions at which it first differs from others.
+ *
+ * @param names sorted, so that names with a common prefix are neighbours
+ */
 function forksOf(names: readonly (readonly string[])[]): readonly (readonly number[])[] {
   const [before, after] = [forksAfter(names), forksAfter(names.toReversed()).toReversed()];
   return names.map((_, index) =>
@@ -37,13 +41,15 @@ function forksOf(names: readonly (readonly string[])[]): readonly (readonly numb
 }
 
 interface Pieces {
-  /** Cells of each, if its fork is not further from its start. */
+  /** Cells of each piece; a piece always includes its fork. */
   readonly cells: number;
   readonly context: number;
   readonly ellipsis: string;
 }
 
-/** A name at its forks. Names that share a start show the same up to where they differ, and that. */
+/**
+ * The pieces of a name around its forks. Names with a common prefix show the same pieces up to their first difference.
+ */
 function shownAt(name: readonly string[], forks: readonly number[], { cells, context, ellipsis }: Pieces): string {
   let shown = '';
   let end = 0;
@@ -62,7 +68,7 @@ function shownAt(name: readonly string[], forks: readonly number[], { cells, con
   return end < name.length ? shown + ellipsis : shown;
 }
 
-/** What names show that would look alike: the parts in which they differ, as much of each as there is room for. */
+/** Truncates names to the parts in which they differ, with as much of each part as fits. */
 function cutAtForks(names: readonly string[], width: number, ellipsis: string): ReadonlyMap<string, string> {
   const sorted = names.toSorted();
   const split = sorted.map(name => graphemes(name.slice(0, longest)));
@@ -82,8 +88,8 @@ function cutAtForks(names: readonly string[], width: number, ellipsis: string): 
 }
 
 /**
- * What each name shows in `width` cells: itself if it fits, without its middle otherwise. Names that would look alike show
- * the parts in which they differ instead.
+ * Truncates each name to `width` cells, in the middle by default. Names that would look alike show the parts in which
+ * they differ instead.
  */
 export function cutApart(
   names: Iterable<string>,

@@ -2,32 +2,37 @@
 import { closedLength, sanitise, settledLength } from './sanitise.ts';
 import { displayWidth } from './width.ts';
 
-/** Characters of a line that are sanitised again with what follows. An escape sequence or a character is shorter. */
+/**
+ * Sanitise at most this many characters of a line again with the next chunk. Escape sequences and characters are
+ * shorter.
+ */
 const longestTail = 1_024;
 const tabWidth = 4;
 
 /**
  * Returns a function that takes a chunk and returns the text that can be written now. All results together equal
  * `sanitise` of the whole text, line by line: an escape sequence or a run of marks split over chunks does not get
- * through. The work is linear in the length of the text, also of a line without end: what nothing can change any more is
- * not looked at again, and a tail that stays open is closed.
+ * through. The work is linear in the length of the text, even without line breaks: settled text is not processed again,
+ * and an overlong open tail is closed.
  *
  * @param clean `sanitise`; for tests
  */
 export function cleanStream(clean: typeof sanitise = sanitise): (piece: string) => string {
-  /** The end of the line, which what follows may change. */
+  /** The end of the line, which the next chunk may still change. */
   let tail = '';
-  /** What was written of the tail. */
+  /** The part of the tail that was written. */
   let written = '';
-  /** The column in which the tail begins, for its tabs. */
+  /** The column in which the tail begins; its tabs depend on it. */
   let column = 0;
 
   const cleaned = (text: string): string => {
-    // A tab stop and more: marks at the beginning have something to stand on.
+    // Pad with a tab stop and more, so that leading marks have a base character.
     const before = ' '.repeat(tabWidth + (column % tabWidth));
     return clean(before + text, { multiline: true, tabs: tabWidth }).slice(before.length);
   };
-  /** The part of a beginning of the tail that was not written yet. What was written may have become unsafe since. */
+  /**
+   * The unwritten part of the tail's first `length` characters. Written text may have become unsafe in the meantime.
+   */
   const rest = (length: number): string => {
     const now = cleaned(tail.slice(0, length));
     let common = 0;

@@ -1,6 +1,6 @@
 /**
- * Fuzzy matching in the manner of fzf's first algorithm: finds the letters of a term in order from the left, then
- * narrows the match from the right; scores beginnings of words and consecutive letters. Linear in the text.
+ * Fuzzy matching like fzf's v1 algorithm: finds the letters of a term in order from the left, then narrows the match
+ * from the right; scores word starts and consecutive letters. Linear in the length of the text.
  */
 
 /** Bounds in UTF-16 units, the second exclusive; in order, without overlap. */
@@ -80,7 +80,7 @@ export function hasCapitals(query: string): boolean {
   return /\p{Lu}/u.test(query);
 }
 
-/** Lowers unit by unit if lowering the whole would change its length (`İ`), so that indexes stay valid. */
+/** Folds unit by unit if lower-casing the whole text would change its length (`İ`), so that indexes stay valid. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase();
   if (folded.length === text.length) return folded;

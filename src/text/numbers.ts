@@ -28,7 +28,7 @@ function scaled(value: number, base: number, units: readonly string[]): { text: 
 export function count(value: Maybe): string {
   if (isMissing(value)) return none;
   if (!Number.isFinite(value)) return infinite(value);
-  // A count should not be a fraction; if one was sent it is shown unchanged, not rounded.
+  // A count should not be a fraction; if a service sends one, it is shown without rounding.
   if (!Number.isInteger(value) && Math.abs(value) < 1_000) return String(Number(value.toPrecision(3)));
   const { text, unit } = scaled(value, 1_000, ['', 'k', 'M', 'G', 'T', 'P']);
   return text + unit;
@@ -62,7 +62,7 @@ export function difference(value: Maybe): string {
   return value > 0 ? `+${significant(value)}` : significant(value);
 }
 
-/** A difference with as many digits as it takes until something holds of the number that is shown: `+0.3196`. */
+/** A difference with as many digits as `holds` needs to accept the displayed number: `+0.3196`. */
 export function differenceUntil(value: number, holds: (shown: number) => boolean): string {
   let digits = 3;
   while (digits < 17 && !holds(Number(significant(value, digits)))) digits += 1;
@@ -93,7 +93,7 @@ export function percent(share: Maybe): string {
 
 /**
  * A range such as `0..1` or `-1..1`, the lower number first; undefined for anything else, and for numbers so large that
- * sums and squares of them may be infinite.
+ * their sums and squares may overflow.
  */
 export function parseRange(text: string): readonly [low: number, high: number] | undefined {
   const [, low, high] = /^\s*(\S+?)\s*\.\.\s*(\S+)\s*$/.exec(text) ?? [];

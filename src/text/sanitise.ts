@@ -1,8 +1,7 @@
 /**
- * Makes text that came over the wire safe for a terminal. Everything that a terminal would obey instead of show
- * (ECMA-48 control sequences and strings, C0 and C1 controls), that would reorder text (bidi controls), or that is
- * hidden (zero-width characters, tag characters) is dropped or made visible. Sanitise on the way to the screen and keep
- * the original for export.
+ * Makes text that came over the wire safe for a terminal. It drops or makes visible everything that a terminal would
+ * execute (ECMA-48 control sequences and strings, C0 and C1 controls), that reorders text (bidi controls), or that is
+ * hidden (zero-width characters, tag characters). Sanitise on the way to the screen and keep the original for export.
  */
 import { expandTabs } from './width.ts';
 
@@ -11,11 +10,7 @@ export type SanitiseMode = 'drop' | 'show';
 export interface SanitiseOptions {
   /** `drop` removes what is unsafe (the default), `show` makes it visible: `␛[31m`, `<U+202E>`. */
   readonly mode?: SanitiseMode;
-  /**
-   * Keeps line ends (as `
-   *
-   * `) and tabs. Otherwise the result is one line.
-   */
+  /** Keeps tabs, and line ends as line feeds. Otherwise the result is one line. */
   readonly multiline?: boolean;
   /** Cells per tab stop, or `keep` to leave `\t` in multi-line text (for pipes, not for a layout). 4 by default. */
   readonly tabs?: number | 'keep';
@@ -30,8 +25,8 @@ const plainLine = /^[ -~]*$/;
 
 /**
  * ECMA-48: a control sequence; a terminated control string (OSC, DCS, APC, PM, SOS; 7-bit and C1 openers); any other
- * escape. A string's body ends at the next control character, so that each stretch is scanned once and an opener
- * without an end loses only itself: the text behind it stays readable.
+ * escape. A string's body ends at the next control character. So each stretch is scanned once, and an unterminated
+ * opener removes only itself, not the text after it.
  */
 const escapes =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[P\]X^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x80-\x9f]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]?/g;
@@ -40,8 +35,8 @@ const escapes =
 const lineEnds = /\r\n?|[\x85\u2028\u2029]/g;
 
 /**
- * Joiners are kept where scripts and emoji need them: after an emoji, a mark, or a letter of a script whose letters
- * join. Elsewhere they would make two words look the same that are not.
+ * Matches joiners where no script or emoji needs them: they are kept after an emoji, a mark, or a letter of a joining
+ * script. Elsewhere they would make different words look the same.
  */
 const strayJoiners = String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}[\p{L}--[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]]])[\u200C\u200D]`;
 
@@ -57,7 +52,7 @@ const invisible = String.raw`[[\p{DI}--[\u200C\u200D\uFE00-\uFE0F\u{E0100}-\u{E0
  */
 const prefixSigns = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u0D4E\u{110BD}\u{110CD}\u{111C2}\u{111C3}\u{1193F}\u{11941}\u{11A3A}\u{11A84}-\u{11A89}\u{11D46}\u{11F02}`;
 
-/** Compiling these takes some ten milliseconds each, which plain ASCII text must not cost: created on demand. */
+/** Each of these takes about ten milliseconds to compile, so plain ASCII text must not need them. */
 function whenNeeded(source: string, flags: string): () => RegExp {
   let made: RegExp | undefined;
   return () => {
@@ -67,7 +62,7 @@ function whenNeeded(source: string, flags: string): () => RegExp {
 }
 
 const unsafe = whenNeeded(String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F]|\p{Cs}|${invisible}|${strayJoiners}`, 'gv');
-/** A cheap first check: everything that the replacements below could touch, found in one pass. */
+/** A cheap first check in one pass for everything that the replacements below could change. */
 const mayNeedWork = whenNeeded(
   String.raw`[\x00-\x08\x0B-\x1F\x7F-\x9F\p{Cs}\p{M}\u200C\u200D${prefixSigns}]|${invisible}`,
   'v',
@@ -75,19 +70,19 @@ const mayNeedWork = whenNeeded(
 const excessMarks = whenNeeded(String.raw`([\p{M}\u200C\u200D]{${maximumMarks}})[\p{M}\u200C\u200D]+`, 'gv');
 
 /**
- * Characters before which nothing changes, whatever comes after them: no control, no part of a longer character, and
- * nothing that a joiner may follow.
+ * Characters that settle the text up to them: no controls, no parts of a longer grapheme, nothing that a joiner may
+ * follow.
  */
 const firm = whenNeeded(
   String.raw`[\u0020-\u0022\u0024-\u0029\u002B-\u002F\u003A-\u007E[\p{L}&&[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]]`,
   'v',
 );
-/** A tab is no control here: what it becomes depends on the text before it only. */
+/** Excludes tabs, whose width depends only on the text before them. */
 const anyControl = /[\x00-\x08\x0B-\x1F\x7F-\x9F]/;
-/** The first half of a character, or signs that wait for a number: they may become something else. */
+/** Half a surrogate pair or prefix signs at the end: the next character may change them. */
 const openEnd = whenNeeded(String.raw`(?:[\uD800-\uDBFF]|[${prefixSigns}]+)$`, 'v');
 
-/** The length of the beginning of `text` that stays as `sanitise` makes it, whatever follows. */
+/** The length of the prefix of `text` whose sanitised form no later text can change. */
 export function settledLength(text: string): number {
   const control = text.search(anyControl);
   for (let end = control === -1 ? text.length : control; end > 0; end -= 1) {
@@ -96,7 +91,7 @@ export function settledLength(text: string): number {
   return 0;
 }
 
-/** The length of `text` without an end that what follows may change. */
+/** The length of `text` without an incomplete end, which the next character may change. */
 export function closedLength(text: string): number {
   const open = openEnd().exec(text.slice(-longestOpenEnd));
   return text.length - (open?.[0].length ?? 0);
@@ -123,9 +118,9 @@ export function sanitiseLine(text: string, mode: SanitiseMode = 'drop'): string 
 type Value = string | number | boolean | null | undefined;
 
 /**
- * A template for sentences with text from the wire: each value is made safe, and one line, before it is put in. Made safe
- * as a whole, a sentence would lose the words that follow half an escape sequence in a value. The values of a list have
- * commas between them.
+ * A template for sentences with text from the wire: each value is sanitised to one line before it is inserted.
+ * Sanitising the whole sentence instead would lose the words after an incomplete escape sequence in a value. The values
+ * of a list are separated by commas.
  */
 export function clean(parts: TemplateStringsArray, ...values: readonly (Value | readonly Value[])[]): string {
   const safe = values.map(value => [value].flat().map(each => sanitiseLine(String(each))));

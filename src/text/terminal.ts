@@ -16,8 +16,8 @@ export function canMoveCursor({ TERM = '' }: Environment): boolean {
 
 /**
  * Whether colours are requested or disabled: by `FORCE_COLOR` (0 and false disable them), else by `NO_COLOR`
- * (https://no-color.org), else by a terminal without colours. Undefined if nothing says so: a terminal has colours, a
- * pipe has none.
+ * (https://no-color.org), else by a terminal without colours. Undefined if no variable decides: then a terminal gets
+ * colours and a pipe does not.
  */
 export function wantsColour({ FORCE_COLOR, NO_COLOR, TERM }: Environment): boolean | undefined {
   if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR.toLowerCase() !== 'false';
@@ -35,12 +35,12 @@ export function isAsciiOnly(environment: Environment, platform: NodeJS.Platform 
   return (
     environment['BENCHTOP_ASCII'] === '1' ||
     environment['TERM'] === 'linux' ||
-    // Without a locale UTF-8 is assumed, as terminals use it today. The plain POSIX locales do not.
+    // Assume UTF-8 without a locale, as today's terminals use it. The plain POSIX locales do not.
     (platform !== 'win32' && /^(C|POSIX)$|\.(?!utf-?8)/i.test(locale))
   );
 }
 
-/** ASCII replacements of the same width for the other characters in benchtop's own texts. */
+/** The non-ASCII characters of benchtop's own texts; their replacements have the same width. */
 const beyondAscii = '…·•–−×±≈“”‘’→←↑↓↵';
 const inAscii = `.----x~~""''><^v/`;
 const beyond = new RegExp(`[${beyondAscii}]`, 'g');

@@ -94,7 +94,7 @@ export function clock(ms: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** The same of a time today; of another day its local date and minute, `2026-03-04 HH:MM`. */
+/** The local time for today; for another day the date and minute, `2026-03-04 HH:MM`. */
 export function clockOrDay(ms: number, now = Date.now()): string {
   const [date, today] = [new Date(ms), new Date(now)];
   if (date.toDateString() === today.toDateString()) return clock(ms);

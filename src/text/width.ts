@@ -1,19 +1,19 @@
 /**
  * Measures text in terminal cells. A grapheme is what the reader sees as one character; it is never split. Expects
- * sanitised text: control characters count as zero here, but not in a terminal.
+ * sanitised text: control characters have width zero here, but not in a terminal.
  */
 import stringWidth from 'string-width';
 
-/** Created on first use: that takes milliseconds, which a plain first screen does not need. */
+/** Created on first use: this takes milliseconds, and a plain first screen does not need it. */
 let segmenter: Intl.Segmenter | undefined;
 const printableAscii = /^[ -~]*$/;
 
 /**
- * UTF-16 units that form a grapheme of their own next to other such units: one more than their cells; 0 for all others.
- * Most text of most scripts consists of these and needs no segmenter (which is some hundred times slower).
+ * For UTF-16 units that are a grapheme of their own among such units: their cells plus one; 0 for all others. Most text
+ * of most scripts consists of simple units and needs no segmenter, which is about a hundred times slower.
  */
 const simpleUnits = new Uint8Array(0x10000);
-// Controls take no cell and join nothing, except that a line feed joins a carriage return (UAX #29, GB3 to GB5).
+// Controls take no cell and do not combine, except a carriage return with a line feed (UAX #29, GB3 to GB5).
 simpleUnits.fill(1, 0x00, 0x0d).fill(1, 0x0e, 0x20);
 for (const [first, last] of [
   [0x20, 0x7e],
@@ -54,7 +54,7 @@ function simpleAt(text: string, index: number): number {
   return simpleUnits[text.charCodeAt(index)] ?? 0;
 }
 
-/** Cached widths of graphemes: a text consists of few different ones, and measuring is slow. */
+/** Cached widths of graphemes: a text has few distinct ones, and measuring is slow. */
 const knownWidths = new Map<string, number>();
 const maximumKnown = 5_000;
 
@@ -69,8 +69,8 @@ function graphemeWidth(grapheme: string): number {
 }
 
 /**
- * Walks the graphemes of `text`: `visit` gets the bounds of each and its cells, and returns `false` to stop. Between
- * two simple units there is always a grapheme boundary, so only the stretches around others are segmented.
+ * Walks the graphemes of `text`: `visit` gets the bounds of each and its cells, and returns `false` to stop. There is
+ * always a grapheme boundary between two simple units, so only the stretches around other units are segmented.
  */
 export function walk(text: string, visit: (start: number, end: number, width: number) => boolean): void {
   const { length } = text;
@@ -134,7 +134,7 @@ export function truncate(text: string, width: number, options: TruncateOptions =
   const { ellipsis = '…', position = 'end' } = options;
   if (width <= 0) return '';
   if (text.length <= width && printableAscii.test(text)) return text;
-  // A unit takes at most two cells, so longer text is known to be cut without measuring it.
+  // A unit takes at most two cells, so text that is long enough is cut without measuring it.
   if (fits(text, width)) return text;
   const room = width - displayWidth(ellipsis);
   if (room < 0) return takeStart(ellipsis, width);

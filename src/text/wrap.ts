@@ -28,7 +28,7 @@ export function firstLines(lines: readonly string[], room: number): readonly str
 function wrapAscii(text: string, limit: number, lines: string[]): void {
   let start = 0;
   while (text.length - start > limit) {
-    // Searches no further back than this line: searching the whole text would be quadratic.
+    // Search back only within this line: searching the whole text would be quadratic.
     const reach = text.slice(start, start + limit + 1);
     const lastSpace = reach.lastIndexOf(' ');
     const end = reach.slice(0, Math.max(0, lastSpace)).trimEnd().length;

@@ -11,8 +11,8 @@ import type { EngineParts } from './parts.ts';
 import { TrainingRunner } from './training.ts';
 
 /**
- * After an abnormal end, the jobs that were under way are resumed one after the other, this many milliseconds apart: it
- * shows which of them ends the service, and leaves time to cancel it.
+ * After a crash, the jobs that were running are resumed one by one, this many milliseconds apart: that shows which one
+ * crashes the service, and leaves time to cancel it.
  */
 const resumeEveryMs = 1_000;
 
@@ -46,22 +46,22 @@ export class Engine {
     return Object.values(this.#queues).some(queue => queue.busy);
   }
 
-  /** Jobs that were set aside because the service ended abnormally during them; none if they cannot be read. */
+  /** Jobs that were set aside because the service crashed while they ran; none if they cannot be read. */
   get setAside(): SetAside[] {
     try {
       return this.#attempts.setAside();
     } catch {
-      // A service whose database fails still has to say that it is there.
+      // The health check has to work even if the database fails.
       return [];
     }
   }
 
-  /** Jobs that wait for the end of an external problem, such as a full disk. */
+  /** Jobs that wait until an external problem, such as a full disk, is solved. */
   get waiting(): WaitingJob[] {
     return Object.values(this.#queues).flatMap(({ waiting }) => waiting);
   }
 
-  /** At start, before the first `wake`: completes what was interrupted, and sets aside what ended the service. */
+  /** At start, before the first `wake`: completes interrupted work, and sets aside jobs that crash the service. */
   recover(): void {
     this.deployer.recover();
     for (const [index, { id, kind }] of this.#attempts.recover(this.#records).entries()) {

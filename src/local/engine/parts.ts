@@ -1,4 +1,4 @@
-/** What the engine works with: the stores, and a thread for each kind of work, so that none waits for another. */
+/** The stores, and a worker thread per kind of work, so that no kind waits for another. */
 import type { Stores } from '../store/stores.ts';
 import type { Catalog } from './catalog.ts';
 import type { WorkerThread } from './worker-thread.ts';
@@ -6,10 +6,10 @@ import type { WorkerThread } from './worker-thread.ts';
 export interface EngineParts extends Stores {
   readonly dataFolder: string;
   readonly catalog: Catalog;
-  /** The model that was loaded to probe a deployment stays ready here. */
+  /** Keeps the model in memory that was loaded to probe a deployment. */
   readonly chatWorker: WorkerThread;
   readonly sampler: WorkerThread;
   readonly trainer: WorkerThread;
-  /** For graders alone: an expression may hang it. */
+  /** Only runs graders, because a regular expression may hang it. */
   readonly graders: WorkerThread;
 }

@@ -1,7 +1,7 @@
 /**
- * What a base model knows before any training here: how often which word follows which, counted in its training text and
- * interpolated (Jelinek and Mercer 1980), with a small share for the words of the prompt (a cache, Kuhn and De Mori
- * 1990), so that what is asked has a say in what is answered.
+ * An n-gram model: what a base model knows before any training here. Word counts of its training text, interpolated
+ * (Jelinek and Mercer 1980), with a small share for the words of the prompt (a cache, Kuhn and De Mori 1990), so that
+ * the prompt influences the answer.
  */
 
 export interface NgramWeights {
@@ -47,7 +47,7 @@ export class Ngram {
     this.#afterTwo = followers(counts.trigrams, 2, this.#size);
   }
 
-  /** Counts passages separately, so that none runs into the next. */
+  /** Counts each passage separately, so that no count spans two passages. */
   static count(size: number, passages: readonly (readonly number[])[], weights: NgramWeights): Ngram {
     const unigrams = new Uint32Array(size);
     const bigrams = new Map<number, number>();
@@ -72,7 +72,7 @@ export class Ngram {
     const before = context.at(-2);
     const one = last === undefined ? undefined : this.#afterOne.get(last);
     const two = last === undefined || before === undefined ? undefined : this.#afterTwo.get(before * this.#size + last);
-    // The share of a context that was never seen goes to the shorter ones.
+    // The share of an unseen context goes to the shorter ones.
     const shareTwo = two ? trigram : 0;
     const shareOne = one ? bigram : 0;
     const shareCache = prompt.length > 0 ? cache : 0;

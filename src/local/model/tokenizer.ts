@@ -1,5 +1,6 @@
 /**
- * Text as words: lower-case words, single digits, single signs. Digits are separate so that numbers can be composed.
+ * Splits text into tokens: lower-case words, single digits, single signs. Digits are separate so that the model can
+ * compose numbers.
  */
 
 export const endToken = '<end>';

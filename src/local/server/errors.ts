@@ -1,7 +1,7 @@
 /** Errors of the local service: the document's envelope, and the one for inference. */
 import { type ErrorType, errorCodes } from '../../contract/errors.ts';
 
-/** HTTP status of each code. The document shows none; these were seen at services with this contract. */
+/** HTTP status of each code. The document shows none; these were observed at services with this contract. */
 const statuses: Readonly<Record<keyof typeof errorCodes, number>> = {
   authentication_required: 401,
   permission_denied: 403,
@@ -55,12 +55,12 @@ export function apiError(code: keyof typeof errorCodes, message: string, details
   return new ApiError(statuses[code], errorCodes[code], code, message, details);
 }
 
-/** An error of storing what was sent: its status says that nothing was stored. */
+/** An error whose status tells the client that nothing was stored. */
 export function notStored(code: keyof typeof errorCodes, message: string, details?: ApiErrorDetails): ApiError {
   return new ApiError(507, errorCodes[code], code, message, details);
 }
 
-/** A `validation_error` about a parameter or field, whose name begins the message. */
+/** A `validation_error` about a parameter or field; the message begins with its name. */
 export function invalid(param: string, words: string, context?: ApiErrorDetails['context']): ApiError {
   return apiError('validation_error', `${param}: ${words}`, { param, context });
 }

@@ -1,4 +1,4 @@
-/** Rate limit per key: a token bucket that refills every second. */
+/** Rate limit per key: a token bucket that refills every second. Hono has none of its own. */
 
 export interface RateLimit {
   readonly perSecond: number;
@@ -30,7 +30,7 @@ export class RateLimiter {
     const known = this.#buckets.get(key);
     const tokens = known ? Math.min(burst, known.tokens + ((at - known.at) / 1000) * perSecond) : burst;
     const taken = tokens >= 1;
-    // In order of use: the first key has been unused for longest, its bucket is full, and it can be dropped.
+    // Keep the map in order of use: the first bucket has been unused for longest and is full, so it can be dropped.
     this.#buckets.delete(key);
     const [oldest] = this.#buckets.keys();
     if (oldest !== undefined && this.#buckets.size >= mostBuckets) this.#buckets.delete(oldest);

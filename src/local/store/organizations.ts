@@ -12,8 +12,8 @@ export function organizationOfKey(database: Database, key: string): string | und
 }
 
 /**
- * Makes this the only key of the first organization, which is created if missing. Returns its id. Another
- * organization's key stays with it.
+ * Makes this the only key of the first organization, which is created if missing. Returns the organization's id. If the
+ * key belongs to another organization, it stays there.
  */
 export function ensureOrganization(database: Database, key: string): string {
   return database.transaction(() => keyedOrganization(database, key));

@@ -13,19 +13,19 @@ export interface RewardLog {
   readonly explanation: string;
 }
 
-/** A reward that came with an uploaded trajectory. `details`: its other fields. */
+/** A reward of an uploaded trajectory. `details` are its other fields. */
 export interface UploadedReward extends Omit<RewardLog, 'reward_id'> {
   readonly reward_id: string | undefined;
   readonly created_at: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** The trajectory has ended: nothing was recorded. */
+/** The trajectory has ended, so nothing was recorded. */
 export class TrajectoryTerminal extends Error {
   override readonly name = 'TrajectoryTerminal';
 }
 
-/** Another reward has this `reward_id`: nothing was recorded. */
+/** Another reward has this `reward_id`, so nothing was recorded. */
 export class RewardIdTaken extends Error {
   override readonly name = 'RewardIdTaken';
 }
@@ -41,7 +41,7 @@ export function weightedMean(rewards: readonly Pick<RewardLog, 'value' | 'weight
   return values / weights / ofValues;
 }
 
-/** The power of two that brings the largest of some numbers near 1: with it nothing is rounded, and no sum overflows. */
+/** The power of two that scales the largest number to about 1, so that sums neither round nor overflow. */
 function unitOf(numbers: readonly number[]): number {
   const largest = numbers.reduce((most, each) => Math.max(most, each), 0);
   return largest === 0 ? 1 : 2 ** -Math.max(-1_000, Math.floor(Math.log2(largest)));
@@ -79,7 +79,7 @@ export function logReward(database: Database, trajectory: TrajectoryRow, reward:
   });
 }
 
-/** Stores the rewards that came with an uploaded trajectory, in their order. */
+/** Stores the rewards of an uploaded trajectory, in order. */
 export function storeRewards(database: Database, trajectoryId: string, rewards: readonly UploadedReward[]): void {
   for (const [place, { details, reward_id, created_at, ...reward }] of rewards.entries()) {
     database.insert('reward_logs', {
@@ -93,7 +93,7 @@ export function storeRewards(database: Database, trajectoryId: string, rewards: 
   }
 }
 
-/** The rewards of a trajectory: those that came with it, in their order, then those logged to it. */
+/** The rewards of a trajectory: first the uploaded ones, in order, then the logged ones. */
 export function rewardsOf(database: Database, trajectoryId: string): Readonly<Record<string, unknown>>[] {
   const rows = database.all<{ details: string }>(
     `select reward_id, name, value, weight, explanation, created_at, details from reward_logs

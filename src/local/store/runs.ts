@@ -1,4 +1,4 @@
-/** What evaluation and training runs have in common: how they begin, are found, change their status, and record rollouts. */
+/** The common part of evaluation and training runs: their start, lookup, status changes and rollouts. */
 import { hasEnded } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import { type DatasetStore, rolloutDataset } from './datasets.ts';
@@ -8,9 +8,9 @@ import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
 
 export interface RunTable {
   readonly name: string;
-  /** Column of its ids, there and in the trajectories. */
+  /** Name of the id column in this table and in the trajectories. */
   readonly id: string;
-  /** What its rollouts are recorded as. */
+  /** The source that its rollouts are recorded with. */
   readonly source: 'evaluation' | 'training';
   readonly statuses: readonly string[];
 }
@@ -100,7 +100,7 @@ export abstract class RunStore<Row extends RunRow> {
     return this.database.all<Row>(`select * from ${name} where ${unended(statuses)} order by created_at, ${id}`);
   }
 
-  /** Changes a run's status, if it is one of `from`. Returns whether it was. */
+  /** Changes a run's status if it is one of `from`. Returns whether it changed. */
   move(runId: string, from: readonly Row['status'][], to: Row['status'], failure?: Failure): boolean {
     const { name, id } = this.#table;
     const at = now();
@@ -118,7 +118,7 @@ export abstract class RunStore<Row extends RunRow> {
     );
   }
 
-  /** Records rollouts in the dataset of the benchmark. `of` has the run, and what is particular about them. */
+  /** Records rollouts in the dataset of the benchmark. `of` is the run and the fields that its rollouts share. */
   protected addRollouts(
     { organization_id, bench_id }: Row,
     rollouts: readonly Rollout[],

@@ -1,7 +1,7 @@
 /**
- * Stores batches of uploaded trajectories: each once, and a failed one with its reason. A trajectory is recognised by its
- * `trace_id`. Without one, the n-th of equal trajectories is the n-th of those stored: so equal samples are all kept, and
- * a file that is uploaded again is skipped.
+ * Stores batches of uploaded trajectories without duplicates, and reports failures per item. A `trace_id` identifies a
+ * trajectory. Without one, the n-th of identical trajectories matches the n-th stored one: this keeps all equal
+ * samples, and skips a file that is uploaded again.
  */
 import type { Database } from './database.ts';
 import { type DatasetStore, uploadDataset } from './datasets.ts';
@@ -19,7 +19,7 @@ export interface UploadedTrajectory
   /** The training step of its model. */
   readonly step?: number;
   readonly rewards?: readonly UploadedReward[];
-  /** Where an exported trajectory comes from. It does not make it another one. */
+  /** Where an exported trajectory comes from. It is not part of its identity. */
   readonly origin?: Readonly<Record<string, unknown>>;
 }
 
@@ -30,7 +30,7 @@ export interface UploadFailure extends Record<string, unknown> {
   readonly context: Record<string, unknown>;
 }
 
-/** The outcome of one trajectory; null for fields it has none of. `skipped`: it already exists. */
+/** The outcome of one trajectory; absent fields are null. `skipped` means that it already exists. */
 export interface UploadOutcome extends Record<string, unknown> {
   readonly request_index: number;
   readonly status: 'uploaded' | 'skipped' | 'error';
@@ -65,7 +65,7 @@ export class TrajectoryUploads {
   /**
    * Stores what can be stored. Must run in a transaction. The dataset is created with the first stored trajectory.
    *
-   * @param occurrences for each item, which of the equal ones of its upload it is, from 1; by default, of these items
+   * @param occurrences numbers identical items of the upload, from 1; computed from these items by default
    */
   store(
     organizationId: string,

@@ -1,6 +1,6 @@
 /**
- * Limits for the mean of a variable that is never below `floor`. They only assume that and independent
- * values, whatever their distribution, and hold for few values as well as for many.
+ * Confidence limits for the mean of a variable that is never below `floor`. They assume nothing else but independent
+ * values, and hold for any distribution and any number of values.
  */
 import { chanceAtMost } from './dirichlet-mean.ts';
 import { crossing } from './root.ts';
@@ -14,9 +14,9 @@ const precision = 1e-8;
  * weights, where one more value, unseen, is at the floor (N. Gaffke, "Three test statistics for a nonparametric
  * one-sided hypothesis on the mean of a nonnegative variable", Mathematical Methods of Statistics 14, 2005; E.
  * Learned-Miller and P. S. Thomas, arXiv 1905.06208, 2019; M. Phan, P. S. Thomas and E. Learned-Miller, arXiv
- * 2106.03163, 2021). For values of 0 and 1 it is that of Clopper and Pearson, and with many values it approaches that
- * of the t interval. No counterexample to its promise is known, and no proof for all distributions: `npm run bench --
- * statistics` looks for one.
+ * 2106.03163, 2021). For values of 0 and 1 it equals the limit of Clopper and Pearson, and with many values it
+ * approaches that of the t interval. Its coverage is not proven for all distributions, but no counterexample is known:
+ * `npm run bench -- statistics` searches for one.
  */
 export function lowerLimit(sample: Tally, floor: number, risk: number): number {
   const top = sample.values.at(-1);

@@ -1,10 +1,10 @@
-/** The interval of a mean whose samples are not known, only their number. */
+/** The interval of a mean if only the number of samples is known, not their values. */
 import { lowerLimit } from './bounded-mean.ts';
 import { defaultRange, type Interval, intervalDefaults } from './interval.ts';
 import type { Tally } from './tally.ts';
 import type { Range } from './tasks.ts';
 
-/** A lower limit for the mean of rewards that are each either the lowest or the highest. */
+/** A lower limit for a mean, assuming that each reward is either the lowest or the highest. */
 function lowestMean(mean: number, samples: number, [low, high]: Range, risk: number): number {
   const share = (mean - low) / (high - low);
   const parts = [
@@ -20,11 +20,11 @@ function lowestMean(mean: number, samples: number, [low, high]: Range, risk: num
 }
 
 /**
- * The interval for the mean reward on the tasks that were sampled, each as often: that of rewards which are all the
- * lowest or the highest, the widest that a mean of so many can have (Clopper and Pearson). It holds for several samples
- * of a task too, because these tasks are all that it speaks of, and sums over different tasks vary less than those of
- * one chance (W. Hoeffding, "On the distribution of the number of successes in independent trials", Annals of
- * Mathematical Statistics 27, 1956). Undefined without samples, and for a mean outside of the range.
+ * The interval for the mean reward on the sampled tasks, each sampled equally often. It assumes that every reward is
+ * the lowest or the highest, which gives the widest interval for this number of samples (Clopper and Pearson). It also
+ * holds for several samples per task, because it is about these tasks only, and sums over different tasks vary less
+ * than those with a single probability (W. Hoeffding, "On the distribution of the number of successes in independent
+ * trials", Annals of Mathematical Statistics 27, 1956). Undefined without samples, and for a mean outside the range.
  *
  * @param missing samples without a reward, which count as the lowest and as the highest
  */

@@ -1,7 +1,7 @@
 /**
- * The root of an increasing function between `low`, where it is negative, and `high`, where it is not: bisection,
- * with a secant in place of every other half where that is closer (the Illinois method). The result is within
- * `tolerance` of it.
+ * The root of an increasing function between `low`, where it is negative, and `high`, where it is not. Alternates
+ * bisection with secant steps where these are closer (the Illinois method). The result is within `tolerance` of the
+ * root.
  */
 export function crossing(of: (at: number) => number, low: number, high: number, tolerance: number): number {
   let [left, right] = [low, high];

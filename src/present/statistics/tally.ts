@@ -1,8 +1,8 @@
-/** The distinct values of a sample, each with the number of times it occurs. Most rewards are one of few values. */
+/** The distinct values of a sample with their counts. Most rewards have one of a few values. */
 export interface Tally {
   /** Ascending. */
   readonly values: Float64Array;
-  /** Positive, but not always whole: a sample counted one and a half times is a question about more of the same. */
+  /** Positive, but not always integers: one and a half times the sample stands for 50 % more of the same data. */
   readonly counts: Float64Array;
   /** The sum of the counts. */
   readonly size: number;
@@ -40,17 +40,17 @@ export function withMore(sample: Tally, value: number, count: number): Tally {
   };
 }
 
-/** The same sample, seen `times` over. */
+/** The sample with all counts multiplied by `times`. */
 export function repeated({ values, counts, size }: Tally, times: number): Tally {
   return { values, counts: counts.map(count => count * times), size: size * times };
 }
 
-/** Every value with the other sign: an upper limit is the lower limit of the mirrored sample, mirrored. */
+/** Negates every value: an upper limit is the negated lower limit of the mirrored sample. */
 export function mirrored({ values, counts, size }: Tally): Tally {
   return { values: values.map(value => -value).reverse(), counts: counts.toReversed(), size };
 }
 
-/** The arithmetic mean; NaN of nothing. */
+/** NaN for an empty sample. */
 export function tallyMean({ values, counts, size }: Tally): number {
   let sum = 0;
   for (let index = 0; index < values.length; index++) sum += ((values[index] ?? 0) * (counts[index] ?? 0)) / size;

@@ -23,16 +23,19 @@ export interface Connection {
   readonly baseUrl: string | undefined;
   /** Whole sentences: where the address and the key come from. */
   readonly origins: readonly string[];
-  /** Whole sentences: whether the current profile is in the settings file, and that what is entered is saved there. */
+  /**
+   * Whole sentences: whether the current profile is in the settings file, and that the user's input will be saved
+   * there.
+   */
   readonly keeping: string;
   /** The detected generation of the service, and why; undefined before the first request. */
   readonly generation: () => string | undefined;
-  /** Sentences about settings that were not used. */
+  /** Sentences about ignored settings. */
   readonly warnings: readonly string[];
   /** @throws Error for the user, if the profile cannot be used */
   readonly switchTo: (name: string) => void;
   /**
-   * Tests the described service and saves it as the default profile once it has answered.
+   * Tests the service and saves it as the default profile once it has answered.
    *
    * @throws Error for the user if it does not answer or cannot be saved, and the signal's reason once that aborts;
    * nothing is saved then

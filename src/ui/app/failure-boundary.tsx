@@ -150,7 +150,7 @@ export interface ProgramBoundaryProps {
   readonly children: ReactNode;
 }
 
-/** The outermost boundary: Ink's own would print source code. It uses nothing that may have failed. */
+/** The outermost boundary: Ink's own would print source code. It relies on nothing that may have failed. */
 export function ProgramBoundary({ failures, onQuit, children }: ProgramBoundaryProps) {
   return (
     <Boundary

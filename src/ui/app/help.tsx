@@ -10,7 +10,7 @@ import type { Registry } from './registry.ts';
 export function HelpOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
   const router = useRouter();
   const { styles } = useTheme();
-  // The commands available when help was opened; the help window's own keys are of no interest.
+  // The commands available when help was opened, without those of the help window.
   const [here] = useState(() => router.offered().map(({ binding }) => binding.command));
   const width = useReadingWidth();
   const lines = useMemo(() => {

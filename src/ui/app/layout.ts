@@ -1,6 +1,6 @@
 /**
  * The positions of the panes, computed from the terminal's size in cells. Three panes from 120 columns, two from 80,
- * one below; those around the focus are shown. Pure.
+ * one below; the focused pane is always visible. Pure.
  */
 
 const paneNames = ['sections', 'main', 'inspector'] as const;

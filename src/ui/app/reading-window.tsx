@@ -1,4 +1,4 @@
-/** A window with more lines than it has room for: they are scrolled and searched. */
+/** A window for more lines than fit: the user scrolls and searches them. */
 import type { Command } from '../../present/command.ts';
 import { overlayCommands, scrollCommands } from '../keys/general.ts';
 import { KeyScope, useKeyOf } from '../keys/router.tsx';
@@ -25,11 +25,11 @@ export interface ReadingLine {
 export interface ReadingWindowProps {
   readonly title: string;
   readonly lines: readonly ReadingLine[];
-  /** The window is as high as there is room, however few the lines are. */
+  /** Whether the window is as high as the screen allows, even for few lines. */
   readonly isTall?: boolean;
-  /** Said below the lines, before the keys. */
+  /** Text below the lines, before the keys. */
   readonly words?: string;
-  /** What has opened the window also closes it. */
+  /** The command that opened the window; its key also closes it. */
   readonly opener: Command;
   readonly onClose: () => void;
 }

@@ -15,7 +15,7 @@ export interface Toast {
   readonly tail?: string | undefined;
   /** Shown instead if there is no room for the text next to the main keys. */
   readonly short?: string | undefined;
-  /** Not about what is on screen: it stays if the user goes elsewhere, and can be read again. */
+  /** News from elsewhere: it stays if the user navigates, and can be read again. */
   readonly news?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Overlay {
 
 export interface Shell {
   readonly layout: Layout;
-  /** The parts of the frame that are the same around every view. */
+  /** The parts of the frame that every view shows. */
   readonly sections: ReactNode;
   readonly foot: ReactNode;
   readonly focus: PaneName;

@@ -9,9 +9,9 @@ export interface Binding {
   readonly run: (press: KeyPress) => unknown;
   /** Called before the command runs, e.g. to keep the cursor on its row. */
   readonly before?: () => void;
-  /** False if the command is disabled now: its key passes through and nothing offers it. */
+  /** False while the command is disabled: its key passes through, and no menu or hint offers it. */
   readonly enabled?: boolean;
-  /** Why it is disabled now: said where nothing else takes its key. */
+  /** Why it is disabled now: shown if nothing else takes its key. */
   readonly why?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface ScopeHandlers {
 interface Scope {
   readonly id: string;
   readonly parent: string | undefined;
-  /** Increasing number: of two scopes at one depth the newer has the keys. */
+  /** Increasing number: of two scopes at the same depth, the newer one gets the keys. */
   readonly sequence: number;
   readonly active: boolean;
   readonly modal: boolean;

@@ -14,7 +14,7 @@ export interface History {
   readonly past: readonly Visit[];
   readonly present: Visit;
   readonly future: readonly Visit[];
-  /** What was shown before the present, however one came here. */
+  /** The visit before this one, whichever way led here. */
   readonly last?: Visit | undefined;
 }
 
@@ -101,7 +101,7 @@ export function historyReducer(history: History, action: HistoryAction): History
       return { past: [...past, present].slice(-depth), present: next, future: future.slice(1), last: present };
     }
     case 'last': {
-      // Where it is a neighbour in the history, the others are kept on both sides.
+      // If it is adjacent in the history, the others are kept on both sides.
       if (last === undefined) return history;
       if (last === future[0]) return historyReducer(history, { kind: 'forward' });
       if (last === past.at(-1)) return historyReducer(history, { kind: 'back' });

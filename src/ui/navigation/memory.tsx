@@ -2,7 +2,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import type { Place } from '../../resources/place.ts';
 
-/** A list at the time when something was opened from it. */
+/** A list, as it was when the user opened something from it. */
 export interface SiblingList {
   readonly ids: readonly string[];
   /** The place of the resource at an index of `ids`; undefined if it has none. */
@@ -21,8 +21,9 @@ export class Siblings {
   }
 
   /**
-   * The place this many rows after `id`, or before it if the number is negative, or the last one on the way there, and
-   * how many rows away that is. There is none at the ends, and if `id` was not opened from a list.
+   * The place this many rows after `id`, or before it if the number is negative, and how many rows away it is. If there
+   * are fewer rows with a place, it is the last of them; at the ends, or if `id` was not opened from a list, there is
+   * none.
    */
   step(resource: string, id: string, by: number): { readonly place: Place | undefined; readonly steps: number } {
     const list = this.#lists.get(resource);
@@ -49,12 +50,12 @@ export class Siblings {
   }
 }
 
-/** Values remembered; then the oldest are forgotten. */
+/** With more values, the oldest are forgotten. */
 const mostValues = 1_000;
 
-/** Remembered for as long as the program shows one service. */
+/** Remembers values while the program shows one service. */
 export class Memory {
-  /** Values by place and name, the one set last at the end. */
+  /** Values by place and name, the latest at the end. */
   readonly #values = new Map<string, unknown>();
   readonly siblings = new Siblings();
 
@@ -78,8 +79,8 @@ export function MemoryProvider({ memory, place, children }: { memory: Memory; pl
 }
 
 /**
- * The value remembered under `name` when the view at this place opened, and a function that updates it. Updates draw
- * nothing.
+ * The value remembered under `name` when the view at this place opened, and a function that updates it without a
+ * render.
  */
 export function useMemory<Value>(name: string): readonly [Value | undefined, (value: Value) => void] {
   const context = useContext(MemoryContext);

@@ -1,4 +1,4 @@
-/** The lists with more than their resource declares. */
+/** The lists that show more than their resource declares. */
 import { benchmarkActions, benchmarks, images } from '../../resources/benchmarks.ts';
 import { runs } from '../../resources/runs.ts';
 import type { ViewProps } from '../app/registry.ts';

@@ -11,7 +11,7 @@ export interface CursorListProps<Item> {
   readonly cursor: number;
   readonly height: number;
   readonly keyOf: (item: Item) => string;
-  /** Called for the items that are shown. `emphasise` is for the part that the cursor highlights. */
+  /** Called for the visible items. `emphasise` marks the part that the cursor highlights. */
   readonly lineOf: (item: Item, emphasise: (text: string) => string) => string;
 }
 

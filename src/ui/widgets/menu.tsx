@@ -24,7 +24,10 @@ export interface MenuProps {
   readonly bindings?: readonly Binding[];
 }
 
-/** The item under the cursor: by its key once the cursor has moved, as items come and go; the first before. */
+/**
+ * The item under the cursor: found by its key once the cursor has moved, because items come and go; the first one
+ * before.
+ */
 export interface MenuCursor {
   readonly key?: string | undefined;
   readonly index: number;
@@ -51,7 +54,7 @@ export function menuReducer(cursor: MenuCursor, { by, keys }: MenuAction): MenuC
   return { index, key: keys[index] };
 }
 
-/** In the glyphs and styles of the theme, like the cursor of a list. */
+/** Draws the marker in the glyphs and styles of the theme, like the cursor of a list. */
 function Indicator({ isSelected = false }: { isSelected?: boolean }) {
   const { glyphs, styles } = useTheme();
   return <Text>{isSelected ? styles.selected(`${glyphs.marker} `) : '  '}</Text>;

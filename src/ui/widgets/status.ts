@@ -31,7 +31,7 @@ export function statusText(status: string, { glyphs }: Theme): string {
   return `${glyphs[looks[statusMeaning(status)].glyph]} ${statusWords(status.slice(0, longest)).toWellFormed()}`;
 }
 
-/** What is shown where the service does not say a status. */
+/** Shown if the service reports no status. */
 export const noStatus = 'The service reports no status';
 
 /** A status with its mark, in its style; `none` if there is none. */

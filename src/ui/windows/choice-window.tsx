@@ -58,7 +58,7 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
 
 export interface LoadingWindowProps {
   readonly title: string;
-  /** What is waited for, if that is not the service. */
+  /** What is loading, if not data of the service. */
   readonly words?: string;
   /** Why the form cannot be shown; without it, something is still loading. */
   readonly error?: Error | undefined;
@@ -90,7 +90,7 @@ export function LoadingWindow({ title, words, error, onClose }: LoadingWindowPro
 
 /** The properties of a window that an action opens. */
 export interface ActionWindowProps<Row> {
-  /** What it was opened for. */
+  /** The row that it was opened for. */
   readonly row: Row;
   readonly onClose: () => void;
 }

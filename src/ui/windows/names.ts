@@ -1,4 +1,4 @@
-/** Names in a sentence, and below it. Pure. */
+/** Lists of names in and below a sentence. Pure. */
 import { sanitiseLine } from '../../text/sanitise.ts';
 
 /** Maximum number of names in a sentence; the rest is counted. */

@@ -14,14 +14,14 @@ export function findBenchmark({ benchmarks }: ServiceContext, organizationId: st
 /** How a request names the benchmark of a run. */
 export interface NamedBenchmark {
   readonly bench_id?: string | undefined;
-  /** Of later generations: replaces the id if only one benchmark has this name. */
+  /** Used by later generations: replaces the id if only one benchmark has this name. */
   readonly benchmark_name?: string | undefined;
 }
 
 /**
  * The benchmark that the body of a start names.
  *
- * @param inPath its id where the path names it
+ * @param inPath the benchmark's id, if the path contains it
  * @throws ApiError if it names none or several, there is no such benchmark, or two names differ
  */
 export function namedBenchmark(

@@ -97,7 +97,7 @@ export function cachedRows(Ink: InkClass): (size: FrameSize) => FrameOutput {
 
 type InkClass = new (size: FrameSize) => InkOutput;
 
-/** What is kept from frame to frame: the rows that were drawn, and Ink's own caches. */
+/** The state between frames: the drawn rows, and Ink's own caches. */
 class Rows {
   readonly #Ink: InkClass;
   /** The rows of the last frame of each width, by their content. */

@@ -12,7 +12,7 @@ const bridge = 4;
 const eraseFrom = 4;
 
 const odd = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Cf}|\ufe0f/u;
-/** Longer than a character with accents: a syllable, a number with a sign, a joined emoji. */
+/** More than a character with accents: a syllable, a number with a sign, a joined emoji. */
 const composed = /^.\p{Mn}*\P{Mn}/su;
 
 /** Cells after a grapheme that a terminal may have drawn over. */
@@ -85,7 +85,7 @@ function paintLine(pen: Pen, row: number, old: readonly Cell[], next: readonly C
       setStyle(pen, cell.style);
       pen.sent += cell.text;
       pen.column += cell.width;
-      // Terminals disagree on the width of these: the cursor is positioned after them, and what follows is sent again.
+      // Terminals disagree on the width of these: reposition the cursor after them, and send the following cells again.
       if (isDisputed(cell.text)) {
         pen.row = -1;
         stop = Math.max(stop, Math.min(columns, index + cell.width + spill));
@@ -129,7 +129,7 @@ export function diffFrame(old: readonly string[], next: readonly string[], colum
   const scroll = findScroll(old, next);
   const scrolled = paint(old, next, columns, scroll);
   if (!scroll || Math.abs(scroll.by) <= surelyShorter) return scrolled;
-  // Lines that scroll in are sent whole; if lines are much alike, fewer cells differ from those already there.
+  // Lines that scroll in are sent whole; if lines are much alike, repainting in place may send fewer cells.
   const inPlace = paint(old, next, columns, undefined);
   return inPlace.length < scrolled.length ? inPlace : scrolled;
 }

@@ -2,8 +2,8 @@
  * Keeps the newest frame on the terminal. Frames that arrive while the line is busy are skipped: only the last one
  * counts. The line is busy while the output stream is full, and while the terminal has not confirmed what it was sent:
  * over SSH, bytes may wait in invisible buffers, so now and then the painter requests a status report (DSR, ECMA-48
- * 8.3.35), which the terminal answers once it has processed everything before. On a slow line a large frame waits until
- * no newer one follows: it would be outdated before it arrived.
+ * 8.3.35), which the terminal answers once it has processed everything before. On a slow line, a large frame waits
+ * until no newer one follows: otherwise it would be outdated on arrival.
  */
 import { diffFrame } from './diff.ts';
 
@@ -22,11 +22,11 @@ export interface PainterSize {
 /** Bytes after which a report is requested, and that may be in flight before another frame is sent. */
 const probeAfter = 150;
 const mostUnderWay = 350;
-/** A terminal that has not answered the first request by then never will. */
+/** A terminal that has not answered the first request within this time never will. */
 const patienceMs = 1_000;
 /**
- * A terminal that answered before, and is silent for this long, has lost an answer, or did not answer at all: what it
- * was taken for was typed. A line is given several times of what it needs for the bytes.
+ * A terminal that answered before, and is silent for this long, has lost an answer, or what looked like an answer was
+ * typed. Slow lines get several times the estimated transfer time.
  */
 const lostAfterMs = 4_000;
 const lostAfterTimes = 3;
@@ -34,12 +34,12 @@ const lostAfterTimes = 3;
 const synchronizeFrom = 1_024;
 
 /**
- * Maximum frame rate, whatever the line can take: a few frames may follow closely, as the answers to one key do; of a
- * steady sequence only the newest is sent at this interval.
+ * Maximum frame rate, whatever the line can take: a few frames may follow closely, as after one key; in a steady
+ * sequence, only the newest frame is sent at this interval.
  */
 const atOnce = 3;
 const gapMs = 30;
-/** A frame that takes this long waits for a newer one: until none has arrived for a while, but with a limit. */
+/** A frame that takes this long waits for newer ones to stop arriving, but only for a limited time. */
 const longFrameMs = 150;
 const restMs = 40;
 const longestHoldMs = 250;
@@ -66,9 +66,9 @@ export class Painter {
   #answers: 'untried' | 'come' | 'never' = 'untried';
   #patience: NodeJS.Timeout | undefined;
   #open = true;
-  /** Answers that are still on their way, also those that are not needed any more. */
+  /** Answers still in flight, including those that are no longer needed. */
   #awaited = 0;
-  /** Answers that may come to requests that were dropped: the time they seem to take says nothing about the line. */
+  /** Late answers that may still come to dropped requests: their timing says nothing about the line. */
   #late = 0;
   #onQuiet: (() => void) | undefined;
 
@@ -140,8 +140,8 @@ export class Painter {
   }
 
   /**
-   * Stops sending, and resolves when no answer of the terminal is in flight: the next owner of the terminal would take
-   * it for keys. Waits at most `mostMs` for a terminal that does not answer.
+   * Stops sending, and resolves when no answer of the terminal is in flight: the next program on the terminal would
+   * take it for keys. Waits at most `mostMs` for a terminal that does not answer.
    */
   async pauseAndDrain(mostMs: number): Promise<void> {
     this.close();
@@ -152,17 +152,17 @@ export class Painter {
     await promise;
     clearTimeout(timer);
     this.#onQuiet = undefined;
-    // Whatever has not come by now is lost, or goes to the next owner of the terminal.
+    // Answers that have not come by now are lost, or go to the next program.
     this.#awaited = 0;
   }
 
-  /** Bytes that the terminal may not have shown yet; those without a request after them cannot be waited for. */
+  /** Bytes that the terminal may not have shown yet; only bytes with a request after them can be awaited. */
   #underWay(): number {
     if (this.#answers !== 'come' || this.#questions.length === 0) return 0;
     return this.#ahead();
   }
 
-  /** Whether the terminal is asked again because its answer is overdue; schedules another check if it is not. */
+  /** Whether an overdue answer makes the painter ask again; schedules another check if not. */
   #hasLostAnswer(): boolean {
     const [{ at = 0, ahead = 0 } = {}] = this.#questions;
     const left = at + Math.max(lostAfterMs, lostAfterTimes * this.#speed.timeFor(ahead)) - performance.now();
@@ -176,13 +176,13 @@ export class Painter {
     return true;
   }
 
-  /** Their answers may still come, but nothing waits for them before it sends. */
+  /** Forgets the open requests: their answers may still come, but sending no longer waits for them. */
   #dropQuestions(): void {
     this.#late += this.#questions.length;
     this.#questions = [];
   }
 
-  /** Their answers are lost. */
+  /** Treats all open answers as lost. */
   #giveUp(): void {
     this.#awaited = Math.max(0, this.#awaited - this.#questions.length);
     this.#dropQuestions();
@@ -248,14 +248,14 @@ export class Painter {
   }
 }
 
-/** The time of fewer bytes is nearly all latency. */
+/** Below this size, latency dominates the time. */
 const minSampleBytes = 100;
-/** If the program was busy when an answer arrived, the line looks slow: the fastest of this many answers counts. */
+/** If the program was busy when an answer arrived, the line looks slow: the fastest of this many samples counts. */
 const sampleCount = 3;
 
 /** Estimates the speed of the line to the terminal from the time its answers take. */
 class LineSpeed {
-  /** The latency of an answer in milliseconds, however little was sent. */
+  /** The latency of an answer in milliseconds, apart from the bytes. */
   #delay = Number.POSITIVE_INFINITY;
   #msPerByte: readonly number[] = [];
 

@@ -7,7 +7,7 @@ export const manyLines = { multiline: true } as const;
 export interface Draft {
   readonly typed: EditState;
   readonly writing: boolean;
-  /** Which of two conversations is read. */
+  /** Which of the two conversations is on screen. */
   readonly side: 0 | 1;
 }
 

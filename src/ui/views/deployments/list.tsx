@@ -28,7 +28,7 @@ export function summaryWords(summary: Readonly<Record<string, unknown>> | undefi
   return `${inAll}${typeof active === 'number' ? `; ${asReceived(active)} active` : ''}`;
 }
 
-/** The same, counted in the rows of a list that was read whole; nothing if there are none. */
+/** The same summary, counted in a complete list; undefined for an empty one. */
 export function summaryOf(rows: readonly Deployment[]): Readonly<Record<string, unknown>> | undefined {
   const byStatus = new Map<string, number>();
   for (const { status } of rows) if (status != null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
@@ -41,7 +41,7 @@ export function DeploymentsView({ place }: ViewProps<'list'>) {
   const theme = useTheme();
   const listed = useListed(deployments.list({}));
   const whole = isWhole(listed);
-  // What the rows say of themselves is of the same moment; the service is asked for what cannot be counted here.
+  // If the list is complete, count its rows, so that the summary agrees with them.
   const { data } = useLive(deploymentSummaryQuery, listed && !whole ? 'visible' : 'hidden');
   const words = summaryWords(whole && listed ? summaryOf(listed.rows) : data);
   return (

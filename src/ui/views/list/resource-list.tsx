@@ -43,7 +43,7 @@ function useAgeWords<Row>({ table, list }: ListTable<Row>, old: RowsAge | undefi
 type ListPaneProps<Row> = Omit<ResourceListProps<Row>, keyof ListTable<Row>> &
   ListTable<Row> & { readonly age: string };
 
-/** The header, the table, and what is to be said of the list. */
+/** The header, the table, and the notes on the list. */
 function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   const { header = [], table, list, error, loaded, room } = props;
   const pane = usePane('main');
@@ -78,7 +78,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   );
 }
 
-/** What the table says in place of rows and below them. */
+/** The text in place of the rows, and below them. */
 function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   const { table, list, loaded, read, sort, age } = props;
   const advise = useAdvise();
@@ -96,7 +96,10 @@ interface RowInspectorProps<Row> extends Pick<ResourceListProps<Row>, 'source' |
   readonly row: Row | undefined;
 }
 
-/** The facts about the row under the cursor, and more once the cursor rests: one request, not one for each row it passes. */
+/**
+ * The facts about the row under the cursor, and details once the cursor rests: one request instead of one for each row
+ * it passes.
+ */
 function RowInspector<Row extends object>({ source, facts, details, row }: RowInspectorProps<Row>) {
   const inspector = usePane('inspector');
   const theme = useTheme();

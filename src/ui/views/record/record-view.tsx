@@ -22,7 +22,7 @@ import { useRecordBindings } from './use-record-bindings.tsx';
 export interface RecordViewProps<Row extends object> {
   readonly resource: ResourceOf<Row>;
   readonly place: Place<'record'>;
-  /** The record, as far as known before it is read. */
+  /** The known part of the record before it is read. */
   readonly unread?: Row;
   /** Lines below the name, once it is read. */
   readonly head?: (row: Row) => readonly string[];
@@ -84,7 +84,7 @@ export function PlainRecordView({ place }: ViewProps<'record'>) {
   return <RecordView resource={resourceAt(place)} place={place} />;
 }
 
-/** @throws Error for a resource without single records */
+/** @throws Error for a resource whose records cannot be read one by one */
 function queryOf<Row extends object>({ get, names }: ResourceOf<Row>, id: string): LiveQuery<Row> {
   if (!get) throw new Error(`${names[0]} are not read one by one`);
   return get(id);

@@ -1,4 +1,4 @@
-/** What was seen of the rewards of evaluations, as Watch shows it, for the lists that have their rows. */
+/** The remembered rewards of evaluations, as Watch shows them, for lists of runs. */
 import { useCallback, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { isRunning } from '../../../contract/status.ts';
@@ -6,11 +6,11 @@ import type { KnownResource } from '../../../queries/statuses/store.ts';
 import { type SeenMean, withHeldOutSplits, withMeans } from '../../../resources/measured-run.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
-/** Whether what was seen of a run's rewards is how it ended, and not how far it was at some time before. */
+/** Whether the remembered rewards are final, rather than from an earlier moment. */
 const isLast = ({ done, total, graded }: KnownResource): boolean =>
   graded !== undefined && done !== undefined && total !== undefined && done >= total;
 
-/** Adds what was seen of rewards, and of held-out curves, to rows; the same function until some of it changes. */
+/** Adds remembered means and held-out curves to rows. The function stays the same until some of them change. */
 export function useMeansSoFar(): (rows: readonly EvalRun[]) => readonly EvalRun[] {
   const { statuses } = useWorkbench();
   const means = useSyncExternalStore(statuses.subscribe, () => {

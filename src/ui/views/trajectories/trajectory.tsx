@@ -44,7 +44,7 @@ const looks: Partial<Record<LineKind, StyleName>> = {
   error: 'danger',
 };
 
-/** Width of the text for a pager or an editor, which wrap it again if narrower. */
+/** Width of the text for a pager or an editor, which wraps it again if it is narrower. */
 const outsideWidth = 100;
 
 export function TrajectoryView({ place }: ViewProps<'record'>) {
@@ -141,7 +141,7 @@ function StepColumn({ steps, current, height }: StepColumnProps) {
   );
 }
 
-/** The facts, and why they are not current. */
+/** The facts, and the error if they are not current. */
 function TrajectoryFacts({ trajectory, error }: { trajectory: Trajectory | undefined; error: Error | undefined }) {
   const { width, height } = usePane('inspector');
   const theme = useTheme();

@@ -1,4 +1,4 @@
-/** The text of a trajectory as it is read: folded, wrapped, scrolled and searched. */
+/** The text of a trajectory in the reader: folded, wrapped, scrolled and searched. */
 import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { type FoldKind, type Transcript, transcriptOf } from '../../../present/transcript.ts';
@@ -31,7 +31,7 @@ function shownReducer(shown: Shown, action: ShownAction): Shown {
       const toggled = kinds.has(action.fold)
         ? [...kinds].filter(kind => kind !== action.fold)
         : [...kinds, action.fold];
-      // Folds opened for a match are closed again with the others.
+      // Folds that were opened for a match are closed again with the others.
       return { ...shown, open: { kinds: new Set(toggled), places: new Set() } };
     }
     case 'open':
@@ -42,7 +42,7 @@ function shownReducer(shown: Shown, action: ShownAction): Shown {
 }
 
 const empty: Transcript = { blocks: [], steps: [], errors: [] };
-/** Lines shown before an error: the title of its step, and what led to it. */
+/** Lines shown before an error: the title of its step, and some context. */
 const beforeError = 3;
 
 export interface Reader {

@@ -4,17 +4,17 @@ import { agentsQuery } from '../../../queries/agents.ts';
 import { useLive } from '../../data/use-live.ts';
 import type { FieldSpec } from '../../widgets/form/form-state.ts';
 
-/** The agents to choose from: none if the service does not list them, and until it has. */
+/** The agents to choose from; none until the service has listed them. */
 export function useAgents(): readonly Agent[] {
   return useLive(agentsQuery, 'visible').data ?? noAgents;
 }
 
 const noAgents: readonly Agent[] = [];
 
-/** More are typed: by the arrow keys one of so many would not be found. */
+/** With more agents, the user types: arrow keys would take too long. */
 const mostChoices = 30;
 
-/** @param initial the agent named before */
+/** @param initial the agent of an earlier attempt */
 export function agentField(agents: readonly Agent[], initial = ''): FieldSpec {
   const ofProfile = 'the agent of the profile, if set';
   const shared = { name: 'agent', label: 'Agent (optional)' };

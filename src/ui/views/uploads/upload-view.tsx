@@ -1,4 +1,4 @@
-/** What the view of an upload shows: lines about all of it, and a table of its parts. */
+/** The parts of an upload view: lines about the whole upload, and a table of its parts. */
 
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';

@@ -23,7 +23,7 @@ import {
   shownFields,
 } from './form-state.ts';
 
-/** The state of a form, which what is around it may read. */
+/** The state of a form, for the components around it. */
 export interface FormModel {
   /** All fields; some may not be shown. */
   readonly fields: readonly FieldSpec[];
@@ -103,11 +103,11 @@ export function Form({ form, width, busy, onSubmit, onCancel, bindings = [], hei
 interface ShownFields {
   readonly fields: readonly FieldSpec[];
   readonly errors: ReadonlyMap<string, string>;
-  /** Index of the field that shows its focus; -1 for none. */
+  /** Index of the focused field; -1 for none. */
   readonly focused: number;
 }
 
-/** The fields in sight; if these are not all, with the position of the focused one. */
+/** The visible fields; if some do not fit, with the position of the focused one. */
 function useBlocks(
   { state, values }: FormModel,
   { fields, errors, focused: at }: ShownFields,
@@ -132,7 +132,7 @@ export function formHeight(fields: readonly FieldSpec[]): number {
   return fields.reduce((sum, field) => sum + heldLines(field) + 2, 2);
 }
 
-/** With fewer lines not even the focused field fits. */
+/** With fewer lines, not even the focused field fits. */
 export const leastFormLines = 3;
 
 function heldLines(field: FieldSpec): number {

@@ -75,9 +75,9 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   }
   const plotHeight = height - 2;
   const around = widened(x);
-  // There is no step before the first.
+  // Steps begin at 0, so the range does not extend below it.
   const wide = x.low >= 0 ? { ...around, low: Math.max(0, around.low) } : around;
-  // The labels take some of the width, which is only known with them: bins are made for the minimum that is left.
+  // The labels take some of the width, which is not known before: make bins for the minimum that is left.
   const columns = Math.max(1, width - smallest.width / 2);
   const crowded = shown.some(points => points.length > columns);
   const whole = shown.every(points => points.every(point => Number.isInteger(point.x)));

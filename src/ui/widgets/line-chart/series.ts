@@ -22,7 +22,7 @@ export interface ChartSeries {
 
 /**
  * Exponential moving average without the bias of its start (as in TensorBoard). `weight` is from 0, which changes
- * nothing, to below 1. A gap stays a gap, and the average goes on behind it.
+ * nothing, to below 1. A gap stays a gap, and the average continues after it.
  */
 export function smooth(points: readonly ChartPoint[], weight: number): ChartPoint[] {
   let mean = 0;
@@ -52,7 +52,7 @@ export function readingAt(series: readonly ChartSeries[], x: number): readonly (
   });
 }
 
-/** The first point with a value, from an index on in steps of `by`. */
+/** The first point with a value, starting at an index, in steps of `by`. */
 function valued(points: readonly ChartPoint[], from: number, by: 1 | -1): ChartPoint | undefined {
   for (let index = from; index >= 0 && index < points.length; index += by) {
     const point = points[index];

@@ -1,4 +1,4 @@
-/** Lines on screen: the visible window, and a line with the position and the search. */
+/** Visible lines of a text, and a line with the position and the search. */
 import { Box, Text } from 'ink';
 import { parseFilter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';

@@ -22,11 +22,11 @@ export interface ScrollOptions {
   /** Lines for the text. */
   readonly height: number;
   readonly initial?: ScrollState | undefined;
-  /** For a text that is wrapped and folded; without it, positions are line numbers. */
+  /** For text that is wrapped and folded; without it, positions are line numbers. */
   readonly places?: ScrollPlaces;
 }
 
-/** The same object for as long as the text is the same. */
+/** Positions and search of a text. The same object as long as the text is the same. */
 export interface ScrollPlaces {
   readonly placeAt: (line: number) => number;
   /** Whether a position is folded away. */
@@ -49,7 +49,7 @@ function* linesOf(count: number, textAt: (line: number) => string): Generator<Se
   for (let place = 0; place < count; place += 1) yield { text: textAt(place), place };
 }
 
-/** Searches once for each query. */
+/** Caches the last search. */
 function createFinder(searched: () => Iterable<SearchedLine>): (query: string) => Found {
   let known: { readonly query: string; readonly found: Found } | undefined;
   return query => {

@@ -7,9 +7,9 @@ import { type ArrangedRows, type Arrangement, indexOfId } from '../../../present
 import type { Sort } from '../../../present/sort.ts';
 
 export interface TableState extends Arrangement {
-  /** Id of the row under the cursor; undefined until the user moves it: the first row, whichever it is. */
+  /** Id of the row under the cursor. Undefined until the user moves it: the cursor is then on the first row. */
   readonly cursorId: string | undefined;
-  /** Where the cursor was when it last moved, in case its row disappears. */
+  /** The index of the cursor when it last moved, in case its row disappears. */
   readonly index: number;
   /** The cursor stays on the last row while more rows are read. */
   readonly following: boolean;
@@ -129,7 +129,7 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
   }
 }
 
-/** By the next column; after the last one, the rows are not sorted. */
+/** Sorts by the next column; after the last one, not at all. */
 function sortOfNext(sort: Sort | undefined, columns: readonly string[]): Sort | undefined {
   const column = columns[sort ? columns.indexOf(sort.column) + 1 : 0];
   return column === undefined ? undefined : { column, descending: false };

@@ -12,8 +12,8 @@ export interface FieldView {
 /** One line of `width` cells around the cursor. */
 export function lineView({ characters, cursor }: EditState, width: number, mask = false): FieldView {
   const shown = mask ? characters.map(() => '•') : characters;
-  // Backwards from the cursor, so that a long text costs no more than the width of the field. The cell after the last
-  // character belongs to the cursor.
+  // Backwards from the cursor, so that a long text costs no more than the width of the field. The cursor may be after
+  // the last character.
   let start = cursor;
   let cells = 0;
   while (start > 0) {

@@ -1,4 +1,7 @@
-/** A widget's state, and the line that is typed below it: a filter, a search. Each character acts on the state at once. */
+/**
+ * A widget's state, and the line below it that the user types: a filter or a search. Each character takes effect at
+ * once.
+ */
 import { useCallback, useReducer } from 'react';
 import { typingCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -22,15 +25,15 @@ type TypedAction<Action> =
 export interface TypedLine<State, Action> extends Typed<State> {
   /** The same function in every drawing. */
   readonly dispatch: (action: Action) => void;
-  /** Begins to type, with a first text. */
+  /** Begins typing, with an initial text. */
   readonly begin: (text: string) => void;
-  /** The keys while the line is typed; some other bindings may work meanwhile. */
+  /** The keys while the user types; some other bindings may work meanwhile. */
   readonly handlers: (others?: readonly Binding[]) => ScopeHandlers;
 }
 
 /**
- * @param reduce may read what is drawn now: React applies queued actions with the reducer of the newest drawing
- * @param actionOf what a typed text does; the empty text undoes it
+ * @param reduce may read the current render: React applies queued actions with the newest reducer
+ * @param actionOf the effect of a typed text; the empty text undoes it
  */
 export function useTypedLine<State, Action>(
   reduce: (state: State, action: Action) => State,

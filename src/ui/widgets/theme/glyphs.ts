@@ -1,4 +1,4 @@
-/** The characters that screens are drawn with: Unicode, or ASCII for terminals and fonts without them. */
+/** The characters for drawing screens: Unicode, or ASCII for terminals and fonts without it. */
 
 export const unicodeGlyphs = {
   marker: '▸',
