@@ -14,7 +14,7 @@ const only = process.env['BENCHTOP_TESTS']?.split(' ');
  * most of them do. Not those that replace modules, or that draw with Ink without the program's own output.
  */
 const sharing = globSync(
-  'test/{commands,config,contract,local,present,queries,resources,service,text,ui/{app,data,keys,navigation,views,widgets,windows}}/**/*.test.{ts,tsx}',
+  'test/{base,chat,commands,config,contract,local,present,queries,resources,service,store,text,uploads,workbench,ui/{app,data,keys,navigation,program,views,widgets,windows}}/**/*.test.{ts,tsx}',
 ).filter(path => !/\bvi\.(mock|doMock|hoisted|resetModules)\(|'ink-testing-library'/.test(readFileSync(path, 'utf8')));
 
 const unit = {
@@ -28,6 +28,8 @@ const oxc = { jsx: { runtime: 'automatic', development: false } } as const;
 export default defineConfig({
   test: {
     globalSetup: './test/setup/run.ts',
+    // Where a harness is broken, each of its tests would fail after its whole timeout.
+    bail: 30,
     reporters: ['default', './test/setup/totals.ts'],
     // Sessions in a pseudo-terminal mostly wait: one worker more than there are cores.
     maxWorkers: availableParallelism() + 1,

@@ -2,9 +2,9 @@
 /** Starts the workbench, or the command given on the command line. */
 import module from 'node:module';
 import { join } from 'node:path';
+import { makePrivateFolder } from './base/ownership.ts';
 import { printPrebuilt } from './commands/prebuilt.ts';
 import { findPaths } from './config/paths.ts';
-import { makePrivateFolder } from './text/ownership.ts';
 
 // Without a listener it would open Node's debugger, in a process that holds keys. What is started as `thisProgram` has a
 // flag as well; a command cannot, and Node takes some milliseconds to come here.

@@ -42,7 +42,7 @@ const behindOthers: ReadonlyMap<string, string> = new Map([
 const [toRequest, toCell, toWords] = [
   'From a key to its request',
   'From an answer to a changed cell',
-  'From a 401 to its words',
+  'From a 401 to its message',
 ] as const;
 
 describe.each([

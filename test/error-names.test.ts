@@ -1,18 +1,18 @@
 /** Errors say in reports what they are: each by the name of its class. */
 import { expect, it } from 'vitest';
+import { ExpressionError } from '../src/base/expression.ts';
+import { NewFileError } from '../src/base/new-file.ts';
+import { SharedError } from '../src/base/ownership.ts';
+import { UnclosedQuoteError } from '../src/base/shell-words.ts';
 import { CorruptFileError } from '../src/local/model/container.ts';
 import { TrainingDiverged } from '../src/local/model/trainer.ts';
 import { RewardIdTaken, TrajectoryTerminal } from '../src/local/store/reward-logs.ts';
 import { UnknownUpload, UploadClosed, UploadMismatch } from '../src/local/store/upload-folder.ts';
 import { WeightFileError } from '../src/local/store/weight-files.ts';
 import { StoppedError } from '../src/queries/action.ts';
-import { OrderRefusedError } from '../src/queries/lists/order.ts';
-import { FolderError } from '../src/queries/uploads/benchmark-plan.ts';
-import { BuildsNotStarted, ForgottenUpload, IngestedDifferently } from '../src/queries/uploads/ingest.ts';
-import { ExpressionError } from '../src/text/expression.ts';
-import { NewFileError } from '../src/text/new-file.ts';
-import { SharedError } from '../src/text/ownership.ts';
-import { UnclosedQuoteError } from '../src/text/shell-words.ts';
+import { OrderRefusedError } from '../src/queries/lists/server-sort.ts';
+import { FolderError } from '../src/uploads/benchmark-plan.ts';
+import { BuildsNotStarted, ForgottenUpload, IngestedDifferently } from '../src/uploads/ingest.ts';
 
 it.each([
   new BuildsNotStarted('bench_1'),

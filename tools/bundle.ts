@@ -8,6 +8,8 @@ import { type CodeSplittingNameFunction, type Plugin, rolldown } from 'rolldown'
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** The module that loads what talks to the service. */
+const connect = `${root}src/commands/connect.ts`;
 /** The command that opens the workbench. */
 const screen = `${root}src/commands/tui.tsx`;
 const main = `${root}src/main.ts`;
@@ -36,12 +38,12 @@ function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string>
 }
 
 /**
- * One chunk for what only the first frame needs and one for what it shares with other commands. With more chunks Node
- * takes 25 ms to find, read and link seventy files. What `main` itself needs stays with it: Node compiles it before the
- * compile cache is enabled, on every start.
+ * One chunk for what only the first frame needs, and one for what it shares with the command line, with other commands or
+ * with both; one for what talks to the service, which the first answer waits for. With more chunks Node takes 25 ms to find, read and link seventy files. What `main` itself needs stays with it:
+ * Node compiles it before the compile cache is enabled, on every start.
  */
 function startChunks(): CodeSplittingNameFunction {
-  let chunks: Record<'main' | 'line' | 'screen' | 'shared', Set<string>> | undefined;
+  let chunks: Record<'main' | 'line' | 'screen' | 'shared' | 'service', Set<string>> | undefined;
   return (id, graph) => {
     if (!chunks) {
       const late = (id: string) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? [];
@@ -51,12 +53,16 @@ function startChunks(): CodeSplittingNameFunction {
         line: importedBy([dispatch], graph),
         screen: importedBy([screen], graph),
         shared: importedBy(commands, graph),
+        service: importedBy(late(connect), graph),
       };
     }
     if (chunks.main.has(id)) return id === main ? null : 'base';
     // The command line parser reports errors itself, without the code shared by the commands.
-    if (chunks.line.has(id) && (chunks.screen.has(id) || chunks.shared.has(id))) return 'line';
-    if (!chunks.screen.has(id)) return null;
+    if (chunks.line.has(id)) {
+      if (chunks.screen.has(id) || chunks.service.has(id)) return 'text';
+      return chunks.shared.has(id) ? 'line' : null;
+    }
+    if (!chunks.screen.has(id)) return chunks.service.has(id) ? 'service' : null;
     return chunks.shared.has(id) ? 'shared' : 'screen';
   };
 }
@@ -79,8 +85,12 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
     moduleTypes: { '.txt': 'text' },
     plugins: [...plugins, withoutDevtools],
     preserveEntrySignatures: false,
-    // "use client" only matters to servers.
-    onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log),
+    onLog: (level, log, report) => {
+      // What should be loaded late is loaded at once, because something imports it statically.
+      if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') report('error', log);
+      // "use client" only matters to servers.
+      else if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+    },
   });
   await rm(folder, { recursive: true, force: true });
   const { output } = await bundled.write({

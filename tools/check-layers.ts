@@ -9,14 +9,21 @@ import { parseSync } from 'oxc-parser';
 
 const source = resolve(process.argv[2] ?? fileURLToPath(new URL('../src', import.meta.url)));
 
+/** What every layer but these may import. */
+const small = ['base', 'text'];
+
 /** The layers of screens and the frame. Of the service they may import the errors only. */
 const belowScreens = [
-  'text',
+  ...small,
   'config',
   'contract',
   'service/errors.ts',
   'present',
+  'store',
   'queries',
+  'workbench',
+  'uploads',
+  'chat',
   'resources',
   'ui/keys',
   'ui/data',
@@ -26,39 +33,51 @@ const belowScreens = [
 
 /** Allowed imports per layer: other layers, and single files of them. Every file may import from its own layer. */
 const mayImport: Record<string, readonly string[]> = {
-  text: [],
-  contract: ['text'],
-  config: ['text', 'contract'],
-  net: ['text', 'contract', 'config/proxy.ts'],
-  service: ['text', 'contract', 'config', 'net'],
-  local: ['text', 'contract', 'config/proxy.ts', 'net'],
-  present: ['text', 'contract'],
-  queries: ['text', 'contract', 'config', 'service'],
-  resources: ['text', 'contract', 'present', 'service', 'queries'],
+  base: [],
+  text: ['base'],
+  contract: small,
+  config: [...small, 'contract'],
+  net: [...small, 'contract', 'config/proxy.ts'],
+  service: [...small, 'contract', 'config', 'net'],
+  local: [...small, 'contract', 'config/proxy.ts', 'net'],
+  present: [...small, 'contract'],
+  store: small,
+  queries: [...small, 'contract', 'config', 'service', 'store'],
+  workbench: [...small, 'contract', 'config', 'service', 'store', 'queries'],
+  uploads: [...small, 'contract', 'config', 'service', 'store', 'queries', 'workbench'],
+  chat: [...small, 'contract', 'service', 'store', 'workbench'],
+  resources: [...small, 'contract', 'present', 'service', 'store', 'queries', 'workbench'],
   'ui/data': [
-    'text',
+    ...small,
     'contract',
     'service/errors.ts',
     'service/index.ts',
     'service/request.ts',
+    'store',
     'queries',
+    'workbench',
+    'uploads',
     'resources',
   ],
-  'ui/keys': ['text', 'present'],
-  'ui/widgets': ['text', 'contract', 'present', 'ui/keys'],
-  'ui/navigation': ['text', 'resources', 'ui/keys', 'ui/widgets'],
+  'ui/keys': [...small, 'present'],
+  'ui/widgets': [...small, 'contract', 'present', 'ui/keys'],
+  'ui/navigation': [...small, 'resources', 'ui/keys', 'ui/widgets'],
   'ui/app': belowScreens,
   'ui/windows': [...belowScreens, 'ui/app'],
   'ui/views': [...belowScreens, 'ui/app', 'ui/windows'],
   commands: [
-    'text',
+    ...small,
     'contract',
     'config',
     'net',
     'service',
     'local',
     'present',
+    'store',
     'queries',
+    'workbench',
+    'uploads',
+    'chat',
     'resources',
     'ui/app',
     'ui/data',
@@ -66,7 +85,7 @@ const mayImport: Record<string, readonly string[]> = {
     'ui/widgets',
     'ui/views/registry.ts',
   ],
-  'main.ts': ['commands', 'text', 'config'],
+  'main.ts': ['commands', ...small, 'config'],
 };
 
 /** The layer of a file in `src`, e.g. `ui/widgets`. */

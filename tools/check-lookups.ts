@@ -1,6 +1,6 @@
 /**
  * Finds lookups in plain objects by a name known only at run time. Such a name may come over the wire and be
- * `__proto__` or `constructor`, which every object inherits; a `Map`, or `own` of `src/text/own.ts`, finds only its own
+ * `__proto__` or `constructor`, which every object inherits; a `Map`, or `own` of `src/base/own-property.ts`, finds only its own
  * entries. Checks `object[name]`, `name in object` and `{ [name]: value } = object` in `src`, wherever the type of
  * `name` is `string` rather than a set of known words. Arrays are indexed by numbers and are not affected.
  */
@@ -17,7 +17,7 @@ import { API, type Type, TypeFlags } from 'typescript/unstable/sync';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** The one place that may: it first checks whether the object has the name. */
-const allowed = 'src/text/own.ts';
+const allowed = 'src/base/own-property.ts';
 const anyName = TypeFlags.String | TypeFlags.Any | TypeFlags.Unknown;
 
 const api = new API({ cwd: root });

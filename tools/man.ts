@@ -97,7 +97,7 @@ const examples: readonly (readonly [words: string, lines: readonly string[]])[] 
 
 /** @param version of the program, for the foot of the page @param named the values of WHAT, by command */
 export function manPage(version: string, named: NamedResources): string {
-  const all = (Object.entries(commands) as [string, CommandSpec][]).filter(([, { hidden }]) => !hidden);
+  const all = Object.entries<CommandSpec>(commands);
   return [
     `.TH BENCHTOP 1 "" "benchtop ${version}" "User Commands"\n`,
     `.SH NAME\nbenchtop \\- ${roff('terminal workbench for a model training and evaluation service')}\n`,

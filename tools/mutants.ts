@@ -19,13 +19,15 @@ import { byNumbers, type Mutant, mutantsOf, withMutants } from './mutants/find.t
 
 const usage = `npm run mutants -- [--seed N] [--count N] [--tests FOLDER,…] [--workers N] [FOLDER…]
 
-Folders of src to change; by default net, service, contract, text, queries, local/store and local/model.
+Folders of src to change; by default base, net, service, contract, text, store, queries, workbench,
+uploads, chat, local/store and local/model.
   --seed N      another sample (1)
   --count N     mutants in the sample (1000)
   --tests …     folders of test to run (all but e2e)
   --workers N   tests at the same time (as many as there are cores)
   --seconds N   of tests for each mutant, the likeliest to fail first; one that is not killed by then survives (30)
-  --only N,…    of the sample only these, by the numbers that an earlier run printed
+  --only N,…    of the sample only these, by the numbers that --list or an earlier run printed
+  --list        prints the sample and runs nothing
   --smoke       a few mutants of one file, to see that it works
 Prints those that survive or take too long, and the score, also of a part if it is interrupted. On a busy machine a
 mutant may take too long only for that. Those in tools/mutants/equivalent.ts do not count.
@@ -41,6 +43,7 @@ const { values, positionals } = parseArgs({
     workers: { type: 'string', default: String(availableParallelism()) },
     seconds: { type: 'string', default: '30' },
     only: { type: 'string', default: '' },
+    list: { type: 'boolean', default: false },
     smoke: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -49,7 +52,20 @@ if (values.help) {
   process.stdout.write(usage);
   process.exit();
 }
-const layers = ['net', 'service', 'contract', 'text', 'queries', 'local/store', 'local/model'];
+const layers = [
+  'base',
+  'net',
+  'service',
+  'contract',
+  'text',
+  'store',
+  'queries',
+  'workbench',
+  'uploads',
+  'chat',
+  'local/store',
+  'local/model',
+];
 const folders = positionals.length > 0 ? positionals : values.smoke ? ['text/numbers.ts'] : layers;
 const testFolders = values.smoke ? ['text'] : values.tests.split(',');
 const workers = values.smoke ? 1 : Number(values.workers);
@@ -154,6 +170,21 @@ const sample = sampled(all, values.smoke ? 3 : Number(values.count), Number(valu
   .map((mutant, id) => ({ id, mutant }))
   .filter(({ id }) => only.size === 0 || only.has(id));
 process.stderr.write(`${sample.length} of ${all.length} mutants of ${files.length} files\n`);
+
+const brief = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+};
+
+function print(id: number, verdict: string, { file, line, operator, before, after }: Mutant): void {
+  const change = `${operator}: ${brief(before)} → ${brief(after) || 'nothing'}`;
+  process.stdout.write(`${String(id).padEnd(5)}${verdict.padEnd(11)}  ${file}:${line}  ${change}\n`);
+}
+
+if (values.list) {
+  for (const { id, mutant } of sample) print(id, 'listed', mutant);
+  process.exit();
+}
 
 type Verdict = 'killed' | 'timeout' | 'survived' | 'not reached' | 'equivalent';
 const verdicts = new Map<number, Verdict>();
@@ -275,11 +306,6 @@ function testsFor({ file }: Mutant, reached: readonly string[]): string[] {
     });
 }
 
-const brief = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-};
-
 const queue = [...sample];
 await Promise.all(
   runners.map(async runner => {
@@ -294,11 +320,7 @@ await Promise.all(
       const isKilled = answer !== undefined && answer.failed.length > 0;
       const verdict = some.length > 0 && !answer ? 'timeout' : isKilled ? 'killed' : lives;
       verdicts.set(id, verdict);
-      if (verdict !== 'killed' && verdict !== 'equivalent') {
-        const { line, operator, before, after } = mutant;
-        const change = `${operator}: ${brief(before)} → ${brief(after) || 'nothing'}`;
-        process.stdout.write(`${String(id).padEnd(5)}${verdict.padEnd(11)}  ${mutant.file}:${line}  ${change}\n`);
-      }
+      if (verdict !== 'killed' && verdict !== 'equivalent') print(id, verdict, mutant);
       if (verdicts.size % 25 === 0)
         process.stderr.write(`${verdicts.size} of ${sample.length}, ${Math.round(process.uptime())} s\n`);
     }

@@ -3,13 +3,13 @@
  * `<!-- end NAME -->`. With `--check`, as in `npm run lint`, it only says whether they are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { own } from '../src/base/own-property.ts';
 import { commands } from '../src/commands/table/commands.ts';
 import { serviceFlags } from '../src/commands/table/flags.ts';
 import { argumentTerm, type CommandSpec, type FlagSpec, flagTerm } from '../src/commands/table/spec.ts';
 import { exitCodeMeanings } from '../src/commands/table/words.ts';
 import { assumptionReference, profileReference, settingsReference, variables } from '../src/config/reference.ts';
 import { defaultAssumptions } from '../src/contract/assumptions.ts';
-import { own } from '../src/text/own.ts';
 import { installWays, workflowSteps } from './published.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
@@ -43,8 +43,7 @@ function variableTable(): string {
 }
 
 function commandTable(): string {
-  const shown = Object.entries<CommandSpec>(commands).filter(([, { hidden }]) => !hidden);
-  const rows = shown.map(([name, { args = [], summary }]) => [
+  const rows = Object.entries<CommandSpec>(commands).map(([name, { args = [], summary }]) => [
     `\`${['benchtop', name, ...args.map(argumentTerm)].join(' ')}\``,
     summary,
   ]);

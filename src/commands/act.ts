@@ -2,10 +2,12 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
-import type { Action } from '../queries/action.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
+import { type Action, sendKeyed } from '../queries/action.ts';
 import type { RequestPreview } from '../service/request.ts';
+import type { EarlierStart } from '../store/start-keys.ts';
+import type { ResourceRef } from '../store/store.ts';
 import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
+import { clockOrDay } from '../text/time.ts';
 import { isTyped, typeable } from '../text/typed.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
@@ -90,7 +92,7 @@ export async function confirm(question: string, { yes }: ActFlags, io: CommandIo
 }
 
 /**
- * Asks before something is put into production, or taken out of it: the slug has to be typed.
+ * Asks the user to type the slug before something goes into production or leaves it.
  *
  * @param question what happens
  * @throws CommandError if something else was typed, or if there is no terminal
@@ -103,16 +105,30 @@ export async function confirmTyped(question: string, slug: string, { yes }: ActF
   if (!isTyped(answer, slug)) throw new CommandError('Nothing was changed.', exitCodes.failed);
 }
 
+/** The note before a start that may already have happened. */
+function earlierWords({ sentAt, isExpired }: EarlierStart): string {
+  const before = `The same request was sent at ${clockOrDay(sentAt)}, but its answer was lost: it may have succeeded.`;
+  return isExpired
+    ? `${before} Its idempotency key is too old to reuse: this start has a new one.`
+    : `${before} This repeats it with the same idempotency key; use another key or name to start another.`;
+}
+
+interface StartOptions {
+  readonly idempotencyKey?: string | undefined;
+  readonly note: (text: string) => void;
+}
+
 /** Sends an action that starts something, and remembers what it started. */
 export async function start<Input, Result>(
   send: Action<Input, Result>,
   input: Input,
   { service, memory, signal }: CommandContext,
-  idempotencyKey?: string,
+  { idempotencyKey, note }: StartOptions,
 ): Promise<Result> {
-  const result = await send(service, input, { signal, idempotencyKey });
+  const onEarlier = (earlier: EarlierStart): void => note(earlierWords(earlier));
+  const result = await sendKeyed(service, send, input, { signal, keys: memory.startKeys, idempotencyKey, onEarlier });
   const seen = send.starts?.(result, input);
-  if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id }]);
+  if (seen?.kind && seen.id) memory.see([{ ...seen, kind: seen.kind, id: seen.id, isStart: true }]);
   return result;
 }
 
@@ -149,7 +165,7 @@ export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo)
   };
 }
 
-/** Notes the warnings in a record, e.g. tasks that no grader can rate. */
+/** Notes the warnings in a record, e.g. tasks that no grader can grade. */
 function noteWarnings(record: object, { id, label }: Pick<ResourceRef, 'id' | 'label'>, io: CommandIo): void {
   const { warnings } = record as { readonly warnings?: unknown };
   for (const warning of Array.isArray(warnings) ? warnings : []) {

@@ -1,9 +1,9 @@
 /** The input of `benchtop api`: single fields, or a whole body. */
 
 import { readFile } from 'node:fs/promises';
+import { errorCode, errorMessage } from '../base/errors.ts';
 import { originOf } from '../config/address.ts';
 import { loadConfig } from '../config/load.ts';
-import { errorCode, errorMessage } from '../text/errors.ts';
 import { CommandError } from './exit.ts';
 import { type CommandIo, readInput } from './io.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -11,7 +11,7 @@ import { configFlags } from './table/flags.ts';
 
 type Flags = CommandInput<'api'>['flags'];
 
-/** A field as given: plain text, or a value with its own type. */
+/** A field from the command line: plain text, or a value with its own type. */
 export interface Field {
   readonly name: string;
   readonly value: unknown;
@@ -94,19 +94,19 @@ export async function pathOf(address: string, flags: Flags, io: CommandIo): Prom
     profile.service.kind === 'remote'
       ? profile.service.baseUrl.value
       : (await (await import('../local/daemon/client.ts')).findService(paths.data))?.baseUrl;
-  const [asked, own] = [address, base ?? ''].map(each => (URL.canParse(each) ? new URL(each) : undefined));
-  const folder = own?.pathname.replace(/\/$/, '') ?? '';
+  const [requested, ours] = [address, base ?? ''].map(each => (URL.canParse(each) ? new URL(each) : undefined));
+  const folder = ours?.pathname.replace(/\/$/, '') ?? '';
   if (
-    asked &&
-    own &&
-    originOf(asked) === originOf(own) &&
-    asked.username === '' &&
-    asked.pathname.startsWith(`${folder}/`)
+    requested &&
+    ours &&
+    originOf(requested) === originOf(ours) &&
+    requested.username === '' &&
+    requested.pathname.startsWith(`${folder}/`)
   ) {
-    return `${asked.pathname.slice(folder.length)}${asked.search}`;
+    return `${requested.pathname.slice(folder.length)}${requested.search}`;
   }
   const where = base === undefined ? 'the local service, which is not running' : `the service at ${base}`;
   throw new CommandError(
-    `${asked?.host ?? address} is not ${where}. Nothing was sent. Give the path alone, e.g. /api/v1/benchmarks.`,
+    `${requested?.host ?? address} is not ${where}. Nothing was sent. Give the path alone, e.g. /api/v1/benchmarks.`,
   );
 }

@@ -1,16 +1,18 @@
 /** `benchtop api`: calls any operation of the contract by name or path, and any other path of the service. */
 
 import type * as z from 'zod/mini';
-import { type Endpoint, isWrite, joinedRows, type Method, type Page } from '../contract/common.ts';
+import { deepestJson, isTooDeep, parseJson } from '../base/json-depth.ts';
+import { isRecord, own } from '../base/own-property.ts';
+import { type Endpoint, isWrite, type Method, type Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { mayHaveField } from '../contract/fields.ts';
+import { joinedRows } from '../contract/lists.ts';
 import { statusText } from '../net/node.ts';
+import { untypedCall } from '../service/call.ts';
 import { ServiceError } from '../service/errors.ts';
-import { type Service, untypedCall } from '../service/index.ts';
+import type { Service } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
-import { deepestJson, isTooDeep, parseJson } from '../text/json-depth.ts';
-import { isRecord, own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { type Preview, printPreviews } from './act.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
@@ -46,14 +48,14 @@ async function listing({ field, jq, json }: Flags, io: CommandIo): Promise<strin
 }
 
 /** An operation of the contract, with the parameters found in its path. */
-interface Known {
+interface KnownOperation {
   readonly endpoint: Endpoint;
   readonly params: Record<string, string>;
   readonly query: Record<string, unknown>;
 }
 
 /** The target of a call: an operation, or a path outside the contract. */
-type Target = Known | { readonly endpoint?: undefined; readonly method: Method; readonly path: string };
+type Target = KnownOperation | { readonly endpoint?: undefined; readonly method: Method; readonly path: string };
 
 const methodOf = (word: string): Method | undefined => methods.find(method => method === word.toUpperCase());
 
@@ -65,7 +67,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The endpoint for a path. Of several, the one with the fewest placeholders wins, as on a server. */
+/** The endpoint for a path. If several match, the one with the fewest placeholders wins, as on a server. */
 function targetOfPath(method: Method, path: string): Target {
   const [pathname = '', ...search] = path.split('?');
   const found = all
@@ -125,13 +127,13 @@ async function withPath(words: readonly string[], flags: Flags, io: CommandIo): 
   return isAddress(word) ? words.with(at, await pathOf(word, flags, io)) : words;
 }
 
-/** The query and the body to send. */
-interface Filled extends Pick<Known, 'params' | 'query'> {
+/** The parameters, the query and the body to send. */
+interface CallInput extends Pick<KnownOperation, 'params' | 'query'> {
   readonly body: object | undefined;
 }
 
 /** Puts each field into the path, the query or the body, as the endpoint declares. */
-function fill({ endpoint, params, query }: Known, given: readonly Field[], whole: unknown): Filled {
+function fill({ endpoint, params, query }: KnownOperation, given: readonly Field[], whole: unknown): CallInput {
   const fields = {
     path: new Map<string, string>(),
     query: new Map<string, unknown>(),
@@ -163,14 +165,19 @@ function fill({ endpoint, params, query }: Known, given: readonly Field[], whole
 }
 
 /** A request that is ready to be sent. */
-interface Ready {
+interface PreparedRequest {
   /** Returns the parsed answer for an operation, and the raw text for any other path. */
   readonly send: (service: Service, options: CallOptions) => Promise<unknown>;
   /** Prints the request instead of sending it, for --dry-run. */
   readonly preview: (service: Service) => readonly Preview[];
 }
 
-function requestOfKnown(known: Known, fields: readonly Field[], text: string | undefined, flags: Flags): Ready {
+function requestOfKnown(
+  known: KnownOperation,
+  fields: readonly Field[],
+  text: string | undefined,
+  flags: Flags,
+): PreparedRequest {
   const { endpoint } = known;
   const { params, query, body } = fill(known, fields, parsedBody(text));
   if (body && 'stream' in body && body.stream) {
@@ -179,7 +186,7 @@ function requestOfKnown(known: Known, fields: readonly Field[], text: string | u
   if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
     throw new CommandError(`${endpoint.operation} is not a list: --paginate is for lists.`);
   }
-  const send: Ready['send'] = (service, options) => {
+  const send: PreparedRequest['send'] = (service, options) => {
     const call = (cursor?: string): Promise<unknown> =>
       untypedCall(service)(
         endpoint.operation as Operation,
@@ -197,7 +204,7 @@ function requestOfPath(
   fields: readonly Field[],
   text: string | undefined,
   { paginate }: Flags,
-): Ready {
+): PreparedRequest {
   if (paginate) throw new CommandError('--paginate is for the lists of the contract: benchtop api names them.');
   if (method === 'GET' && text !== undefined) throw new CommandError('A GET has no body.');
   const inQuery = method === 'GET' || text !== undefined;
@@ -221,7 +228,9 @@ function headText({ status, headers }: AnswerHead): string {
   return [`HTTP/1.1 ${status} ${statusText(status)}`.trimEnd(), ...lines, '', ''].join('\n');
 }
 
-/** A list in the document's envelope, which services leave out of some lists; --paginate joins the items instead. */
+/**
+ * Puts a bare array into the contract's `items` envelope, which some services omit; --paginate joins the items instead.
+ */
 const inItems = (answer: unknown, paginate = false): unknown =>
   Array.isArray(answer) && !paginate ? { items: answer } : answer;
 

@@ -1,15 +1,15 @@
 /**
- * What `doctor` knows about each assumption. Reads show some of them; the rest would take a write or a chat, which a
- * check does not send.
+ * What `doctor` can tell about each assumption. Reads verify some of them; the rest would take a write or a chat, which
+ * a check must not send.
  */
+
+import { own } from '../base/own-property.ts';
 import { type AssumptionName, assumedPaths, defaultAssumptions } from '../contract/assumptions.ts';
 import type { ListQuery } from '../contract/common.ts';
 import { setsName } from '../service/assumptions.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import { own } from '../text/own.ts';
 
-/** What `doctor` found. */
 export interface Finding {
   readonly about: string;
   /** `fail` stops benchtop from working, `warn` limits it, `ok` and `note` are information. */
@@ -19,14 +19,14 @@ export interface Finding {
 
 type Name = AssumptionName | `path.${string}`;
 
-/** What an answer shows: the service follows the name, ignores or refuses it; undefined if the data cannot show it. */
-type Shown = 'works' | 'ignored' | { readonly refused: string } | undefined;
+/** Whether the service follows, ignores or refuses a name; undefined if its data cannot tell. */
+type ProbeResult = 'works' | 'ignored' | { readonly refused: string } | undefined;
 
-/** No benchmark holds this text. */
+/** No benchmark contains this text. */
 const nowhere = 'benchtop-doctor-finds-nothing-8d41';
 
-/** A refusal of the name; any other failure shows nothing about it. */
-async function shownBy(probe: () => Promise<Shown>): Promise<Shown> {
+/** Treats a refusal of the name as a result; any other failure tells nothing about it. */
+async function shownBy(probe: () => Promise<ProbeResult>): Promise<ProbeResult> {
   try {
     return await probe();
   } catch (error) {
@@ -47,17 +47,21 @@ const idsIn = ({ items, next_cursor }: BenchmarkPage) => ({
 });
 
 /**
- * Asks lists in ways whose answers show whether the service follows them.
+ * Sends list requests whose answers show which names the service follows.
  *
- * @param one its answer for a single benchmark
+ * @param one the answer for a single benchmark
  */
-async function probeAll(service: Service, one: BenchmarkPage, signal: AbortSignal): Promise<ReadonlyMap<Name, Shown>> {
+async function probeAll(
+  service: Service,
+  one: BenchmarkPage,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Name, ProbeResult>> {
   const list = async (query: ListQuery) => idsIn(await service.call('listBenchmarks', { query }, { signal }));
   const { ids: asked, next } = idsIn(one);
   const any = await list({}).catch(() => undefined);
   const [first] = any?.ids ?? [];
   const hasMany = (any?.ids.length ?? 0) > 1;
-  const probes: readonly (readonly [readonly Name[], () => Promise<Shown>])[] = [
+  const probes: readonly (readonly [readonly Name[], () => Promise<ProbeResult>])[] = [
     [['query.limit'], async () => (asked.length > 1 ? 'ignored' : hasMany ? 'works' : undefined)],
     [
       ['query.cursor'],
@@ -110,7 +114,7 @@ async function probeAll(service: Service, one: BenchmarkPage, signal: AbortSigna
 }
 
 /**
- * What is known about each assumption. Assumptions with the same answer share a line.
+ * A finding for each assumption. Assumptions with the same answer share a line.
  *
  * @param set assumptions that the profile sets
  * @param one the service's answer for a single benchmark
@@ -145,7 +149,7 @@ export async function assumptionFindings(
   return [
     ...wrong,
     ...finding('ok', 'the service follows', name => probed.get(name) === 'works'),
-    ...finding('note', 'not shown by what it lists:', name => probed.has(name) && probed.get(name) === undefined),
-    ...finding('note', 'not tried, as only a write or a chat would show them:', name => !probed.has(name)),
+    ...finding('note', 'its lists do not tell:', name => probed.has(name) && probed.get(name) === undefined),
+    ...finding('note', 'not tested, as that takes a write or a chat:', name => !probed.has(name)),
   ];
 }

@@ -1,9 +1,9 @@
 /** How `--wait` follows a change until the service has made it. */
 import type { MaybeStatus } from '../contract/status.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
 import type { ChangeEnd } from '../resources/action.ts';
 import { lookAt } from '../resources/look.ts';
 import { ServiceError } from '../service/errors.ts';
+import type { ResourceRef } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import { noteChange } from './act.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
@@ -14,7 +14,7 @@ import type { Seen } from './seen.ts';
 import { type AwaitedChange, untilEnded, type WaitOptions } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
 
-/** What it means for a resource that its change has ended. */
+/** When a change counts as done. */
 export function awaitedChange({ id, row, resource }: Found, past: string, ends: ChangeEnd<object>): AwaitedChange {
   const { isDone, isLast, look } = ends;
   const seen = { id, label: resource.label?.(row) || id, done: undefined, total: undefined, mean: undefined };
@@ -26,7 +26,7 @@ export function awaitedChange({ id, row, resource }: Found, past: string, ends: 
   };
 }
 
-/** How a change ended, or how far it was when the wait ended. */
+/** How a change ended, or its progress when the wait ended. */
 export interface Outcome {
   readonly code: ExitCode;
   /** The last status seen, if any. */
@@ -83,6 +83,6 @@ export async function statusOfRefused(
 
 /** The outcome for a resource that ended before it could be changed. */
 export function endedBefore(found: Found, status: string, io: CommandIo): Outcome {
-  io.note(clean`${nameOf(found)} has ended already: ${status}.`, { id: found.id, status });
+  io.note(clean`${nameOf(found)} has already ended: ${status}.`, { id: found.id, status });
   return { code: exitCodes.done, status, hadEnded: true };
 }

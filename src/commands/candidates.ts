@@ -1,6 +1,9 @@
 /**
- * What completions offer for a value: names and ids of the service, fields, settings. Only what the command would take.
+ * Candidates for the completion of a value: names and ids of the service, fields, settings. Only values that the command
+ * accepts.
  */
+
+import { isRecord, own } from '../base/own-property.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import type { Settings } from '../config/schema.ts';
@@ -8,12 +11,11 @@ import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { fieldNames } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
-import { rememberRows } from '../queries/remembered/listing.ts';
+import { rememberRows } from '../queries/remembered-fallback.ts';
 import { optionNames } from '../queries/run-options.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
-import { isRecord, own } from '../text/own.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
 import type { ArgumentSpec, CommandSpec } from './table/spec.ts';
@@ -40,10 +42,10 @@ export interface Line {
 
 /** How long a shell waits for a list that was never read before. */
 const quickMs = 1_500;
-/** The wait if some rows were seen before: they are offered even if the list does not come in time. */
+/** The wait if some rows are remembered: they are offered even if the list does not come in time. */
 const briefMs = 400;
 
-/** Uses the rows seen before, and asks the service where that is allowed. After an error there are no candidates. */
+/** Completes from remembered rows, and from the service if it may be asked. There are no candidates after an error. */
 async function onService(
   { service: flags }: Line,
   { environment }: CommandIo,
@@ -143,14 +145,14 @@ async function fieldCandidates(line: Line, io: CommandIo): Promise<Candidate[]> 
   return [...new Set([...(name === 'api' ? [] : ['id']), ...fields])].map(field => [field, 'field']);
 }
 
-/** The operations whose answers a command prints, where no action declares them. */
+/** The operations whose answers a command prints, if no action declares them. */
 const printed: ReadonlyMap<string, readonly Operation[]> = new Map<string, Operation[]>([
   ['reward', ['logReward']],
   ['secret set', ['createSecret']],
   ['chat', ['createChatCompletion']],
 ]);
 
-/** The fields of outputs that are no response of the service. */
+/** The fields of outputs that are not an answer of the service. */
 const printedHere: ReadonlyMap<string, readonly string[]> = new Map<string, string[]>([
   ['profile list', ['name', 'address', 'key', 'default']],
   ['upload', ['bench_id', 'name', 'dataset', 'phase', 'status', 'stored', 'skipped', 'failed', 'notes']],
@@ -179,7 +181,7 @@ function columnCandidates(line: Line, isList: boolean, io: CommandIo): Promise<C
   });
 }
 
-/** The options of runs as the service describes them, else those that other services are known to have. */
+/** The options of runs as the service describes them, otherwise the usual ones. */
 async function optionCandidates(line: Line, io: CommandIo): Promise<Candidate[]> {
   const operation = sentBy(line.name)?.options ?? 'getEvalOptions';
   const known = line.name === 'train' ? benchmarkActions.train.sends.usualOptions : usualEvalOptions;
@@ -292,7 +294,7 @@ export async function valueCandidates(
       const runs = await rowCandidates(resourcesOf(['training']), line, io);
       return runs.flatMap(([name, words]): Candidate[] => [
         [name, words],
-        [`${name}@latest`, `the last checkpoint of it`],
+        [`${name}@latest`, 'its last checkpoint'],
       ]);
     }
     case 'chat model': {

@@ -1,6 +1,7 @@
 /** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
+import { isRecord, own } from '../base/own-property.ts';
 import { type Deployment, deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -11,11 +12,10 @@ import { logReward } from '../queries/trajectories.ts';
 import type { Change } from '../resources/action.ts';
 import { actionOf, changedBy } from '../resources/catalogue.ts';
 import { asSentence, outageWords } from '../resources/change-words.ts';
-import { asTitle } from '../resources/define.ts';
+import { asTitle, type Resource } from '../resources/define.ts';
 import { calledName, deploymentActions } from '../resources/deployments.ts';
 import { isUnanswered, ServiceError } from '../service/errors.ts';
 import { counted } from '../text/numbers.ts';
-import { isRecord, own } from '../text/own.ts';
 import { clean, safeJson, sanitiseLine } from '../text/sanitise.ts';
 import {
   type ActFlags,
@@ -45,7 +45,7 @@ import type { CommandInput } from './table/commands.ts';
 import type { ServiceFlags } from './table/flags.ts';
 import { type CommandContext, isRefusal, withService } from './with-service.ts';
 
-/** What is printed of each resource that was changed. */
+/** The output for each changed resource. */
 const changed = z.object({ id: z.string(), kind: z.string(), done: z.string() });
 /** The last status seen, with --wait. */
 const waitedFor = z.extend(changed, { status: z.nullable(z.string()) });
@@ -65,9 +65,9 @@ function reasonOf(found: Found, error: Error | undefined, past: string, lateAfte
   );
 }
 
-/** A name that only this machine's memory can resolve: its meaning would depend on what was seen here. */
+/** Refuses a name that only the local history resolves: another resource may have it by now. */
 function onlyRemembered(word: string, found: Found): CommandError {
-  const words = clean`${word} is the name of ${nameOf(found)} as it was seen here`;
+  const words = clean`${word} is the name of ${nameOf(found)} as last seen here`;
   return new CommandError(
     `${words}. This service does not list them, so another may have that name now: give the id. Nothing was changed.`,
   );
@@ -75,6 +75,23 @@ function onlyRemembered(word: string, found: Found): CommandError {
 
 /** The commands that change rows, by name, as the resources declare them. */
 type ChangeCommand = 'cancel' | 'delete' | 'undeploy';
+
+/** One run of such a command. */
+interface ChangeRun {
+  readonly command: ChangeCommand;
+  /** What was done, for a sentence: `cancelled`. */
+  readonly past: string;
+  readonly flags: ActFlags & ServiceFlags;
+  readonly io: CommandIo;
+  readonly context: CommandContext;
+}
+
+/** @throws Error if the resource declares no such change */
+function changeOf({ resource }: Found, command: ChangeCommand): Change<object> {
+  const change = actionOf(resource, command)?.change;
+  if (!change) throw new Error(`${command} is not for ${resource.names[0]}`);
+  return change;
+}
 
 /** Finds all resources first, asks once, then sends. A failure does not stop the others. */
 async function changeAll(
@@ -84,111 +101,144 @@ async function changeAll(
   io: CommandIo,
 ): Promise<number> {
   const among = changedBy(command);
-  /** @throws Error if there is none */
-  const changing = ({ resource }: Found): Change<object> => {
-    const change = actionOf(resource, command)?.change;
-    if (!change) throw new Error(`${command} is not for ${resource.names[0]}`);
-    return change;
-  };
   const changes = among.flatMap(resource => actionOf(resource, command)?.change ?? []);
   // A resource may have its own verb: secrets are revoked.
   const past = changes.find(({ verb }) => verb === command)?.past ?? command;
   const removes = changes.every(({ send }) => send.removes);
   await checkRecordFlags(flags, [flags.wait ? waitedFor : changed], io);
   const work = async (context: CommandContext): Promise<ExitCode> => {
+    const run: ChangeRun = { command, past, flags, io, context };
     if (!flags.dryRun) context.service.requireWrites();
-    // A resource that is named twice counts once.
-    const byId = new Map<string, Found>();
-    for (const word of words) {
-      const each = await findAmong(among, word, context).catch((error: unknown) => {
-        if (!(error instanceof CommandError) || words.length === 1) throw error;
-        throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
-      });
-      const { listedBy } = changing(each);
-      if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
-      byId.set(`${each.resource.names[0]} ${each.id}`, each);
-    }
-    const found = [...byId.values()];
+    const found = await findEach(words, among, run);
     const send: Action<Found> = action(
-      (service, each, options) => changing(each).send(service, each.row as never, options),
+      (service, each, options) => changeOf(each, command).send(service, each.row as never, options),
       { touches: [], ...(removes && { removes: ({ id }) => ({ id }) }) },
     );
     if (flags.dryRun) return printRequests(send, found, context, flags, io);
-    const loses = [...new Set(found.map(each => changing(each).loses))];
-    const slugs = found.flatMap(each => changing(each).outage?.([each.row]) ?? []);
-    const outage = outageWords(slugs);
-    const question = `${asTitle(command)} ${found.map(nameOf).join(', ')}? ${outage}${loses.map(asSentence).join(' ')}`;
-    if (slugs.length === 0) await confirm(question, flags, io);
-    else await confirmTyped(question, slugs.join(' '), flags, io);
-    const answers = new Map<Found, unknown>();
-    const left = await sendAll(context.service, send, found, {
-      signal: context.signal,
-      onSuccess: (each, _done, answer) => answers.set(each, answer),
-    });
-    const failed = new Map(left.map(({ input, error }) => [input, error]));
-    const lateAfter = context.signal.aborted && !io.signal.aborted ? flags.timeout : undefined;
-    const outcomes = new Map<Found, Outcome>();
-    const reasons: Error[] = [];
-    for (const [each, error] of failed) {
-      const { ends, advice } = changing(each);
-      const status = flags.wait && ends?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
-      if (status !== undefined && hasEnded(status)) {
-        outcomes.set(each, endedBefore(each, status, io));
-        continue;
-      }
-      if (status !== undefined && statusMeaning(status) === 'stopping') {
-        // An earlier request is still in progress; follow it the same way.
-        failed.delete(each);
-        continue;
-      }
-      const reason = reasonOf(each, error, past, lateAfter);
-      reasons.push(reason);
-      await io.fail(reason);
-      const hint = advice?.(each.row);
-      if (hint !== undefined) io.note(sanitiseLine(hint), { id: each.id });
-    }
-    const sent = found.filter(each => !failed.has(each));
-    const limits = { timeout: flags.timeout, among: sent.length };
-    await Promise.all(
-      sent.map(async each => {
-        const { ends } = changing(each);
-        const before = flags.wait && ends?.mayHaveEnded ? statusBefore(each) : undefined;
-        // Some services accept the request all the same.
-        if (before !== undefined && hasEnded(before)) {
-          outcomes.set(each, endedBefore(each, before, io));
-          return;
-        }
-        const change = flags.wait && ends && awaitedChange(each, past, ends);
-        const waited = change && (await awaited(refOfFound(each), { ...limits, change }, context, io));
-        outcomes.set(each, waited || { code: exitCodes.done });
-      }),
-    );
-    for (const each of found) {
-      const { resource, id } = each;
-      const outcome = outcomes.get(each);
-      if (!outcome) continue;
-      const { code, status = null, hadEnded } = outcome;
-      const isDone = code === exitCodes.done;
-      // It is looked up by name until it is gone.
-      if (removes && resource.kind && isDone) context.memory.forget(resource.kind, id);
-      const isNow = isDone ? past : 'requested';
-      const done = hadEnded ? 'ended' : isNow;
-      const answer = answers.get(each);
-      const record: z.infer<typeof changed> = {
-        ...(isRecord(answer) && answer),
-        id,
-        kind: resource.names[1],
-        done,
-        ...(flags.wait && { status }),
-      };
-      // One line for each: there may be many.
-      if (flags.json) await io.print(`${safeJson(record)}\n`);
-      else await printOutcome(record, { id, label: nameOf(each) }, flags, io);
-    }
-    const codes = [...reasons.map(exitCodeOf), ...[...outcomes.values()].map(({ code }) => code)];
-    return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
+    await confirmChange(found, run);
+    return changeFound(send, found, run);
   };
   return withService(flags, io, work, past);
+}
+
+/** The resources that the words name, each once. @throws CommandError if one is not found */
+async function findEach(
+  words: readonly string[],
+  among: readonly Resource[],
+  { command, past, context }: ChangeRun,
+): Promise<readonly Found[]> {
+  const byId = new Map<string, Found>();
+  for (const word of words) {
+    const each = await findAmong(among, word, context).catch((error: unknown) => {
+      if (!(error instanceof CommandError) || words.length === 1) throw error;
+      throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
+    });
+    const { listedBy } = changeOf(each, command);
+    if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
+    byId.set(`${each.resource.names[0]} ${each.id}`, each);
+  }
+  return [...byId.values()];
+}
+
+/** Asks before anything is lost; to take production down, the user types its slug. */
+async function confirmChange(found: readonly Found[], { command, flags, io }: ChangeRun): Promise<void> {
+  const loses = [...new Set(found.map(each => changeOf(each, command).loses))];
+  const slugs = found.flatMap(each => changeOf(each, command).outage?.([each.row]) ?? []);
+  const outage = outageWords(slugs);
+  const question = `${asTitle(command)} ${found.map(nameOf).join(', ')}? ${outage}${loses.map(asSentence).join(' ')}`;
+  if (slugs.length === 0) await confirm(question, flags, io);
+  else await confirmTyped(question, slugs.join(' '), flags, io);
+}
+
+/** Sends the changes, waits for their ends with `--wait`, and prints each outcome. */
+async function changeFound(send: Action<Found>, found: readonly Found[], run: ChangeRun): Promise<ExitCode> {
+  const { context } = run;
+  const answers = new Map<Found, unknown>();
+  const left = await sendAll(context.service, send, found, {
+    signal: context.signal,
+    onSuccess: (each, _done, answer) => answers.set(each, answer),
+  });
+  const failures = new Map(left.map(({ input, error }) => [input, error]));
+  const outcomes = new Map<Found, Outcome>();
+  const reasons: Error[] = [];
+  for (const [each, error] of failures) {
+    const after = await afterFailure(each, error, run);
+    if (after instanceof Error) reasons.push(after);
+    else if (after === 'stopping') failures.delete(each);
+    else outcomes.set(each, after);
+  }
+  const sent = found.filter(each => !failures.has(each));
+  await Promise.all(sent.map(async each => outcomes.set(each, await afterRequest(each, sent.length, run))));
+  for (const each of found) {
+    const outcome = outcomes.get(each);
+    if (outcome) await printChange(each, outcome, answers.get(each), run);
+  }
+  const codes = [...reasons.map(exitCodeOf), ...[...outcomes.values()].map(({ code }) => code)];
+  return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
+}
+
+/**
+ * Handles a refusal. If the resource had already ended, that is its outcome; if it is `stopping` after an earlier
+ * request, the wait follows that one; otherwise prints why it was not changed.
+ */
+async function afterFailure(
+  each: Found,
+  error: Error | undefined,
+  { command, past, flags, io, context }: ChangeRun,
+): Promise<Outcome | 'stopping' | Error> {
+  const { ends, advice } = changeOf(each, command);
+  const status = flags.wait && ends?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
+  if (status !== undefined && hasEnded(status)) return endedBefore(each, status, io);
+  if (status !== undefined && statusMeaning(status) === 'stopping') return 'stopping';
+  const lateAfter = context.signal.aborted && !io.signal.aborted ? flags.timeout : undefined;
+  const reason = reasonOf(each, error, past, lateAfter);
+  await io.fail(reason);
+  const hint = advice?.(each.row);
+  if (hint !== undefined) io.note(sanitiseLine(hint), { id: each.id });
+  return reason;
+}
+
+/** With `--wait`, waits for the end of an accepted change. */
+async function afterRequest(
+  each: Found,
+  among: number,
+  { command, past, flags, io, context }: ChangeRun,
+): Promise<Outcome> {
+  const { ends } = changeOf(each, command);
+  if (!flags.wait || !ends) return { code: exitCodes.done };
+  const before = ends.mayHaveEnded ? statusBefore(each) : undefined;
+  // Some services accept the request anyway.
+  if (before !== undefined && hasEnded(before)) return endedBefore(each, before, io);
+  const options = { timeout: flags.timeout, among, change: awaitedChange(each, past, ends) };
+  return awaited(refOfFound(each), options, context, io);
+}
+
+async function printChange(
+  each: Found,
+  outcome: Outcome,
+  answer: unknown,
+  { command, past, flags, io, context }: ChangeRun,
+): Promise<void> {
+  const { resource, id, row } = each;
+  const { code, status = null, hadEnded } = outcome;
+  const isDone = code === exitCodes.done;
+  const { send, less } = changeOf(each, command);
+  // With --wait, the change is complete, whatever the first answer said.
+  const reply = flags.wait ? undefined : answer;
+  // Keep it until it is gone: the user may still look it up by name.
+  if (isDone && resource.kind && send.removes?.(row as never, reply)) context.memory.forget(resource.kind, id);
+  const short = isDone ? less?.(reply) : undefined;
+  const isNow = short ?? (isDone ? past : 'requested');
+  if (short !== undefined && !flags.json) io.note(clean`${nameOf(each)}: ${short}`);
+  const record: z.infer<typeof changed> = {
+    ...(isRecord(answer) && answer),
+    id,
+    kind: resource.names[1],
+    done: hadEnded ? 'ended' : isNow,
+    ...(flags.wait && { status }),
+  };
+  if (flags.json) await io.print(`${safeJson(record)}\n`);
+  else await printOutcome(record, { id, label: nameOf(each) }, flags, io);
 }
 
 /** Runs a command that changes rows as the resources declare it. */
@@ -219,7 +269,7 @@ export async function promoteOne(
   });
 }
 
-/** The error of a reward whose answer was lost, with the id that makes a repeat of it harmless. */
+/** Adds the reward's id to the error if the answer was lost: with it, a repeat is harmless. */
 function withRewardId(error: unknown, reward_id: string): unknown {
   if (!isUnanswered(error)) return error;
   const advice = `The same command with --reward-id ${reward_id} cannot log it twice.`;

@@ -1,9 +1,9 @@
 /** `benchtop chat`: asks a model, once or in a conversation, and streams the answer. */
 
 import { createInterface } from 'node:readline';
+import { chatRoute } from '../chat/route.ts';
 import { declaresField } from '../contract/fields.ts';
 import { type ChatMessage, chatCompletion } from '../contract/inference.ts';
-import { chatRoute } from '../queries/chat-route.ts';
 import type { ChatOptions, ChatRequest } from '../service/chat.ts';
 import { cleanStream } from '../text/clean-stream.ts';
 import { bytes } from '../text/numbers.ts';
@@ -95,13 +95,13 @@ async function textToAsk(words: readonly string[], ignoreInput: boolean, io: Com
   const piped = isPiped ? await readInput(io, waits || own === '' ? undefined : pipeMs) : '';
   if (piped === undefined) {
     io.note(
-      `Nothing was piped in within ${pipeMs / 1000} seconds: asking without it. Add - after the text to wait for it, or < /dev/null if there is nothing to wait for.`,
+      `No piped input within ${pipeMs / 1000} seconds: asking without it. Add - after the text to wait for it, or < /dev/null if there is none.`,
     );
   }
   const more = piped?.trim() ?? '';
   if (own !== '' && more !== '') {
     const size = bytes(Buffer.byteLength(more));
-    io.note(`${size} of standard input follow the text. In a loop, -n keeps chat from reading what the loop reads.`);
+    io.note(`${size} of standard input follow the text. In a loop, -n keeps chat from reading the loop's input.`);
   }
   const asked = [own, more].filter(Boolean).join('\n\n');
   if (asked === '') throw new CommandError('There is nothing to ask: give a text, or pipe one in.');

@@ -2,16 +2,16 @@
  * `benchtop compare`: compares two evaluation runs task by task. The exit code says whether the new one is good enough.
  */
 import type { EvalRun } from '../contract/evaluations.ts';
-import { hasEnded, statusMeaning } from '../contract/status.ts';
-import { type Fact, given } from '../present/fact.ts';
+import { hasEnded, isUnknown, statusMeaning } from '../contract/status.ts';
+import { type Fact, withValue } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { type ComparedRuns, type ComparisonOptions, type Gate, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
-import { rememberedAt } from '../queries/remembered/seen.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
 import { boundsField, compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
 import { naming } from '../service/errors.ts';
+import { rememberedAt } from '../store/seen.ts';
 import { exportRows } from '../text/export.ts';
 import { counted, difference, parseRange } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
@@ -26,7 +26,7 @@ function factsOf(base: Found, fresh: Found, compared: ComparedRuns, gate: Gate |
   const { interval, verdict, wins, losses, ties } = compared;
   const runWords = ({ id, row }: Found, mean: TaskMean): string =>
     `${taskMeanWords(mean)}, ${(row as EvalRun).display_name ?? id} (${id})`;
-  return given([
+  return withValue([
     { label: 'base', value: runWords(base, compared.base) },
     { label: 'new', value: runWords(fresh, compared.new) },
     {
@@ -68,12 +68,11 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   const isPast = rememberedAt(row) !== undefined;
   if (hasEnded(status)) {
     if (statusMeaning(status ?? '') !== 'success') note(clean`${id} ended as ${status}: rewards may be missing.`);
-  } else if (!status || isPast)
-    note(clean`The service reports no status for ${id}: comparing the rewards that it has now.`);
-  else if (statusMeaning(status) === 'unknown')
-    note(clean`benchtop does not know the status ${status} of ${id}: comparing the rewards that it has now.`);
+  } else if (!status || isPast) note(clean`The service reports no status for ${id}: comparing its rewards so far.`);
+  else if (isUnknown(status))
+    note(clean`benchtop does not know the status ${status} of ${id}: comparing its rewards so far.`);
   else {
-    const words = clean`${id} is ${status}: comparing the rewards that it has now; those to come count as the lowest and as the highest.`;
+    const words = clean`${id} is ${status}: comparing its rewards so far; missing ones count as the lowest and as the highest.`;
     note(clean`${words} benchtop watch ${id} waits for its end.`);
   }
 }
@@ -105,7 +104,9 @@ function optionsOf(
   return { confidence, equalWithin, range, missing, ended: flags.ended };
 }
 
-/** @throws CommandError for a difference that no two rewards in the range can have: such a gate would decide nothing */
+/**
+ * @throws CommandError for a difference that no two rewards in the range can have, as such a gate would decide nothing
+ */
 function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions['range']): void {
   const most = high - low;
   if (failBelow === undefined || Math.abs(failBelow) <= most) return;
@@ -115,14 +116,14 @@ function checkGate(failBelow: number | undefined, [low, high]: ComparisonOptions
   );
 }
 
-/** @throws CommandError for a reward outside of the range that was given */
+/** @throws CommandError for a reward outside the given range */
 function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [number, number]): void {
   for (const { task_id, rollouts } of tasks) {
     const outside = Object.values(rollouts)
       .flatMap(ratedRewards)
       .find(reward => reward < low || reward > high);
     if (outside !== undefined)
-      throw new CommandError(clean`A reward of ${task_id} is ${outside}, outside of --reward-range ${low}..${high}.`);
+      throw new CommandError(clean`A reward of ${task_id} is ${outside}, outside --reward-range ${low}..${high}.`);
   }
 }
 

@@ -8,9 +8,10 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { type Candidate, files, type Line } from './candidates.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
-import { type CommandInput, type CommandName, commands, groups, workbench } from './table/commands.ts';
+import { type CommandInput, commands, groups, workbench } from './table/commands.ts';
 import { serviceFlags } from './table/flags.ts';
-import { type CommandSpec, type FlagSpec, longFlag } from './table/spec.ts';
+import { type FlagSpec, longFlag } from './table/spec.ts';
+import { argumentsIn, choicesOf, lineOf } from './words.ts';
 
 const scripts = {
   // bash splits words at : = and @, and replaces only what follows the last of them; an @ is replaced too.
@@ -77,7 +78,7 @@ export async function run({ args: [shell = ''] }: CommandInput<'completion'>, io
   return exitCodes.done;
 }
 
-/** The flags that may be added to those of the line. */
+/** The flags that can still be added to the line. */
 function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, given: ReadonlySet<string>): Candidate[] {
   const others = (spec.exclusive ?? []).filter(group => group.some(key => given.has(key))).flat();
   const isFree = ([key, { hidden, many, needs }]: [string, FlagSpec]): boolean =>
@@ -88,100 +89,39 @@ function flagCandidates({ spec, args }: Pick<Line, 'spec' | 'args'>, given: Read
     .map(([key, { description }]) => [longFlag(key), description]);
 }
 
-/** Of the flags that narrow only some lists, those that this list takes. */
+/** Whether this list takes the flag: some flags apply only to some lists. */
 function isOfList(key: string, name: string | undefined): boolean {
   const resource = name === undefined ? undefined : resourceNamed(name);
   if (!resource || !scopeNames.some(scope => scope === key)) return true;
   return resource.scopes?.some(scope => scope === key) || (key === 'status' && resource.statuses !== undefined);
 }
 
-/** A command line as far as it is typed. */
-interface Typed {
-  /** Name of the command, or the first word of one; empty without it. */
-  readonly name: string;
-  readonly spec: CommandSpec | undefined;
-  readonly args: readonly string[];
-  /** The flags with their last values, by key. */
-  readonly flags: ReadonlyMap<string, string>;
-  /** The flag whose value is typed now. */
-  readonly open: FlagSpec | undefined;
-}
-
-/** Reads the words before the one that is completed. */
-function typed(words: readonly string[]): Typed {
-  const rest: string[] = [];
-  const flags = new Map<string, string>();
-  let open: { readonly key: string; readonly flag: FlagSpec } | undefined;
-  for (const word of words) {
-    if (open) {
-      flags.set(open.key, word);
-      open = undefined;
-    } else if (word.startsWith('-')) {
-      const found = flagIn(specOf(rest) ?? workbench, word);
-      if (!found) continue;
-      flags.set(found.key, '');
-      open = found.flag.value === undefined ? undefined : found;
-    } else rest.push(word);
-  }
-  const length = Object.hasOwn(groups, rest[0] ?? '') ? 2 : 1;
-  return { name: rest[0] ?? '', spec: specOf(rest), args: rest.slice(length), flags, open: open?.flag };
-}
-
-function nameOf([first = '', second = '']: readonly string[]): string {
-  return Object.hasOwn(groups, first) ? `${first} ${second}` : first;
-}
-
-function specOf(words: readonly string[]): CommandSpec | undefined {
-  const name = nameOf(words);
-  return Object.hasOwn(commands, name) ? commands[name as CommandName] : undefined;
-}
-
-function flagIn({ flags }: CommandSpec, word: string): { key: string; flag: FlagSpec } | undefined {
-  const found = Object.entries(flags).find(([key, { short }]) => word === longFlag(key) || word === `-${short}`);
-  return found && { key: found[0], flag: found[1] };
-}
-
-const shown = Object.entries<CommandSpec>(commands).filter(([, { hidden }]) => !hidden);
-
-/** The first words of commands. */
-function firstWords(): Candidate[] {
-  const single = shown.filter(([each]) => !each.includes(' ')).map(([each, { summary }]) => [each, summary] as const);
-  return [...single, ...Object.entries(groups)];
-}
-
-function secondWords(first: string): Candidate[] {
-  const second = shown.filter(([each]) => each.startsWith(`${first} `));
-  return second.map(([each, { summary }]) => [each.slice(first.length + 1), summary]);
-}
-
 /** `benchtop help` takes the words of a command. */
-function helpTopics(words: readonly string[]): Candidate[] {
-  const [first] = words;
-  if (first === undefined) return firstWords();
-  return words.length === 1 && Object.hasOwn(groups, first) ? secondWords(first) : [];
+function helpTopics([first, ...others]: readonly string[]): Candidate[] {
+  if (first === undefined) return choicesOf();
+  return others.length === 0 && Object.hasOwn(groups, first) ? choicesOf(first) : [];
 }
 
-async function candidates(before: readonly string[], partial: string, io: CommandIo): Promise<Candidate[]> {
-  if (before[0] === 'help') return helpTopics(before.slice(1));
-  const { name, spec, args, flags, open } = typed(before);
+async function candidates(words: readonly string[], partial: string, io: CommandIo): Promise<Candidate[]> {
+  if (words[0] === 'help') return helpTopics(words.slice(1));
+  const { before, name, spec, after } = lineOf(words);
+  const tokens = [...before, ...after];
+  const flags = new Map(tokens.flatMap(token => (token.kind === 'flag' ? [[token.key, token.value] as const] : [])));
+  const last = tokens.at(-1);
+  const open = last?.kind === 'flag' && last.value === undefined ? last.spec : undefined;
+  const args = argumentsIn(after);
   const service = Object.fromEntries(
-    [...flags].filter(([key, value]) => value !== '' && Object.hasOwn(serviceFlags, key)),
+    [...flags].flatMap(([key, value]) => (value && Object.hasOwn(serviceFlags, key) ? [[key, value]] : [])),
   );
-  const line = {
-    name: nameOf(before.filter(word => !word.startsWith('-'))),
-    spec: spec ?? workbench,
-    args,
-    service,
-    partial,
-  };
+  const line = { name: name ?? '', spec: spec ?? workbench, args, service, partial };
   const { valueCandidates } = await import('./candidates.ts');
-  if (open) return valueCandidates(/PATH|FILE|FOLDER/.test(open.value ?? '') ? { of: 'file' } : open, line, io);
+  if (open?.value !== undefined)
+    return valueCandidates(/PATH|FILE|FOLDER/.test(open.value) ? { of: 'file' } : open, line, io);
   if (partial.startsWith('-')) return flagCandidates(line, new Set(flags.keys()));
-  if (name === '') return [...firstWords(), ['help', 'show help']];
-  if (!spec) return secondWords(name);
+  if (name === undefined) return [...choicesOf(), ['help', 'show help']];
+  if (!spec) return Object.hasOwn(groups, name) ? choicesOf(name) : [];
   const { args: specs = [] } = spec;
-  const last = specs.at(-1);
-  const argument = specs[args.length] ?? (last?.many ? last : undefined);
+  const argument = specs[args.length] ?? specs.findLast(({ many }) => many);
   return argument ? valueCandidates(argument, line, io) : [];
 }
 

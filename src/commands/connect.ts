@@ -1,9 +1,10 @@
 /** Connects to the service of a configuration; starts the local service if no other is configured. */
 import { join } from 'node:path';
+import { unlessAborted } from '../base/abort.ts';
+import { thisProgram } from '../base/this-program.ts';
 import type { Config } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
 import type { LocalService } from '../config/profile.ts';
-import { RememberedStore } from '../queries/remembered/store.ts';
 import { RequestError } from '../service/errors.ts';
 import { type GateMonitor, Gates } from '../service/gate.ts';
 import type { GenerationMemory } from '../service/generation.ts';
@@ -15,8 +16,7 @@ import {
   SupervisedConnection,
   type SupervisedService,
 } from '../service/supervisor.ts';
-import { unlessAborted } from '../text/abort.ts';
-import { thisProgram } from '../text/this-program.ts';
+import { RememberedStore } from '../store/store.ts';
 import { version } from './version.ts';
 
 /** One gate per host for everything this process sends. */
@@ -43,13 +43,13 @@ export interface ServiceConnection {
 function localService({ paths }: Config, upstream: LocalService['upstream']): SupervisedService {
   let key: string | undefined;
   const upstreamKey = async (signal: AbortSignal | undefined): Promise<string | undefined> => {
-    // A pipe can be read only once, so what it gave is reused.
+    // A pipe can be read only once, so its key is reused.
     key = await upstream?.key?.get(signal).catch((error: unknown) => key ?? Promise.reject(error));
     return key;
   };
   const client = () => import('../local/daemon/client.ts');
   return {
-    ensure: async (moment, signal) => {
+    ensure: async (reason, signal) => {
       // Loading blocks the thread: draw the first frame before.
       await new Promise(setImmediate);
       const { ensureLocalService } = await client();
@@ -58,11 +58,11 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
         entry: thisProgram(),
         version,
         upstream: upstream && { url: upstream.url.value, key: await upstreamKey(signal) },
-        moment,
+        reason,
         signal,
       }).catch((error: unknown) => {
-        // A screen retries; for a command, the folder is a wrong setting.
-        if (moment !== 'command' || !(error instanceof Error) || error.name !== 'DataFolderError') throw error;
+        // A screen retries; for a command, a wrong folder is a usage error.
+        if (reason !== 'command' || !(error instanceof Error) || error.name !== 'DataFolderError') throw error;
         throw new RequestError(`${error.message} Nothing was sent.`, { code: 'data_folder' });
       });
       return { baseUrl, apiKey, id: instanceId, note };
@@ -114,7 +114,7 @@ function optionsOf({ profile }: Config, supervisor: Supervisor | undefined, now:
 }
 
 export interface ConnectOptions {
-  /** Stores what is learned about the service; nothing is stored without it. */
+  /** Remembers what the service reveals about itself; optional. */
   readonly remembered?: (() => RememberedStore) | undefined;
   /** Receives every request and answer. */
   readonly debug?: Pick<ServiceOptions, 'logger' | 'tracer'> | undefined;
@@ -125,16 +125,16 @@ export interface ConnectOptions {
 /**
  * Connects to the configured service. Sends nothing yet.
  *
- * @param moment `start` for a screen, which keeps the service awake; `command` for a few requests
+ * @param reason `start` for a screen, which keeps the service awake; `command` for a few requests
  */
 export function connectTo(
   config: Config,
-  moment: 'start' | 'command',
+  reason: 'start' | 'command',
   { remembered, debug, now = () => config }: ConnectOptions = {},
 ): ServiceConnection {
   const { service: wanted } = config.profile;
   const supervised =
-    wanted.kind === 'local' ? new SupervisedConnection(localService(config, wanted.upstream), { moment }) : undefined;
+    wanted.kind === 'local' ? new SupervisedConnection(localService(config, wanted.upstream), { reason }) : undefined;
   let created: Promise<Service> | undefined;
   let service: Service | undefined;
   let closed = false;
@@ -153,7 +153,7 @@ export function connectTo(
   const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);
   return {
     service: () => {
-      if (closed) return Promise.reject(new Error('This service is not shown any more. Nothing was sent.'));
+      if (closed) return Promise.reject(new Error('The screen has switched to another service. Nothing was sent.'));
       created ??= create();
       return created;
     },
@@ -195,7 +195,7 @@ const hostOf = (url: string | undefined): string | undefined => (url === undefin
 
 /** Where the address and the key come from, as sentences. */
 export function originsOf({ service, name }: Config['profile']): string[] {
-  if (service.kind === 'local') return [`This is ${name}: the local service, on this machine.`];
+  if (service.kind === 'local') return [`${name} is the local service on this machine.`];
   const { baseUrl, apiKey } = service;
   const key = apiKey ? `The key comes from ${describeOrigin(apiKey.origin)}.` : 'No key is set for this address.';
   return [`The address ${baseUrl.value} comes from ${describeOrigin(baseUrl.origin)}.`, key];

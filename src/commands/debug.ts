@@ -1,7 +1,7 @@
-/** What standard error shows of requests: each retry, and with `--debug` every request and answer. */
+/** The requests on standard error: each retry, and with `--debug` every request and answer. */
 import { readSwitch } from '../config/layers.ts';
 import type { LogLine, ServiceOptions } from '../service/options.ts';
-import { maximumRetries } from '../service/retry.ts';
+import { maxRetries } from '../service/retry.ts';
 import type { TraceEvent } from '../service/trace.ts';
 import { counted } from '../text/numbers.ts';
 import type { CommandIo } from './io.ts';
@@ -47,11 +47,11 @@ function noteRetry({ operation, retry, retryInMs = 0, error, status, ms }: LogLi
       : status === undefined || error === 'network'
         ? 'The connection failed.'
         : status === 429
-          ? 'The service limits the rate of requests.'
+          ? 'The service is rate limiting requests.'
           : `The service answered with status ${status}.`;
   const when = retryInMs < 1_000 ? '' : ` in ${seconds(retryInMs)}`;
-  const fields = { operation, error, status, retry, retries: maximumRetries, retry_in_ms: retryInMs };
-  note(`${what} Retry ${retry} of ${maximumRetries}${when}.`, fields);
+  const fields = { operation, error, status, retry, retries: maxRetries, retry_in_ms: retryInMs };
+  note(`${what} Retry ${retry} of ${maxRetries}${when}.`, fields);
 }
 
 const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
@@ -63,7 +63,7 @@ function summary({ method, path, operation, status, error, ms, attempt, requestI
     `${Math.round(ms)} ms`,
     attempt > 1 ? `attempt ${attempt}` : '',
     requestId ?? '',
-    retryInMs === undefined ? '' : `again in ${Math.round(retryInMs)} ms`,
+    retryInMs === undefined ? '' : `retry in ${Math.round(retryInMs)} ms`,
   ];
   return `${method} ${path} (${operation}): ${answer}, ${more.filter(Boolean).join(', ')}`;
 }

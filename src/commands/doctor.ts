@@ -4,21 +4,21 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { errorMessage } from '../base/errors.ts';
+import { own } from '../base/own-property.ts';
+import { folderSharing, SharedError } from '../base/ownership.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import type { Profile } from '../config/profile.ts';
 import { proxyFor } from '../config/proxy.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { certificateProblems, systemCertificates } from '../net/agents.ts';
-import type { RememberedStore } from '../queries/remembered/store.ts';
 import { readRunOptions } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
-import { errorMessage } from '../text/errors.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { bytes, counted } from '../text/numbers.ts';
-import { own } from '../text/own.ts';
-import { folderSharing, SharedError } from '../text/ownership.ts';
 import { sanitise } from '../text/sanitise.ts';
-import { shellWord } from '../text/shell-words.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
 import { wrap } from '../text/wrap.ts';
 import { smallest } from '../ui/app/layout.ts';
@@ -93,7 +93,7 @@ export function* networkFindings({ service }: Profile, environment: NodeJS.Proce
 /** The JSON Schema shipped with the package; missing when running from source. */
 const schemaPath = fileURLToPath(new URL('../config.schema.json', import.meta.url));
 
-/** A folder that benchtop uses, and what does not work without it. */
+/** A folder that benchtop uses, and what fails without it. */
 interface FolderUse {
   readonly path: string;
   /** The severity if the folder cannot be used. */
@@ -144,7 +144,7 @@ function isReadableByOthers(path: string): boolean {
 
 function memoryFinding({ problem }: RememberedStore): Finding {
   return problem === undefined
-    ? { about: 'memory', state: 'ok', words: 'what was seen is kept between starts' }
+    ? { about: 'memory', state: 'ok', words: 'resources seen are remembered between starts' }
     : { about: 'memory', state: 'warn', words: problem };
 }
 
@@ -169,7 +169,7 @@ const optional: Partial<Record<Operation, Read>> = {
   getDeploymentSummary: (service, signal) => service.call('getDeploymentSummary', {}, { signal }),
 };
 
-/** Jobs of the local service that need the user. */
+/** Jobs of the local service that need attention. */
 async function* jobFindings(dataFolder: string): AsyncGenerator<Finding> {
   const { findService } = await import('../local/daemon/client.ts');
   const running = await findService(dataFolder);

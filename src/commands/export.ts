@@ -1,9 +1,10 @@
 /** `benchtop export`: writes trajectories with their steps as JSON Lines, which `upload` accepts. */
+
+import { NewFileError, writeNewFile } from '../base/new-file.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
 import { isFoundByLabel, type Resource } from '../resources/define.ts';
 import { ServiceError } from '../service/errors.ts';
-import { NewFileError, writeNewFile } from '../text/new-file.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';

@@ -2,11 +2,11 @@
  * How a failed command reports itself: one message without stack or secrets, and an exit code for the kind of error.
  */
 
+import { asError } from '../base/errors.ts';
 import { ConfigError } from '../config/origin.ts';
 import { redactor } from '../config/redaction.ts';
 import { isCertificateError } from '../net/failure.ts';
 import { describeError, type ErrorKind, ServiceError } from '../service/errors.ts';
-import { asError } from '../text/errors.ts';
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 
@@ -53,7 +53,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof ConfigError ? exitCodes.usage : exitCodes.failed;
 }
 
-/** The exit code once something was changed: not that of a wrong request, which says that nothing was. */
+/** The exit code after a change: never that of a wrong request, which means that nothing was changed. */
 export function exitCodeAfterChange(error: unknown): ExitCode {
   const code = exitCodeOf(error);
   return code === exitCodes.usage ? exitCodes.failed : code;
@@ -92,7 +92,7 @@ function inSnakeCase(record: object): Record<string, unknown> {
   );
 }
 
-/** An error as data: its kind, its message, the exit code, and what is known of the request. */
+/** An error as data: its kind, its message, the exit code, and the facts of the request. */
 function errorRecord(error: unknown, exit_code: ExitCode): Record<string, unknown> {
   if (error instanceof ServiceError) return { ...inSnakeCase(error.toJSON()), exit_code };
   const { message, name } = asError(error);

@@ -1,18 +1,19 @@
 /** Finds rows of resources by id or name. */
 
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
-import { maxPagesWithoutNewRows, pageSize } from '../queries/lists/list.ts';
-import { readListed, rememberRows } from '../queries/remembered/listing.ts';
+import { maxPagesWithoutNewRows, pageSize } from '../queries/lists/list-source.ts';
+import { readListed, rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
 import { readPages } from '../service/pagination.ts';
+import { keptOfKind } from '../store/seen.ts';
 import { clean } from '../text/sanitise.ts';
+import { distinguishRows } from './distinguish.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { didYouMean } from './suggest.ts';
-import { toldApart } from './told-apart.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface ResourcePage {
@@ -42,14 +43,15 @@ export async function* pagesOf(
       const id = source.id(row);
       return !seen.has(id) && seen.add(id);
     });
-    rememberRows(memory, source, rows);
+    // More rows would not be kept, and the list may be endless.
+    if (seen.size <= keptOfKind) rememberRows(memory, source, rows);
     dropped += page.dropped;
     repeated += page.items.length - rows.length;
     fruitless = rows.length > 0 ? 0 : fruitless + 1;
     const notes = [
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
-      fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages brought no new row: there may be more`,
+      fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
       page.has_more && !page.next_cursor ? 'There are more rows, but the service gave no cursor for them' : '',
       page.note ?? '',
     ];
@@ -58,7 +60,7 @@ export async function* pagesOf(
   }
 }
 
-/** @throws CommandError that lists the resources there are */
+/** @throws CommandError listing all resources */
 export function resourceOrThrow(name: string): Resource {
   const found = resourceNamed(name.toLowerCase());
   if (found) return found;
@@ -77,7 +79,7 @@ const oneOf = (words: readonly string[]): string =>
 /** The rows with this id or name. @throws ServiceError */
 export async function rowsNamed(resource: Resource, word: string, context: CommandContext): Promise<object[]> {
   const source = resource.list({});
-  // Users take for the name what the first column shows, a title, or the name in the manifest.
+  // Users may know the row by its first column, its title, or its name in the manifest.
   const titles = resource.columns.filter(({ id }, index) => index === 0 || id === 'title');
   const ownName = (row: object): unknown => ('name' in row ? row.name : undefined);
   const isCalled = (row: object): boolean =>
@@ -162,7 +164,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   if (others.length > 0) {
     const ids = among.flatMap(resource => {
       const ofIt = found.filter(each => each.resource === resource).map(({ row }) => row);
-      return toldApart(resource, ofIt).map(words => (among.length > 1 ? `${wordFor(resource)} ${words}` : words));
+      return distinguishRows(resource, ofIt).map(words => (among.length > 1 ? `${wordFor(resource)} ${words}` : words));
     });
     const what = oneOf(among.map(wordsFor));
     throw new CommandError(clean`${found.length} ${what} are named ${word}. Give the id of one: ${ids.join(', ')}.`);
@@ -198,7 +200,7 @@ export function isCheckpointId(word: string): boolean {
 
 /** The error that no listed checkpoint matches the word. */
 export function noCheckpoint(word: string): CommandError {
-  return new CommandError(clean`No training run that is listed has a checkpoint ${word}.`, exitCodes.notFound);
+  return new CommandError(clean`No listed training run has a checkpoint ${word}.`, exitCodes.notFound);
 }
 
 export interface CheckpointSearch {
@@ -255,7 +257,7 @@ export async function findCheckpoint(word: string, context: CommandContext): Pro
   const at = word.lastIndexOf('@');
   if (isCheckpointId(word)) return { id: word };
   const [name, which] = at < 0 ? [word, 'latest'] : [word.slice(0, at), word.slice(at + 1)];
-  if (which === '') throw new CommandError(clean`${word} names no step: add one after @, or latest.`);
+  if (which === '') throw new CommandError(clean`${word} has no step: add one after @, or latest.`);
   const found = await findAmong([resourceOrThrow('training')], name, context).catch(async (error: unknown) => {
     // A service may use checkpoint ids of another form.
     const isNone =

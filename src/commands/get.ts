@@ -1,4 +1,6 @@
 /** `benchtop get`: prints everything about one resource. */
+
+import { isRecord, own } from '../base/own-property.ts';
 import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
@@ -6,9 +8,8 @@ import { factText } from '../present/fact-text.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import { type LookedAt, lookAt } from '../resources/look.ts';
-import type { Watching } from '../resources/watching.ts';
+import type { Watching } from '../resources/watch-reads.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { isRecord, own } from '../text/own.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import {
   type Found,
@@ -35,7 +36,7 @@ interface Known {
   readonly record: object;
 }
 
-/** Reads what the record itself does not say. */
+/** Reads what the record leaves out. */
 async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
   const { service, memory, signal, config } = context;
   const reading = { service, memory, signal, compare: config.preferences.compare };
@@ -46,6 +47,7 @@ async function knownOf(resource: Resource, row: object, context: CommandContext,
   if (kind === undefined || !watch?.details) return { facts: whole.facts, record };
   const id = list({}).id(row);
   const seen = await lookAt({ kind, id, label: id }, reading);
+  for (const words of seen.unreadable) io.note(words);
   return {
     facts: [...whole.facts, ...progressFacts(seen, watch, whole.hasMean ?? false)],
     record: { ...record, ...progressFields(seen, watch, record) },

@@ -1,21 +1,100 @@
 /** Help text, from the table of commands and the resources. */
-import { type Parsed, parse } from './parse.ts';
+import { own } from '../base/own-property.ts';
+import { defaultColumns } from '../text/terminal.ts';
 import { prebuiltName } from './prebuilt.ts';
-import { type CommandName, commands, groups } from './table/commands.ts';
+import { commands, groups } from './table/commands.ts';
+import { argumentTerm, type CommandSpec, flagTerm, flagWords } from './table/spec.ts';
+import { about, helpFooter } from './table/words.ts';
 import { version } from './version.ts';
+import { choicesOf, helpFlag, rootFlags } from './words.ts';
 
 export const versionText = `benchtop ${version}\n`;
 
-/** Help on a command or on the program, with the names of the resources if the command takes one. */
-export async function helpText({ name, text }: Parsed & { kind: 'help' }): Promise<string> {
-  return `${text}${await resourceNames(name)}`;
+type Term = readonly [term: string, meaning: string];
+
+interface Section {
+  readonly title: string;
+  readonly terms: readonly Term[];
 }
 
-async function resourceNames(name: CommandName | undefined): Promise<string> {
-  const named = name === undefined ? [] : ((await namedResources()).get(name) ?? []);
-  if (named.length === 0) return '';
-  const lines = named.map(([plural, ...others]) => `  ${plural.padEnd(16)}${others.join(', ')}\n`);
-  return `\nWHAT is one of:\n${lines.join('')}`;
+/** Lines of at most `width`; a longer word is not split, so that it can be copied. */
+const wrap = (text: string, width: number): string[] =>
+  text.match(new RegExp(`\\S.{0,${width - 1}}(?!\\S)|\\S+`, 'g')) ?? [];
+
+/** The content of help: paragraphs to wrap, sections of terms, and unchanged lines. */
+interface Help {
+  readonly usage: string;
+  readonly paragraphs: readonly string[];
+  readonly sections: readonly Section[];
+  readonly footer?: string | undefined;
+}
+
+function flagTerms(flags: CommandSpec['flags'], isOfService: boolean): Term[] {
+  return Object.entries(flags)
+    .filter(([, { hidden, group }]) => !hidden && (group === 'service') === isOfService)
+    .map(([key, flag]) => [flagTerm(key, flag), flagWords(flag)]);
+}
+
+const rootHelp = (): Help => ({
+  usage: '[COMMAND] [options]',
+  paragraphs: [about],
+  sections: [
+    { title: 'Commands', terms: choicesOf() },
+    { title: 'Which service', terms: flagTerms(rootFlags, true) },
+    { title: 'Options', terms: flagTerms(rootFlags, false) },
+  ],
+  footer: helpFooter,
+});
+
+const groupHelp = (group: string): Help => ({
+  usage: `${group} COMMAND [options]`,
+  paragraphs: [],
+  sections: [
+    { title: 'Commands', terms: choicesOf(group) },
+    { title: 'Options', terms: flagTerms(helpFlag, false) },
+  ],
+});
+
+function commandHelp(name: string, { summary, about: more, args = [], flags, examples = [] }: CommandSpec): Help {
+  const first = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  return {
+    usage: [name, ...args.map(argumentTerm), '[options]'].join(' '),
+    paragraphs: [first, ...(more?.split('\n\n') ?? [])],
+    // Flags that select the service are the same for all commands.
+    sections: [{ title: 'Options', terms: flagTerms({ ...flags, ...helpFlag }, false) }],
+    footer: examples.length === 0 ? undefined : ['Examples:', ...examples.map(line => `  ${line}`)].join('\n'),
+  };
+}
+
+/**
+ * Help on a command, on a group or, without a name, on the program. If the command takes a resource, it lists their names.
+ *
+ * @param columns width of the terminal; at most {@link defaultColumns} are used
+ */
+export async function helpText(name: string | undefined, columns = defaultColumns): Promise<string> {
+  const spec = own<CommandSpec>(commands, name ?? '');
+  const help = name === undefined ? rootHelp() : spec ? commandHelp(name, spec) : groupHelp(name);
+  const width = Math.min(columns, defaultColumns);
+  const termWidth = Math.max(...help.sections.flatMap(({ terms }) => terms.map(([term]) => term.length)));
+  const indent = ' '.repeat(termWidth + 4);
+  const described = ([term, meaning]: Term): string =>
+    `  ${term.padEnd(termWidth)}  ${wrap(meaning, Math.max(20, width - indent.length)).join(`\n${indent}`)}`;
+  const blocks = [
+    `Usage: benchtop ${help.usage}`,
+    ...help.paragraphs.map(text => wrap(text.replaceAll('\n', ' '), width).join('\n')),
+    ...help.sections.map(({ title, terms }) => [`${title}:`, ...terms.map(described)].join('\n')),
+    ...(help.footer === undefined ? [] : [help.footer]),
+    ...(await resourceNames(name)),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+async function resourceNames(name: string | undefined): Promise<string[]> {
+  if (name !== 'list' && name !== 'get') return [];
+  const lines = ((await namedResources()).get(name) ?? []).map(
+    ([plural, ...others]) => `  ${plural.padEnd(16)}${others.join(', ')}`,
+  );
+  return [['WHAT is one of:', ...lines].join('\n')];
 }
 
 /** For commands whose WHAT is a resource, all its names: plural, singular and short. */
@@ -34,11 +113,9 @@ export async function namedResources(): Promise<NamedResources> {
 
 /** Everything the build writes for `printPrebuilt`: each help text, and the version. */
 export async function prebuiltTexts(): Promise<Record<string, string>> {
-  const named = ['', ...Object.keys(groups), ...Object.keys(commands)].map(async name => {
-    const words = [...name.split(' ').filter(Boolean), '--help'];
-    const parsed = parse(words);
-    if (parsed.kind !== 'help') throw new Error(`There is no help on ${name}.`);
-    return [prebuiltName(words), await helpText(parsed)] as const;
+  const named = [undefined, ...Object.keys(groups), ...Object.keys(commands)].map(async name => {
+    const words = [...(name?.split(' ') ?? []), '--help'];
+    return [prebuiltName(words), await helpText(name)] as const;
   });
   return Object.fromEntries([...(await Promise.all(named)), [prebuiltName(['--version']), versionText]]);
 }

@@ -3,8 +3,8 @@
  * else goes to standard error.
  */
 import type { Readable } from 'node:stream';
+import { errorCode } from '../base/errors.ts';
 import type { PollIntervals } from '../queries/polling.ts';
-import { errorCode } from '../text/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { defaultColumns, isAsciiOnly, toAscii } from '../text/terminal.ts';
 import { CommandError, type ExitCode, exitCodes, Interruption } from './exit.ts';

@@ -1,7 +1,7 @@
-/** Filters with the installed jq. Our own implementation of a part of the language would be wrong about the rest. */
+/** Filters with the installed jq. A partial reimplementation of the language would get the rest wrong. */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { errorCode } from '../text/errors.ts';
+import { errorCode } from '../base/errors.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 

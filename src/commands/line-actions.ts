@@ -1,4 +1,4 @@
-/** What line mode can do with a row; it asks for the values it needs. */
+/** The actions of line mode on a row, which ask for the values they need. */
 
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
@@ -32,17 +32,25 @@ export interface LinePrompt {
 type Act<Row> = (row: Row, prompt: LinePrompt, context: CommandContext) => Promise<string>;
 
 /** Starts it, and says where to see it. */
-async function started<Input>({ send, kind }: Start<Input>, input: Input, context: CommandContext, past = 'Started') {
+async function started<Input>(
+  { send, kind }: Start<Input>,
+  input: Input,
+  { say }: LinePrompt,
+  context: CommandContext,
+  past = 'Started',
+) {
   const resource = resourceOrThrow(kind);
-  return clean`${past} ${idOf(resource, await start(send, input, context))}. Type ${resource.names[0]} to see it.`;
+  const result = await start(send, input, context, { note: say });
+  return clean`${past} ${idOf(resource, result)}. Type ${resource.names[0]} to see it.`;
 }
 
 /** Asks for what a run needs, and starts it. */
 const starting =
   (run: RunStart): Act<Benchmark> =>
-  async (row, { ask }, context) => {
-    const input = runInput(run, row, { model: await ask('Model') }, context);
-    return started(run, { ...input, display_name: await ask('Name of the run', input.display_name) }, context);
+  async (row, prompt, context) => {
+    const input = runInput(run, row, { model: await prompt.ask('Model') }, context);
+    const display_name = await prompt.ask('Name of the run', input.display_name);
+    return started(run, { ...input, display_name }, prompt, context);
   };
 
 /** Makes a change that a resource declares. Asks first if something would be lost for good. */
@@ -59,11 +67,12 @@ const changing = (resource: Resource, { to, change, destructive }: RowAction<obj
       ? isTyped(await ask(`${question} Type ${typeable(slugs.join(' '))} to confirm`), slugs.join(' '))
       : !destructive || (await choose(question, ['no', 'yes'])) === 'yes';
     if (!isSure) return 'Nothing was changed.';
-    await change.send(service, row, { signal });
-    return clean`${doneWords(change, name)}.`;
+    const answer = await change.send(service, row, { signal });
+    return clean`${doneWords(change, [{ name, answer }], String)}.`;
   });
 
-const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say }, context) => {
+const deploy: Act<TrainingRun> = async ({ training_run_id }, prompt, context) => {
+  const { ask, choose, say } = prompt;
   const checkpoint = await deployableCheckpoint(training_run_id, context, say);
   const model_slug = await ask('Slug', defaultSlug(checkpoint));
   const role = await choose('Role', deploymentRoles);
@@ -73,7 +82,7 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, { ask, choose, say 
     const typed = await ask('Type the slug again to put it into production');
     if (typed !== model_slug) return clean`${typed} is not ${model_slug}. Nothing was sent.`;
   }
-  return started(trainingActions.deploy.sends, input, context, 'Deploying');
+  return started(trainingActions.deploy.sends, input, prompt, context, 'Deploying');
 };
 
 /** The actions that ask for values, by command. */

@@ -6,17 +6,17 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { asError } from '../base/errors.ts';
 import { hasEnded } from '../contract/status.ts';
 import { type Column, cellText } from '../present/column.ts';
-import { type Fact, given } from '../present/fact.ts';
-import { readListed, rememberRows } from '../queries/remembered/listing.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
+import { type Fact, withValue } from '../present/fact.ts';
+import { readListed, rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resources } from '../resources/catalogue.ts';
 import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';
 import { describeError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import { asError } from '../text/errors.ts';
+import type { ResourceRef } from '../store/store.ts';
 import { asReceived, counted } from '../text/numbers.ts';
 import { clean, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { ask } from './chat.ts';
@@ -196,7 +196,7 @@ class Lines {
     const row = this.#row(number);
     if (!row || !this.#shown) return;
     const facts: readonly Fact[] = this.#shown.resource.facts(row);
-    for (const { label, value } of given(facts)) this.say(clean`${label}: ${asReceived(value)}`);
+    for (const { label, value } of withValue(facts)) this.say(clean`${label}: ${asReceived(value)}`);
   }
 
   async #follow(number: string): Promise<void> {
@@ -225,7 +225,7 @@ class Lines {
     for (;;) {
       const { remembered: memory, compare } = this.#session.workbench;
       const seen = await lookAt(followed, { service: await this.#service(), signal, memory, compare });
-      const words = wordsOf(seen);
+      const words = [wordsOf(seen), ...seen.unreadable].join('. ');
       if (words !== said) this.say(words);
       said = words;
       if (hasEnded(seen.status)) return;
@@ -235,7 +235,7 @@ class Lines {
 
   async #act(verb: string, number: string): Promise<void> {
     const service = await this.#service();
-    // Checked before anything is asked.
+    // Check before the first question.
     service.requireWrites();
     const row = this.#row(number, verb);
     if (!row) return;

@@ -1,4 +1,6 @@
 /** `benchtop list`: lists a resource, for people and for programs. */
+
+import { own } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
@@ -9,12 +11,12 @@ import { resourceNamed } from '../resources/catalogue.ts';
 import { type Resource, wordsFor } from '../resources/define.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
-import { own } from '../text/own.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, filtered, type ListFormat, lineText, rowsText } from './output.ts';
+import { ListOutput } from './list-output.ts';
+import { checkRecordFlags, filtered, isLineByLine, type ListFormat, lineText, rowsText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
@@ -59,19 +61,36 @@ export async function rowSchema(resource: Resource, { service, memory, signal }:
   return endpoint && rowsIn(endpoint.response);
 }
 
-/** @throws CommandError if a column is neither a field of the contract nor of any row */
-async function checkFields(
-  resource: Resource,
-  named: readonly Column<object>[],
-  rows: readonly object[],
-  context: CommandContext,
-): Promise<void> {
-  const isColumn = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
-  for (const column of named) {
-    const { id } = column;
-    if (isColumn(column) || rows.some(row => Object.hasOwn(row, id))) continue;
-    const schema = await rowSchema(resource, context);
-    if (!schema || !mayHaveField(schema, [id])) throw noColumn(resource, id);
+/** Checks the columns and fields that the flags name: each must be in the contract, or in some row. */
+class NamedFields {
+  readonly #resource: Resource;
+  readonly #context: CommandContext;
+  /** Those not found yet. */
+  #missing: readonly Column<object>[];
+  #schema: ReturnType<typeof rowSchema> | undefined;
+
+  constructor(resource: Resource, named: readonly (Column<object> | undefined)[], context: CommandContext) {
+    this.#resource = resource;
+    this.#context = context;
+    const isColumn = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
+    this.#missing = named.filter(column => column !== undefined).filter(column => !isColumn(column));
+  }
+
+  /** Looks for them in some rows. True once all are found. */
+  async find(rows: readonly object[]): Promise<boolean> {
+    this.#missing = this.#missing.filter(({ id }) => !rows.some(row => Object.hasOwn(row, id)));
+    if (this.#missing.length === 0) return true;
+    const isAsked = this.#schema !== undefined;
+    this.#schema ??= rowSchema(this.#resource, this.#context);
+    const schema = await this.#schema;
+    if (!isAsked && schema) this.#missing = this.#missing.filter(({ id }) => !mayHaveField(schema, [id]));
+    return this.#missing.length === 0;
+  }
+
+  /** Call this after the last row. @throws CommandError if one was not found */
+  async check(): Promise<void> {
+    if (await this.find([])) return;
+    throw noColumn(this.#resource, this.#missing[0]?.id ?? '');
   }
 }
 
@@ -127,7 +146,7 @@ async function scopeValue(of: Resource, word: string, context: CommandContext): 
 
 const statusOf = ({ columns }: Resource): Column<object> | undefined => columns.find(({ status }) => status);
 
-/** The status given with `--status`, and the other known ones. */
+/** The status from `--status`, and the other known ones. */
 class WantedStatus {
   readonly #word: string;
   readonly #value: (row: object) => unknown;
@@ -148,7 +167,7 @@ class WantedStatus {
     return isSameStatus(status, this.#word);
   };
 
-  /** @throws CommandError for a status that is neither known nor that of a row */
+  /** @throws CommandError for a status that is neither known nor in any row */
   check(): void {
     const known = [...this.#known];
     if (known.some(status => isSameStatus(status, this.#word))) return;
@@ -162,7 +181,6 @@ class WantedStatus {
   }
 }
 
-/** Checked before anything is requested. */
 function checkScopes(resource: Resource, flags: Flags): void {
   const { scopes = [], needs } = resource;
   const [name] = resource.names;
@@ -193,10 +211,22 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const scope = await scopeOf(flags, resource, context);
     const source = resource.list(scope);
     const arrange = createArrange(resource.columns, source.id);
+    const field = flags.field === undefined || flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
+    const named = new NamedFields(resource, [...columns, sort, field], context);
+    const isLines = flags.ids === true || flags.field !== undefined;
+    const text = (rows: readonly object[], isFirst: boolean): string | Promise<string> => {
+      const value = field ? (field.exported ?? field.value) : source.id;
+      if (isLines) return rows.map(row => `${lineText(value(row))}\n`).join('');
+      if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
+      const head = isFirst ? '' : rowsText([], columns, format, io);
+      return rowsText(rows, withWholeIds(columns, rows), format, io).slice(head.length);
+    };
+    const isReady = (rows: readonly object[]): Promise<boolean> => named.find(rows);
+    // Sorting needs all rows.
+    const streams = !sort && (isLines || (flags.jq === undefined && isLineByLine(format, io)));
+    const output = new ListOutput({ streams, limit, isReady, text, io });
     let notes: readonly string[] = [];
     let dropped = 0;
-    const rows: object[] = [];
-    let more = false;
     for await (const page of pagesOf(resource, scope, context)) {
       ({ notes, dropped } = page);
       const { rows: kept, notice } = arrange(status ? page.rows.filter(status.isOf) : page.rows, {
@@ -204,34 +234,19 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
         sort: undefined,
       });
       if (notice) throw new CommandError(notice);
-      for (const row of kept) rows.push(row);
-      // Sorting needs all rows.
-      more = rows.length > limit;
-      if (more && !sort) break;
+      await output.take(kept, page.rows.length);
+      if (output.taken > limit && !sort) break;
     }
-    if (rows.length === 0) status?.check();
-    const field = flags.field === undefined || flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
-    await checkFields(
-      resource,
-      [...columns, sort, field].filter(column => column !== undefined),
-      rows,
-      context,
-    );
-    const ordered = sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows;
-    const shown = ordered.slice(0, limit);
-    if (flags.ids || flags.field !== undefined) {
-      const value = field ? (field.exported ?? field.value) : source.id;
-      await io.print(shown.map(row => `${lineText(value(row))}\n`).join(''));
-    } else if (flags.jq !== undefined) await io.print(await filtered(shown, flags.jq, io));
-    else await io.print(rowsText(shown, withWholeIds(columns, shown), format, io));
+    if (output.taken === 0) status?.check();
+    await named.check();
+    const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
     for (const note of notes) io.note(note);
-    // A script must not take rows that nobody could read for none.
-    if (rows.length === 0 && dropped > 0) return exitCodes.failed;
+    // A script must not mistake unreadable rows for an empty list.
+    if (output.taken === 0 && dropped > 0) return exitCodes.failed;
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
-    if (shown.length === 0)
-      io.note(narrowed ? `No ${wordsFor(resource)} match.` : `There are no ${wordsFor(resource)}.`);
+    if (shown === 0) io.note(narrowed ? `No ${wordsFor(resource)} match.` : `There are no ${wordsFor(resource)}.`);
     const these = limit === 1 ? 'is more than this row' : `are more than these ${limit} rows`;
-    if (more) io.note(`There ${these}: use --limit N or --all.`);
+    if (output.taken > limit) io.note(`There ${these}: use --limit N or --all.`);
     return exitCodes.done;
   });
 }

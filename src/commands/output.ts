@@ -1,12 +1,12 @@
 /** Results as text: tables for people, JSON and similar formats for programs. */
 import type * as z from 'zod/mini';
-import { unreadableIn } from '../contract/common.ts';
+import { own } from '../base/own-property.ts';
 import { mayHaveField } from '../contract/fields.ts';
+import { unreadableIn } from '../contract/lists.ts';
 import { type StatusMeaning, statusMeaning } from '../contract/status.ts';
 import { type Column, cellText, columnGap, exportColumns, fitColumns, withNamesCut } from '../present/column.ts';
 import { type ExportFormat, exportRows } from '../text/export.ts';
 import { counted } from '../text/numbers.ts';
-import { own } from '../text/own.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { wantsColour } from '../text/terminal.ts';
 import { displayWidth, fitCells, padEnd, padStart } from '../text/width.ts';
@@ -68,7 +68,7 @@ export function tableText<Row>(
   return [line(({ title }) => title, true), ...body].map(text => `${text}\n`).join('');
 }
 
-/** Rows in any format. Files get the values unchanged; a terminal gets nothing it would act on. */
+/** Rows in any format. Files get the values unchanged; a terminal gets them without control characters. */
 export function rowsText<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -80,6 +80,10 @@ export function rowsText<Row>(
   return io.columns === undefined ? text : sanitise(text, { multiline: true });
 }
 
+/** Whether rows can be printed page by page: not in a table that is fitted to a terminal, nor in a JSON array. */
+export const isLineByLine = (format: ListFormat, { columns }: Pick<CommandIo, 'columns'>): boolean =>
+  format !== 'json' && (format !== 'table' || columns === undefined);
+
 /** How a record is printed. */
 export interface RecordFlags {
   readonly json?: boolean | undefined;
@@ -87,7 +91,7 @@ export interface RecordFlags {
   readonly jq?: string | undefined;
 }
 
-/** Whether a record is asked for, rather than text for people. */
+/** Whether the flags ask for a record rather than text for people. */
 export const printsRecord = ({ json, field, jq }: RecordFlags): boolean =>
   json === true || field !== undefined || jq !== undefined;
 

@@ -1,7 +1,7 @@
 /**
  * Help and version as prebuilt text. Imports nothing: parsing a command line takes longer than everything else here.
  */
-import { own } from '../text/own.ts';
+import { own } from '../base/own-property.ts';
 import { defaultColumns, isAsciiOnly } from '../text/terminal.ts';
 
 /** A default import would run all getters of the module. */

@@ -1,7 +1,7 @@
 /** Confirmation before something goes into production or leaves it. */
 import { deploymentList } from '../queries/deployments.ts';
-import { pageSize } from '../queries/lists/list.ts';
-import { readListed } from '../queries/remembered/listing.ts';
+import { pageSize } from '../queries/lists/list-source.ts';
+import { readListed } from '../queries/remembered-fallback.ts';
 import { replacedWords } from '../resources/deployments.ts';
 import type { CommandContext } from './with-service.ts';
 

@@ -1,6 +1,7 @@
-/** What keeps a benchmark from being launched, in words, and how to lift it. */
+/** The problems that block the launch of a benchmark, and how to fix them. */
+
+import { errorMessage } from '../base/errors.ts';
 import { isNotOffered } from '../service/errors.ts';
-import { errorMessage } from '../text/errors.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { CommandContext } from './with-service.ts';
 
@@ -20,7 +21,7 @@ export interface MissingSecrets {
 }
 
 /**
- * The secrets that a benchmark requires and the organization does not have. Where they cannot be read, a note says so.
+ * The secrets that a benchmark requires and the organization does not have. If they cannot be read, a note says so.
  * Never rejects: once the signal aborts there are none, and the command still finishes its own work.
  */
 export async function missingSecrets(

@@ -66,7 +66,7 @@ export async function runCommandLine(words: readonly string[], given?: CommandIo
   try {
     // Called by the scripts of `benchtop completion`.
     if (words[0] === '__complete') return await (await import('./completion.ts')).complete(words.slice(1), io);
-    return interruptedBy(io, await run(parse(words, io.columns), io));
+    return interruptedBy(io, await run(parse(words), io));
   } catch (error) {
     await io.fail(error);
     return interruptedBy(io, (await import('./failure.ts')).exitCodeOf(error));
@@ -83,7 +83,7 @@ async function run(parsed: Parsed, io: CommandIo): Promise<number> {
     case 'version':
       return printVersion({ args: [], flags: { json: parsed.json } }, io);
     case 'help':
-      await io.print(await (await import('./help.ts')).helpText(parsed));
+      await io.print(await (await import('./help.ts')).helpText(parsed.name, io.columns));
       return exitCodes.done;
     case 'workbench': {
       // The parser has checked it against the table.

@@ -9,11 +9,13 @@ import { counted, reward } from '../text/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
-  Partial<Pick<LookedAt, 'kind' | 'graded' | 'heldOut' | 'endTime'>> & {
+  Partial<Pick<LookedAt, 'kind' | 'graded' | 'heldOut' | 'endTime' | 'unreadable'>> & {
     /** Why it failed, if it did and the service says so. */
     readonly failure?: RunFailure | undefined;
     /** The interval of an evaluation's mean, if its rewards can be read. */
     readonly certainty?: RunMean;
+    /** A caveat about its mean, if one is known. */
+    readonly caution?: string | undefined;
   };
 
 /** Progress, e.g. `3 of 12`; empty if unknown. */
@@ -27,12 +29,12 @@ export function withoutReward({ status, total, graded }: Seen): number {
 }
 
 /** `mean 0.210 of 3 rewards (95% between 0.010 and 0.830 by 3 tasks)`; empty if there is none. */
-function meanWords({ kind = '', mean, graded, certainty }: Seen): string {
+function meanWords({ kind = '', mean, graded, certainty, caution }: Seen): string {
   if (mean === undefined) return '';
   // The trainer's last reward is not a mean over the run.
   const label = resourceOfKind(kind)?.watch?.recordsProgress ? 'trainer reward' : 'mean';
   const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
-  const certain = certainty === undefined ? '' : certaintyWords(certainty, mean);
+  const certain = [certainty && certaintyWords(certainty, mean), caution].filter(Boolean).join('; ');
   return `${label} ${reward(mean)}${of}${certain && ` (${certain})`}`;
 }
 
@@ -53,6 +55,7 @@ export function wordsOf(seen: Seen): string {
 }
 
 /** A change of state as JSON, the same for every way of waiting. */
-export function fieldsOfSeen({ status, done, total, mean, graded, certainty }: Seen) {
-  return { status: status ?? null, done, total, mean, graded, ...(certainty && certaintyFields(certainty)) };
+export function fieldsOfSeen({ status, done, total, mean, graded, certainty, caution }: Seen) {
+  const certain = certainty && { ...certaintyFields(certainty), caution: caution ?? null };
+  return { status: status ?? null, done, total, mean, graded, ...certain };
 }

@@ -2,13 +2,13 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { errorCode } from '../base/errors.ts';
+import { own } from '../base/own-property.ts';
+import { shellWord } from '../base/shell-words.ts';
 import { loadConfig } from '../config/load.ts';
 import { findPaths } from '../config/paths.ts';
 import type { LocalAddress } from '../local/daemon/client.ts';
-import { errorCode } from '../text/errors.ts';
-import { own } from '../text/own.ts';
-import { safeJson } from '../text/sanitise.ts';
-import { shellWord } from '../text/shell-words.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import type { CommandIo } from './io.ts';
@@ -40,7 +40,7 @@ async function upstreamOf(
   { background, upstream, upstreamKeyEnv, upstreamKeyFile }: Flags,
   environment: NodeJS.ProcessEnv,
 ) {
-  // A screen passes what it uses by flags. With another server its service would be replaced at each start.
+  // A screen passes its upstream by flags; another one from the settings would replace the service at each start.
   if (background && upstream === undefined) return undefined;
   const keyEnv = upstreamKeyEnv !== undefined && own(environment, upstreamKeyEnv) === '' ? undefined : upstreamKeyEnv;
   // Naming the profile by flag would ignore the addresses of variables.
@@ -62,7 +62,7 @@ function noteOthers(others: readonly ServedFolder[], flag: 'status' | 'stop', { 
   for (const { dataFolder, address } of others) {
     const does = flag === 'stop' ? 'stops it' : 'shows it';
     note(
-      `Another runs on ${dataFolder} at ${address.baseUrl}: benchtop serve --${flag} --data ${shellWord(dataFolder)} ${does}.`,
+      `Another service runs on ${dataFolder} at ${address.baseUrl}: benchtop serve --${flag} --data ${shellWord(dataFolder)} ${does}.`,
     );
   }
 }
@@ -75,7 +75,7 @@ export function jobNotes({ setAside, waiting }: Pick<LocalAddress, 'setAside' | 
     ...setAside.map(
       ({ id, kind }) => `The ${kind} ${id} was set aside: the service ended abnormally during it. benchtop get ${id}`,
     ),
-    ...waiting.map(({ id, kind, message }) => `The ${kind} ${id} waits to be tried again: ${message}`),
+    ...waiting.map(({ id, kind, message }) => `The ${kind} ${id} waits for a retry: ${message}`),
   ];
 }
 
@@ -93,22 +93,22 @@ async function printStatus(dataFolder: string, state: string, { json }: Flags, i
       : { others: elsewhere, ...(isHeld && { silent: true, pid }) };
     await io.print(`${safeJson({ running: running !== undefined, data: dataFolder, ...known })}\n`);
   } else if (running) {
-    await io.print(`running at ${running.baseUrl}, process ${running.pid}, on ${dataFolder}\n`);
+    await io.print(clean`running at ${running.baseUrl}, process ${running.pid}, on ${dataFolder}\n`);
     for (const note of jobNotes(running)) io.note(note);
   } else if (isHeld) {
-    await io.print(`${pid === null ? 'a process' : `process ${pid}`} has ${dataFolder} and does not answer\n`);
-    io.note(`If it is not just starting, benchtop serve --stop --data ${shellWord(dataFolder)} ends it.`);
+    await io.print(clean`${pid === null ? 'a process' : `process ${pid}`} holds ${dataFolder} but does not answer\n`);
+    io.note(`Unless it is still starting, benchtop serve --stop --data ${shellWord(dataFolder)} ends it.`);
   } else {
-    await io.print(`not running on ${dataFolder}\n`);
+    await io.print(clean`not running on ${dataFolder}\n`);
     noteOthers(others, 'status', io);
   }
   return running ? exitCodes.done : exitCodes.failed;
 }
 
-/** Ends a process that has the folder and does not answer, once the user has agreed. */
+/** Ends a process that holds the folder but does not answer, once the user has agreed. */
 async function end(dataFolder: string, pid: number, flags: Flags, io: CommandIo): Promise<ExitCode> {
   const [{ confirm }, { endHolder }] = await Promise.all([import('./act.ts'), import('../local/daemon/client.ts')]);
-  const question = `Process ${pid} has ${dataFolder} and does not answer. End it? What it stored is kept.`;
+  const question = `Process ${pid} holds ${dataFolder} but does not answer. End it? Its stored data is kept.`;
   await confirm(question, flags, io);
   await endHolder(dataFolder, pid);
   if (flags.json) await io.print(`${safeJson({ stopped: true, data: dataFolder, ended: pid })}\n`);
@@ -126,7 +126,7 @@ async function stop(dataFolder: string, state: string, flags: Flags, io: Command
     return end(dataFolder, error.pid, flags, io);
   }
   if (flags.json) await io.print(`${safeJson({ stopped: stopped !== undefined, data: dataFolder })}\n`);
-  else await io.print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : `not running on ${dataFolder}\n`);
+  else await io.print(stopped ? `stopped; ${afterStop(stopped.leases)}\n` : clean`not running on ${dataFolder}\n`);
   if (!stopped) noteOthers(await otherServedFolders(state, dataFolder), 'stop', io);
   return exitCodes.done;
 }
@@ -163,7 +163,7 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
     const forget = await recordServedFolder(paths.state, dataFolder);
     if (!flags.background) {
       await print(
-        `benchtop serves ${dataFolder} at ${service.baseUrl}\nThe API key is in ${dataFolder}/api-key. ctrl-c stops.\n`,
+        clean`benchtop serves ${dataFolder} at ${service.baseUrl}\nThe API key is in ${dataFolder}/api-key. Press ctrl-c to stop.\n`,
       );
     }
     await service.ended;

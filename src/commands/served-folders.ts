@@ -4,9 +4,9 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../base/ownership.ts';
 import { writeAtomically } from '../config/atomic-file.ts';
 import type { LocalAddress } from '../local/daemon/client.ts';
-import { makePrivateFolder } from '../text/ownership.ts';
 
 const notesFolder = (state: string): string => join(state, 'services');
 

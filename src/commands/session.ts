@@ -1,19 +1,19 @@
 /** The service that the screen shows: the configured one, or another profile the user switches to. */
 import { unwatchFile, watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { errorMessage } from '../base/errors.ts';
+import { Listeners } from '../base/listeners.ts';
+import { own } from '../base/own-property.ts';
+import { shellWords } from '../base/shell-words.ts';
 import { sameOrigin } from '../config/address.ts';
 import { type Config, type ConfigFlags, loadConfig } from '../config/load.ts';
 import { redactor } from '../config/redaction.ts';
 import type { ProfileSettings, Settings } from '../config/schema.ts';
 import { changeSettings, readSettings } from '../config/settings-file.ts';
-import { Workbench } from '../queries/workbench.ts';
 import { kinds } from '../resources/catalogue.ts';
 import { mayBeMisconfigured, ServiceError } from '../service/errors.ts';
-import { errorMessage } from '../text/errors.ts';
-import { Listeners } from '../text/listeners.ts';
-import { own } from '../text/own.ts';
-import { shellWords } from '../text/shell-words.ts';
 import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts';
+import { Workbench } from '../workbench/workbench.ts';
 import { connectTo, openRemembered, originsOf, type ServiceConnection, testService } from './connect.ts';
 
 /** The current service and its connection. */
@@ -60,7 +60,7 @@ function keySettings({ keySource, key }: NewProfile): ProfileSettings {
   }
 }
 
-/** Names the place of a key, and is unlikely to be a key itself; errors may repeat it. */
+/** Values that name where a key is, and are unlikely to be keys themselves: errors may quote them. */
 const places: Readonly<Partial<Record<KeySource, RegExp>>> = {
   environment: /^[A-Z_][A-Z0-9_]*$/,
   file: /^(~|\.{1,2})?\//,
@@ -93,7 +93,7 @@ function withProfile(settings: Settings, profile: NewProfile): Settings {
   return { ...settings, profiles: Object.fromEntries(profiles), defaultProfile: profile.name };
 }
 
-/** Whether a profile is in the settings file, and what is saved there. */
+/** Whether a profile is in the settings file, and what will be saved there. */
 function keepingOf({ name, service }: Config['profile'], named: readonly string[]): string {
   const kept = 'is saved there once the service has answered.';
   if (service.kind === 'local')
@@ -122,7 +122,7 @@ function keyFiles({ service }: Config['profile']): readonly string[] {
   return [service.apiKey, service.inferenceToken].flatMap(source => source?.files ?? []);
 }
 
-/** Whether a change of the settings, or of the files they name, may fix it. */
+/** Whether editing the settings, or the files they name, may fix it. */
 function mayBeSettings(error: unknown): boolean {
   return mayBeMisconfigured(error) || (error instanceof ServiceError && error.code === 'credential_unavailable');
 }
@@ -207,7 +207,7 @@ export class Session {
     };
   }
 
-  /** A profile chosen by name overrides the flags and variables of the start. */
+  /** A profile chosen by name overrides the flags and variables that benchtop started with. */
   #configOf(profile: string, alter?: (settings: Settings) => Settings): Config {
     const { theme, mouse, notices, readOnly } = this.#flags;
     return loadConfig({ profile, theme, mouse, notices, readOnly }, this.#environment, alter);

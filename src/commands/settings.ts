@@ -1,5 +1,8 @@
 /** `benchtop profile …` and `benchtop config …`: edit the settings file from the command line. */
 import { resolve } from 'node:path';
+import { errorMessage } from '../base/errors.ts';
+import { isRecord, own } from '../base/own-property.ts';
+import { shellWords } from '../base/shell-words.ts';
 import { addressProblem } from '../config/address.ts';
 import type { CredentialName } from '../config/credentials.ts';
 import { environmentLayer } from '../config/layers.ts';
@@ -14,9 +17,7 @@ import {
 import { changeSettings, explain, readSettings, settingsPath } from '../config/settings-file.ts';
 import { switchAssumptions } from '../contract/assumptions.ts';
 import { assumptionProblem } from '../service/assumptions.ts';
-import { errorMessage } from '../text/errors.ts';
-import { isRecord, own } from '../text/own.ts';
-import { shellWords } from '../text/shell-words.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import type { Environment } from '../text/terminal.ts';
 import { confirm } from './act.ts';
 import { testService } from './connect.ts';
@@ -78,7 +79,7 @@ function requireProfile({ profiles = {} }: Settings, name: string): void {
   throw new CommandError(`There is no profile ${name}. ${hint}`, exitCodes.notFound);
 }
 
-/** Reports a change of the settings: as a note, or as JSON on standard output. */
+/** Reports a changed setting: as a note, or as JSON on standard output. */
 async function printChange(
   words: string,
   record: object,
@@ -112,7 +113,8 @@ function commandWords(line: string): string[] {
 }
 
 /**
- * A path of the command line in the settings file, whose own paths begin at its folder; `~` is the home of the reader.
+ * Makes a path absolute for the settings file, where relative paths begin at its folder; `~` stays the home folder of
+ * whoever reads it.
  */
 const absolute = (path: string): string => (path.startsWith('~') ? path : resolve(path));
 
@@ -135,7 +137,7 @@ export async function addProfile(
   };
   const add = (settings: Settings): Settings => {
     if (own(settings.profiles, name)) {
-      throw new CommandError(`There is a profile ${name} already. benchtop profile remove ${name} removes it.`);
+      throw new CommandError(`There is already a profile ${name}. benchtop profile remove ${name} removes it.`);
     }
     const profiles = new Map(Object.entries(settings.profiles ?? {})).set(name, profile);
     return { ...settings, profiles: Object.fromEntries(profiles), ...(flags.use ? { defaultProfile: name } : {}) };
@@ -170,7 +172,7 @@ export async function removeProfile(
 
 export async function printPath({ flags }: CommandInput<'config path'>, io: CommandIo): Promise<number> {
   const path = pathIn(io);
-  await io.print(flags.json ? recordText({ path }) : `${path}\n`);
+  await io.print(flags.json ? recordText({ path }) : `${io.columns === undefined ? path : sanitiseLine(path)}\n`);
   return exitCodes.done;
 }
 
@@ -234,11 +236,11 @@ function put(target: object, names: readonly string[], value: unknown): void {
   put(next, rest, value);
 }
 
-/** Why a setting cannot have a value, as far as that setting alone can tell. */
+/** Why a setting cannot have a value, judged by that setting alone. */
 function issuesOf(names: readonly string[], value: unknown) {
   const alone = {};
   put(alone, names, value);
-  return knownSettings.safeParse(alone).error?.issues ?? [];
+  return knownSettings().safeParse(alone).error?.issues ?? [];
 }
 
 /** The allowed values of a setting; empty if it takes any. */
@@ -279,7 +281,7 @@ async function checkSetting(
     requireProfile(settings, settings.defaultProfile);
   const settled: Readonly<Record<string, unknown>> = own(settings.profiles, profile) ?? {};
   const other = area === 'profiles' && otherForms(field).find(form => own(settled, form) !== undefined);
-  if (other) throw new CommandError(`profiles.${profile} has ${other} already. Remove it from ${path} first.`);
+  if (other) throw new CommandError(`profiles.${profile} already has ${other}. Remove it from ${path} first.`);
   const value = own(settled, field);
   if (area === 'profiles' && field === 'assumptions' && isRecord(value)) {
     for (const [name, text] of Object.entries(value)) {

@@ -1,9 +1,10 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
 import type { Benchmark } from '../contract/benchmarks.ts';
-import { deploymentRoles, modelSlug } from '../contract/deployments.ts';
+import { deploymentRoles } from '../contract/deployments.ts';
 import { endpoints } from '../contract/endpoints.ts';
+import { modelSlug } from '../contract/model-slug.ts';
 import { modelList } from '../queries/models.ts';
-import { rememberRows } from '../queries/remembered/listing.ts';
+import { rememberRows } from '../queries/remembered-fallback.ts';
 import {
   type OptionsChoice,
   type OptionsOperation,
@@ -57,41 +58,45 @@ interface BeginFlags extends ActFlags {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The kind of what is started, and the operation that lists it. */
-type Begun = Pick<Start, 'kind' | 'listedBy'>;
+/** The kind of resource that a start creates, and the operation that lists it. */
+type Creation = Pick<Start, 'kind' | 'listedBy'>;
 
-/** The error for a start whose response was lost: how to find out, and how to repeat it. */
-function withWayOut(error: ServiceError, { kind, listedBy }: Begun, { service }: CommandContext): ServiceError {
+/** Tells after a lost answer how to find out whether the work has started, and how to repeat the start. */
+function withRepeatAdvice(
+  error: ServiceError,
+  { kind, listedBy }: Creation,
+  { service }: CommandContext,
+): ServiceError {
   if (error.idempotencyKey === undefined) return error;
   const isListed = listedBy !== undefined && service.capabilities.has(listedBy);
   const where = isListed ? ` benchtop list ${resourceOrThrow(kind).names[0]} shows whether it has started.` : '';
   return new ServiceError(error.kind, `${error.message}${where} ${repeatAdvice(error.idempotencyKey)}`, error);
 }
 
-/** The error of a start, with what other records of the service say about its cause. */
-async function explained(
+/** Adds the cause of a failed start, if other records of the service tell it. */
+async function withCause(
   error: unknown,
-  begun: Begun,
+  creation: Creation,
   { model }: BeginFlags,
   benchId: string | undefined,
   context: CommandContext,
 ): Promise<unknown> {
   if (!(error instanceof ServiceError)) return error;
-  if (error.outcomeUnknown) return withWayOut(error, begun, context);
+  if (error.outcomeUnknown) return withRepeatAdvice(error, creation, context);
   if (error.kind === 'validation' && model !== undefined) return ofModel(error, model, context);
   if (error.kind !== 'conflict' || benchId === undefined) return error;
   const { names, notes } = await missingSecrets(benchId, context);
   return names.length === 0 ? error : new ServiceError(error.kind, [error.message, ...notes].join(' '), error);
 }
 
-/** A start refused for an unlisted model counts as not found. */
+/** Treats a start that was refused for an unlisted model as not found. */
 async function ofModel(error: ServiceError, model: string, context: CommandContext): Promise<ServiceError> {
   if (!error.param?.includes('model') && !error.message.includes(model)) return error;
   try {
     const { items } = await modelList.readPage({ ...context, query: {} });
     const slugs = items.map(({ model_slug }) => model_slug);
     if (slugs.includes(model)) return error;
-    const hint = didYouMean(model, slugs) || 'benchtop list models names those that there are.';
+    const hint = didYouMean(model, slugs) || 'benchtop list models lists them.';
     return new ServiceError('not_found', `${error.message} ${hint}`, error);
   } catch {
     return error;
@@ -100,16 +105,17 @@ async function ofModel(error: ServiceError, model: string, context: CommandConte
 
 /** Sends, waits and prints; or shows the request only. */
 async function begin<Input extends object>(
-  begun: Pick<Start<Input>, 'send'> & Begun,
+  creation: Pick<Start<Input>, 'send'> & Creation,
   input: Input,
   flags: BeginFlags,
   context: CommandContext,
   io: CommandIo,
 ): Promise<ExitCode> {
-  const { send, kind } = begun;
+  const { send, kind } = creation;
+  const { idempotencyKey } = flags;
   if (flags.dryRun) return printRequests(send, [input], context, flags, io);
-  const result = await start(send, input, context, flags.idempotencyKey).catch(async (error: unknown) => {
-    throw await explained(error, begun, flags, benchOf(input), context);
+  const result = await start(send, input, context, { idempotencyKey, note: io.note }).catch(async (error: unknown) => {
+    throw await withCause(error, creation, flags, benchOf(input), context);
   });
   noteIgnored(result, io);
   const resource = resourceOrThrow(kind);
@@ -142,7 +148,7 @@ interface Chosen {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a start sends. A run without a chosen name gets an unused one. */
+/** The input of a start. Without a chosen name, the run gets an unused one. */
 export function runInput(
   { kind, checkpointIsModel }: RunStart,
   { bench_id, label }: Benchmark,
@@ -255,7 +261,7 @@ async function recorded({ id }: FoundCheckpoint, context: CommandContext): Promi
 }
 
 /**
- * The checkpoint to deploy. If the step is left open, the newest that the service would deploy.
+ * The checkpoint to deploy: without a step, the newest that the service would deploy.
  *
  * @param note called with the reason if that is not the newest
  * @throws CommandError if there is none, or none that can be deployed

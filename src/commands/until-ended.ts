@@ -1,26 +1,27 @@
 /** Follows one resource until it has ended, for `watch` and `--wait`: each change in words, and how it ended. */
-import { setTimeout as wait } from 'node:timers/promises';
+
+import { errorMessage } from '../base/errors.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import { type RunFailure, runFailure } from '../contract/common.ts';
 import { hasEnded, isOver, statusMeaning } from '../contract/status.ts';
-import { type PollIntervals, pollDelay } from '../queries/polling.ts';
+import { evalRunQuery } from '../queries/evaluations.ts';
+import type { PollIntervals } from '../queries/polling.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
 import { readingRewardsOnce } from '../queries/run-rewards.ts';
+import { readHeldOutSplit } from '../queries/training.ts';
 import { resourceOfKind } from '../resources/catalogue.ts';
 import { doneWith, lookAt } from '../resources/look.ts';
 import { readCertainty } from '../resources/run-mean.ts';
-import { ServiceError } from '../service/errors.ts';
+import { cautionOf } from '../resources/runs.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
-import { errorMessage } from '../text/errors.ts';
+import type { ResourceRef } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
-import { isRecord, own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
-import { age } from '../text/time.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
-import { exitCodeOf } from './failure.ts';
+import { type Following, follow, openBecause, unseenWords } from './follow.ts';
 import type { CommandIo } from './io.ts';
-import { type Seen, wordsOf } from './seen.ts';
+import type { Seen } from './seen.ts';
 import { readRewards, type Until, UntilJudge } from './until.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
@@ -41,112 +42,22 @@ async function withCertainty(seen: Seen, { kind }: ResourceRef, context: QueryCo
   return { ...seen, ...certain, done: doneWith(seen.done, certain?.graded) };
 }
 
-/** Whether an error is temporary; any other will be the same next time. */
-function mayPass(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
+/** What qualifies the mean of a run. Never rejects: everything else is known without it. */
+async function readCaution(runId: string, context: QueryContext): Promise<string | undefined> {
+  const read = async (): Promise<string | undefined> => {
+    const run = await evalRunQuery(runId).read(context);
+    return cautionOf({ ...run, held_out_split: await readHeldOutSplit(run, context) });
+  };
+  return read().catch(() => undefined);
 }
 
-interface Following {
-  readonly label: string;
-  /** The current state. */
-  readonly look: () => Promise<Seen>;
-  readonly onChange: (seen: Seen) => Promise<void>;
-  /** Called after each response while it has not ended. */
-  readonly onWait?: () => Promise<void>;
-  readonly note: (text: string) => void;
-  readonly intervals: PollIntervals;
-  readonly signal: AbortSignal;
-  /** Sleeps for this many milliseconds; rejects once the signal aborts. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** In milliseconds. */
-  readonly now?: () => number;
-  /** Whether this status is the last; by default that of work that has ended. */
-  readonly isLast?: (status: string | undefined) => boolean;
-  /** Its end does not depend on the status, which may be missing. */
-  readonly needsNoStatus?: boolean;
-}
-
-const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
-
-/** How often a lasting failure is noted, in milliseconds, so that a log shows that the program still waits. */
-const notedEveryMs = 60_000;
-
-/** After this many answers without a status there will be none. */
-const mostWithout = 3;
-
-/** Why the last answer does not say whether the work has ended; undefined if it does. */
-function openBecause(seen: Seen | undefined): string | undefined {
-  if (!seen) return undefined;
-  if (seen.status === undefined) return 'the service reports no status for it';
-  return statusMeaning(seen.status) === 'unknown' ? clean`benchtop does not know the status ${seen.status}` : undefined;
-}
-
-const unseenWords = (label: string, reason: string): string =>
-  clean`${label}: ${reason}, so its end could not be seen.`;
-
-/**
- * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried
- * without limit.
- *
- * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
- */
-export async function follow(following: Following): Promise<string> {
-  const { label, look, onChange, note, intervals, signal } = following;
-  const { onWait, sleep = defaultSleep, now = Date.now, isLast = hasEnded, needsNoStatus = false } = following;
-  let reported = '';
-  let failures = 0;
-  let failingSince = 0;
-  let notedAt = 0;
-  let without = 0;
-  let doubted: string | undefined;
-  for (;;) {
-    try {
-      const seen = await look();
-      failures = 0;
-      const words = wordsOf(seen);
-      if (words !== reported) await onChange(seen);
-      reported = words;
-      if (isLast(seen.status)) return seen.status ?? '';
-      if (isOver(seen.status, seen.endTime)) {
-        const status = seen.status === undefined ? 'no status says' : clean`its status ${seen.status} does not say`;
-        note(clean`${label} has an end time, but ${status} how it ended.`);
-        return seen.status ?? '';
-      }
-      const reason = openBecause(seen);
-      if (reason !== undefined && seen.status !== undefined && seen.status !== doubted) {
-        doubted = seen.status;
-        note(clean`${label}: ${reason}: waiting for another one.`);
-      }
-      without = seen.status === undefined ? without + 1 : 0;
-      if (without === mostWithout && !needsNoStatus && reason !== undefined) {
-        note(unseenWords(label, reason));
-        return '';
-      }
-      await onWait?.();
-    } catch (error) {
-      if (signal.aborted || !mayPass(error)) throw error;
-      failures += 1;
-      const at = now();
-      if (failures === 1) failingSince = at;
-      if (failures === 1 || at - notedAt >= notedEveryMs) {
-        notedAt = at;
-        note(
-          clean`${label}: ${failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `}${error.message} Retrying.`,
-        );
-      }
-    }
-    const situation = { activity: 'running', attention: 'focused', failures } as const;
-    await sleep(pollDelay({ ...situation, jitter: Math.random(), intervals }) ?? 0, signal);
-  }
-}
-
-/** How long reading what failed may take after the end of --timeout, in milliseconds. */
+/** Time limit for reading the reason of a failure after --timeout, in milliseconds. */
 const lateMs = 1_000;
 
 /** The longest time between two responses, in milliseconds; after that the state is unknown. */
 const ordinaryMs = 1_000;
 
-/** Resources read within one interval: with more of them, each is read less often. */
+/** Resources read within one interval; with more of them, each is read less often. */
 const readAtOnce = 10;
 
 /** The poll intervals of each resource when `count` are followed at the same time. */
@@ -173,27 +84,27 @@ export interface WaitOptions {
   readonly among?: number;
   /** Seconds after which the context's signal aborts, for messages. */
   readonly timeout?: number | undefined;
-  /** Failed and missing parts that were reported before, in the same words. */
+  /** Reports of failed and missing parts that the user has seen before. */
   readonly noted?: readonly string[];
   readonly onChange: (seen: Seen) => Promise<void>;
 }
 
 /**
- * Reports which parts of a resource failed or are missing, and why: each once, until it is no longer among them.
+ * Reports which parts of a resource failed or are missing, and why: each once, unless it recovers in between.
  *
- * @param noted reported before, in the same words
+ * @param noted reports that the user has seen before
  */
 function partReporter({ kind, id, label }: ResourceRef, note: (text: string) => void, noted: readonly string[]) {
   const parts = resourceOfKind(kind)?.watch?.failedParts;
-  let said = new Set(noted);
+  let reported = new Set(noted);
   const report = async (context: QueryContext): Promise<void> => {
     const failures = (await parts?.read(id, context)) ?? [];
-    for (const words of failures) if (!said.has(words)) note(clean`${label}: ${words}`);
-    said = new Set(failures);
+    for (const words of failures) if (!reported.has(words)) note(clean`${label}: ${words}`);
+    reported = new Set(failures);
   };
   return {
     report,
-    /** Never rejects: it has ended, and that is the result even if its parts cannot be read. */
+    /** Never rejects: the resource has ended, which is the result even if its parts cannot be read. */
     reportLast: (context: QueryContext): Promise<void> =>
       report(context).catch((error: unknown) => {
         if (!context.signal.aborted)
@@ -221,7 +132,7 @@ function lateWords({ past, until, seconds }: Late): string {
 function lostWords(past: string | undefined, gate: GateState): string {
   const what = past === undefined ? 'may still be running' : `may not be ${past} yet`;
   const limited = rateLimitWords(gate);
-  return limited ? `${what}. ${limited}.` : `${what}: the service no longer answers, so it is not known.`;
+  return limited ? `${what}. ${limited}.` : `${what}: the service no longer answers, so its state is unknown.`;
 }
 
 /** Whether work has ended, or waits for a user. */
@@ -241,105 +152,175 @@ async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise
   return { ...seen, failure: await failureOf({ ...ref, id: seen.id }, context) };
 }
 
-/**
- * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service does
- * not say how it ended, 124 on timeout.
- */
-export async function untilEnded(
-  ref: ResourceRef,
-  { config, service, memory, signal }: CommandContext,
-  io: CommandIo,
-  { timeout, onChange, change, until, noted = [], among = 1 }: WaitOptions,
-): Promise<ExitCode> {
-  const { isDone = isSuccess, isLast = isLastOf(ref) } = change ?? {};
-  const judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
-  const needsNoStatus = judge !== undefined || change?.look !== undefined;
-  let isJudgedOver = false;
-  io.stopOnSignals?.();
-  io.exitUnread?.(exitCodes.endUnseen);
-  const { note } = io;
+/** One wait for an end. */
+class EndWait {
+  readonly #ref: ResourceRef;
+  readonly #context: CommandContext;
+  readonly #io: CommandIo;
+  readonly #options: WaitOptions;
+  readonly #parts: ReturnType<typeof partReporter>;
+  readonly #judge: UntilJudge | undefined;
+  readonly #isLast: NonNullable<Following['isLast']>;
+  /** Its end does not depend on the status, which may be missing. */
+  readonly #needsNoStatus: boolean;
+  /** Unreadable parts, each noted once. */
+  readonly #unreadable = new Set<string>();
+  /** Whether the rewards show that it has ended. */
+  #isJudgedOver = false;
   /**
    * The start of the current wait for a response, in milliseconds: 0 before the first response and after a failure,
    * undefined after a response.
    */
-  let silentSince: number | undefined = 0;
-  let last: Seen | undefined;
-  const noteUntil = (): void => {
-    if (ref.kind === 'run' && !change) note(untilAdvice, { id: ref.id });
-  };
-  const parts = partReporter(ref, note, noted);
-  const readContext = { service: service.background, memory, signal, compare: config.preferences.compare };
-  try {
-    let isNoted = false;
-    const look = async (): Promise<Seen> => {
-      silentSince ??= Date.now();
-      const once = readingRewardsOnce(service.background);
-      const looking = change?.look
-        ? change.look(service.background, signal)
-        : lookWithFailure(ref, { ...readContext, service: once });
-      const found = await looking.catch((error: unknown) => {
-        if (!signal.aborted) silentSince = 0;
-        throw error;
-      });
-      // Rewards that were read before an end may not be all.
-      const reading = found.status === undefined ? once : service.background;
-      const rewards = judge && (await readRewards(reading, ref.id, signal));
-      const { graded, mean } = rewards ?? {};
-      const seen = rewards ? { ...found, graded, mean, done: doneWith(found.done, graded) } : found;
-      isJudgedOver = rewards !== undefined && judge?.isMet(rewards) === true;
-      silentSince = undefined;
-      if (seen.id !== ref.id && !isNoted) note(clean`Asked for ${ref.id}, the service answers with ${seen.id}.`);
-      isNoted ||= seen.id !== ref.id;
-      last = seen;
-      return seen;
-    };
-    const intervals = sharedBy(among, io.poll ?? config.preferences.poll);
-    const status = await follow({
-      label: ref.label,
-      look,
-      onChange: async seen =>
-        onChange(await withCertainty(seen, ref, { ...readContext, service: readingRewardsOnce(service.background) })),
-      // A failed request that is repeated in a moment is not worth a note.
-      ...(!change && {
-        onWait: () => parts.report(readContext).catch(() => undefined),
-      }),
-      note,
-      intervals,
+  #silentSince: number | undefined = 0;
+  #last: Seen | undefined;
+  #caution: Promise<string | undefined> | undefined;
+
+  constructor(ref: ResourceRef, context: CommandContext, io: CommandIo, options: WaitOptions) {
+    const { change, until, noted = [] } = options;
+    this.#ref = ref;
+    this.#context = context;
+    this.#io = io;
+    this.#options = options;
+    this.#parts = partReporter(ref, io.note, noted);
+    this.#judge = until && ref.kind === 'run' ? new UntilJudge(until) : undefined;
+    this.#isLast = change?.isLast ?? isLastOf(ref);
+    this.#needsNoStatus = this.#judge !== undefined || change?.look !== undefined;
+  }
+
+  async run(): Promise<ExitCode> {
+    const { signal } = this.#context;
+    this.#io.stopOnSignals?.();
+    this.#io.exitUnread?.(exitCodes.endUnseen);
+    try {
+      return await this.#ended(await this.#follow());
+    } catch (error) {
+      if (this.#io.signal.aborted) return this.#interrupted();
+      if (!signal.aborted) throw error;
+      return this.#late();
+    }
+  }
+
+  #follow(): Promise<string> {
+    const { config, signal } = this.#context;
+    const { change, among = 1 } = this.#options;
+    return follow({
+      label: this.#ref.label,
+      look: () => this.#look(),
+      onChange: seen => this.#report(seen),
+      // A failed request is retried in a moment, so it is not worth a note.
+      ...(!change && { onWait: () => this.#parts.report(this.#reading()).catch(() => undefined) }),
+      note: this.#io.note,
+      intervals: sharedBy(among, this.#io.poll ?? config.preferences.poll),
       signal,
-      isLast: at => isJudgedOver || isLast(at),
-      needsNoStatus,
+      isLast: status => this.#isJudgedOver || this.#isLast(status),
+      needsNoStatus: this.#needsNoStatus,
     });
+  }
+
+  #reading(service = this.#context.service.background): QueryContext {
+    const { memory, signal, config } = this.#context;
+    return { service, memory, signal, compare: config.preferences.compare };
+  }
+
+  async #look(): Promise<Seen> {
+    const { service, signal } = this.#context;
+    const { change } = this.#options;
+    this.#silentSince ??= Date.now();
+    const once = readingRewardsOnce(service.background);
+    const looking = change?.look
+      ? change.look(service.background, signal)
+      : lookWithFailure(this.#ref, this.#reading(once));
+    const found = await looking.catch((error: unknown) => {
+      if (!signal.aborted) this.#silentSince = 0;
+      throw error;
+    });
+    // Rewards that were read before the end may be incomplete.
+    const seen = await this.#judged(found, found.status === undefined ? once : service.background);
+    this.#silentSince = undefined;
+    for (const words of seen.unreadable ?? []) {
+      if (!this.#unreadable.has(words)) this.#io.note(clean`${this.#ref.label}: ${words}`);
+      this.#unreadable.add(words);
+    }
+    this.#last = seen;
+    return seen;
+  }
+
+  /** With --until, judges the end by the rewards. */
+  async #judged(found: Seen, service: Service): Promise<Seen> {
+    if (!this.#judge) return found;
+    const rewards = await readRewards(service, this.#ref.id, this.#context.signal);
+    this.#isJudgedOver = rewards !== undefined && this.#judge.isMet(rewards);
+    if (!rewards) return found;
+    const { graded, mean } = rewards;
+    return { ...found, graded, mean, done: doneWith(found.done, graded) };
+  }
+
+  async #report(seen: Seen): Promise<void> {
+    const reading = this.#reading(readingRewardsOnce(this.#context.service.background));
+    const certain = await withCertainty(seen, this.#ref, reading);
+    if (certain.certainty) this.#caution ??= readCaution(this.#ref.id, reading);
+    await this.#options.onChange({ ...certain, caution: await this.#caution });
+  }
+
+  async #ended(status: string): Promise<ExitCode> {
+    const { change, until } = this.#options;
+    const { isDone = isSuccess } = change ?? {};
+    const { service, memory, signal } = this.#context;
+    const { label, id } = this.#ref;
     if (isDone(status)) return exitCodes.done;
-    if (until && isJudgedOver && !isLast(status)) {
-      note(clean`${ref.label} counts as ended by --until ${until.words}.`, { id: ref.id, until: until.words });
+    if (until && this.#isJudgedOver && !this.#isLast(status)) {
+      this.#io.note(clean`${label} counts as ended by --until ${until.words}.`, { id, until: until.words });
       return exitCodes.done;
     }
-    if (!isLast(status)) {
-      if (!isOver(status, last?.endTime)) noteUntil();
+    if (!this.#isLast(status)) {
+      if (!isOver(status, this.#last?.endTime)) this.#adviseUntil();
       return exitCodes.endUnseen;
     }
-    await parts.reportLast({ service, memory, signal });
+    await this.#parts.reportLast({ service, memory, signal });
     return exitCodes.failed;
-  } catch (error) {
-    if (io.signal.aborted) {
-      const reason = openBecause(last);
-      const running = reason === undefined ? 'keeps running' : `may still be running: ${reason}`;
-      note(clean`${ref.label} ${change ? `is still being ${change.past}` : running}.`, { id: ref.id });
-      return exitCodes.interrupted;
-    }
-    if (!signal.aborted) throw error;
-    const isKnown = silentSince === undefined || Date.now() - silentSince < ordinaryMs;
-    const reason = isKnown ? openBecause(last) : undefined;
-    if (reason !== undefined && !needsNoStatus) {
-      note(unseenWords(ref.label, reason), { id: ref.id });
-      noteUntil();
+  }
+
+  #adviseUntil(): void {
+    const { kind, id } = this.#ref;
+    if (kind === 'run' && !this.#options.change) this.#io.note(untilAdvice, { id });
+  }
+
+  #interrupted(): ExitCode {
+    const { change } = this.#options;
+    const reason = openBecause(this.#last);
+    const running = reason === undefined ? 'keeps running' : `may still be running: ${reason}`;
+    const words = change ? `is still being ${change.past}` : running;
+    this.#io.note(clean`${this.#ref.label} ${words}.`, { id: this.#ref.id });
+    return exitCodes.interrupted;
+  }
+
+  async #late(): Promise<ExitCode> {
+    const { service, memory } = this.#context;
+    const { change, until, timeout: seconds = 0 } = this.#options;
+    const { label, id } = this.#ref;
+    const isKnown = this.#silentSince === undefined || Date.now() - this.#silentSince < ordinaryMs;
+    const reason = isKnown ? openBecause(this.#last) : undefined;
+    if (reason !== undefined && !this.#needsNoStatus) {
+      this.#io.note(unseenWords(label, reason), { id });
+      this.#adviseUntil();
       return exitCodes.endUnseen;
     }
-    const late = { past: change?.past, until: reason === undefined ? undefined : until, seconds: timeout ?? 0 };
+    const late = { past: change?.past, until: reason === undefined ? undefined : until, seconds };
     const words = isKnown ? lateWords(late) : lostWords(change?.past, service.gate.state());
-    note(clean`${ref.label} ${words}`, { id: ref.id });
-    const readUntil = AbortSignal.any([io.signal, AbortSignal.timeout(lateMs)]);
-    if (!change && isKnown) await parts.reportLast({ service, memory, signal: readUntil });
+    this.#io.note(clean`${label} ${words}`, { id });
+    const signal = AbortSignal.any([this.#io.signal, AbortSignal.timeout(lateMs)]);
+    if (!change && isKnown) await this.#parts.reportLast({ service, memory, signal });
     return exitCodes.timeout;
   }
 }
+
+/**
+ * Follows one resource until it has ended, or has changed. Returns 0 for success, 1 for failure, 6 if the service does
+ * not say how it ended, 124 on timeout.
+ */
+export const untilEnded = (
+  ref: ResourceRef,
+  context: CommandContext,
+  io: CommandIo,
+  options: WaitOptions,
+): Promise<ExitCode> => new EndWait(ref, context, io, options).run();

@@ -1,4 +1,4 @@
-/** `--until`: the end of an evaluation judged by its rewards, where the service reports no status of it. */
+/** `--until`: the end of an evaluation judged by its rewards, if the service reports no status. */
 
 import { meanOfRewards, readTrajectoryRewards } from '../queries/run-rewards.ts';
 import { isGone } from '../service/errors.ts';
@@ -25,11 +25,11 @@ const unitMs = new Map([
 export function parseUntil(words: string): Until {
   const [, rewards, quiet, unit = ''] = /^(?:rewards=(\d{1,9})|quiet=(\d{1,6})([smh]?))$/.exec(words) ?? [];
   const count = Number(rewards ?? quiet ?? 0);
-  if (count === 0) throw new CommandError(`--until takes rewards=N or quiet=60s, from 1 on, not ${words}.`);
+  if (count === 0) throw new CommandError(`--until takes rewards=N or quiet=60s, at least 1, not ${words}.`);
   return rewards === undefined ? { words, quietMs: count * (unitMs.get(unit) ?? 1_000) } : { words, rewards: count };
 }
 
-/** What the document's endpoints say about an evaluation. */
+/** What the contract's endpoints report about an evaluation. */
 export interface RewardsRead {
   /** Rewards that are numbers. */
   readonly graded: number;
@@ -56,14 +56,14 @@ export async function readRewards(service: Service, runId: string, signal: Abort
   return { graded, mean, state: `${listed.length} ${graded} ${snapshots}` };
 }
 
-/** Judges by each reading whether a run has ended. */
+/** Decides after each reading whether a run has ended. */
 export class UntilJudge {
   readonly #until: Until;
   readonly #now: () => number;
   #state: string | undefined;
   #since = 0;
 
-  /** @param now in milliseconds, on a clock that is not set */
+  /** @param now in milliseconds, on a monotonic clock */
   constructor(until: Until, now: () => number = () => performance.now()) {
     this.#until = until;
     this.#now = now;

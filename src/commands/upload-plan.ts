@@ -1,14 +1,13 @@
-/** `benchtop upload --dry-run`: what would be sent, judging only by the folder or file. Sends nothing. */
+/** `benchtop upload --dry-run`: what would be sent, judging only by the folder or file. */
 import { open } from 'node:fs/promises';
-import type { UploadPlan } from '../queries/uploads/benchmark-plan.ts';
-import { bytesOf, readItems } from '../queries/uploads/trajectory-file.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
+import type { UploadPlan } from '../uploads/benchmark-plan.ts';
+import { bytesOf, readItems } from '../uploads/trajectory-file.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord, type RecordFlags } from './output.ts';
 
-/** Prints the files that a benchmark would be made from. */
 export async function printBenchmarkPlan(plan: UploadPlan, flags: RecordFlags, io: CommandIo): Promise<ExitCode> {
   const { name, taskCount, files, notes } = plan;
   const record = {
@@ -25,7 +24,7 @@ export async function printBenchmarkPlan(plan: UploadPlan, flags: RecordFlags, i
   return exitCodes.done;
 }
 
-/** Prints how many trajectories a file holds, and which of its lines cannot be sent: exit code 2 if there are any. */
+/** Prints how many trajectories a file holds, and which of its lines are unreadable: exit code 2 if there are any. */
 export async function printTrajectoryPlan(
   path: string,
   dataset: string,

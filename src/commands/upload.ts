@@ -6,17 +6,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/mini';
-import { planUpload, type UploadPlan } from '../queries/uploads/benchmark-plan.ts';
-import { BenchmarkUpload, type UploadPhase } from '../queries/uploads/benchmark-upload.ts';
-import type { Job, JobState } from '../queries/uploads/job.ts';
-import { handledItems, type Outcome as TrajectoryOutcome } from '../queries/uploads/trajectory-outcomes.ts';
-import { countWords, TrajectoryUpload } from '../queries/uploads/trajectory-upload.ts';
+import { errorCode, errorMessage } from '../base/errors.ts';
+import { isTaken } from '../base/new-file.ts';
 import { missingSecretWords } from '../resources/benchmarks.ts';
 import { ServiceError } from '../service/errors.ts';
-import { errorCode, errorMessage } from '../text/errors.ts';
-import { isTaken } from '../text/new-file.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
+import { planUpload, type UploadPlan } from '../uploads/benchmark-plan.ts';
+import { BenchmarkUpload, type UploadPhase } from '../uploads/benchmark-upload.ts';
+import { handledItems, type Outcome as TrajectoryOutcome } from '../uploads/trajectory-outcomes.ts';
+import { countWords, TrajectoryUpload } from '../uploads/trajectory-upload.ts';
+import type { Job, JobState } from '../workbench/jobs.ts';
 import { awaited } from './awaited-changes.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
@@ -37,7 +37,7 @@ const phaseWords: Partial<Record<UploadPhase, string>> = {
   building: 'starting the builds',
 };
 
-/** Runs a job to its end; ctrl-c stops it, and the end of --timeout. */
+/** Runs a job to its end; ctrl-c and the end of --timeout stop it. */
 async function finish(
   job: Job<JobState>,
   work: Promise<void>,
@@ -66,7 +66,7 @@ async function finish(
 interface End {
   readonly phase: string;
   readonly error: Error | undefined;
-  /** Part of it is on the service. */
+  /** Whether part of it is on the service. */
   readonly hasSent: boolean;
 }
 
@@ -88,7 +88,7 @@ async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: Comm
 
 const none: MissingSecrets = { names: [], notes: [] };
 
-/** What is printed of an uploaded benchmark. */
+/** The output for an uploaded benchmark. */
 const uploadedBenchmark = z.object({
   bench_id: z.nullable(z.string()),
   name: z.string(),
@@ -101,7 +101,7 @@ const uploadedBenchmark = z.object({
   status: z.optional(z.nullable(z.string())),
 });
 
-/** What is printed of uploaded trajectories. */
+/** The output for uploaded trajectories. */
 const uploadedTrajectories = z.object({
   dataset: z.string(),
   phase: z.string(),
@@ -188,7 +188,7 @@ async function uploadBenchmark(
   if (code !== exitCodes.done && benchId !== undefined && !printsRecord(flags)) {
     io.note(clean`bench_id: ${benchId}`);
   }
-  if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark of it.`);
+  if (job.isTaken) io.note(`benchtop upload --new ${folder} makes a new benchmark from it.`);
   if (code === exitCodes.done && benchId === undefined) throw new Error('The upload has ended without an id.');
   const missing =
     benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, { service, signal }) : none;
@@ -228,7 +228,7 @@ const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message }:
 
 interface TrajectoryFlags extends RecordFlags {
   readonly failures: string | undefined;
-  /** What is sent is recorded, as the file can be read again. */
+  /** Whether progress is recorded, which takes a file that can be read again. */
   readonly kept: boolean;
   readonly startOver: boolean;
   readonly resendUnknown: boolean;
@@ -244,8 +244,7 @@ async function uploadTrajectories(
   const records = kept ? memory.trajectoryUploads : undefined;
   const job = new TrajectoryUpload(path, path, dataset, { records, resendUnknown });
   if (startOver) job.startOver();
-  if (job.hasStarted)
-    io.note('Part of this file was sent before: only what was not is sent now. --new sends all of it.');
+  if (job.hasStarted) io.note('Part of this file was sent before: sending only the rest. --new sends all of it.');
   await finish(
     job,
     job.run(async () => service),
@@ -261,7 +260,7 @@ async function uploadTrajectories(
       if (failed) io.note(clean`line ${line}: ${message ?? status}`);
     }
     if (job.outcomes.some(({ status }) => status === 'counted'))
-      io.note('The service counts the trajectories and does not say which are stored, skipped or failed.');
+      io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
   }
   if (counts.unknown > 0) io.note(unknownWords(counts.unknown, kept));
   const text = `${countWords(counts).join(', ')}\n`;
@@ -275,9 +274,9 @@ async function uploadTrajectories(
   return code === exitCodes.done && counts.failed + counts.unknown > 0 ? exitCodes.failed : code;
 }
 
-/** What can be done about trajectories whose request was not answered. */
+/** What the user can do about trajectories whose request was not answered. */
 function unknownWords(count: number, kept: boolean): string {
-  const what = `${counted(count, 'trajectory', 'trajectories')} may be stored or not: the service has not said`;
+  const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not answer`;
   const way = kept ? ' The same command with --resend-unknown sends them again, and may store them twice.' : '';
   return `${what}. They are not sent again.${way} Check the dataset first.`;
 }
@@ -325,9 +324,9 @@ async function isFolder(path: string): Promise<boolean> {
 
 /** @throws CommandError if the file cannot be created; checked before anything is sent */
 async function requireNew(path: string): Promise<void> {
-  if (await isTaken(path)) throw new CommandError(`${path} exists already. Name a new file with --failures.`);
+  if (await isTaken(path)) throw new CommandError(`${path} already exists. Name a new file with --failures.`);
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
-    throw new CommandError(`${path} cannot be made (${errorCode(error)}). Name another file with --failures.`);
+    throw new CommandError(`${path} cannot be created (${errorCode(error)}). Name another file with --failures.`);
   });
 }
 
@@ -344,7 +343,7 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (isBenchmark && resendUnknown) throw new CommandError('--resend-unknown is for a file of trajectories.');
   if (isBenchmark) {
     await stat(join(path, 'manifest.json')).catch((error: unknown) => {
-      throw new CommandError(`${path} holds no manifest.json that can be read (${errorCode(error)}).`);
+      throw new CommandError(`${path} has no readable manifest.json (${errorCode(error)}).`);
     });
   }
   if (!isBenchmark && dataset === undefined) {

@@ -1,11 +1,11 @@
 /** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
-import type { ListSource } from '../queries/lists/list.ts';
-import { readListed, rememberRows } from '../queries/remembered/listing.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
+import type { ListSource } from '../queries/lists/list-source.ts';
+import { readListed, rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource, wordsFor } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';
+import type { ResourceRef } from '../store/store.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
@@ -21,13 +21,12 @@ import { type CommandContext, withService } from './with-service.ts';
 
 /** What to watch if no resource is named. */
 interface Running {
-  /** What runs. */
   readonly refs: readonly ResourceRef[];
-  /** Resources that may be running or not: their list has no status. */
-  readonly unsaid: readonly ResourceRef[];
+  /** Resources that may or may not be running: their list has no status. */
+  readonly uncertain: readonly ResourceRef[];
 }
 
-/** Listed running work, and pins that have not ended; of one kind if it is given. */
+/** Listed running work and pins that have not ended, optionally of one kind. */
 async function runningResources(context: CommandContext, only?: Resource): Promise<Running> {
   const { memory } = context;
   const isAsked = (resource: Resource | undefined): boolean => only === undefined || resource === only;
@@ -42,7 +41,7 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
       ...(await Promise.all(pins.map(unlessOver))).flat(),
       ...refsOf(others.filter(({ status }) => isRunning(status))),
     ],
-    unsaid: refsOf(others.filter(({ status, endTime }) => status === undefined && !isOver(status, endTime))),
+    uncertain: refsOf(others.filter(({ status, endTime }) => status === undefined && !isOver(status, endTime))),
   };
 
   async function listed(source: ListSource<object>) {
@@ -55,15 +54,15 @@ async function runningResources(context: CommandContext, only?: Resource): Promi
     });
   }
 
-  /** Unreadable resources are followed too: that reports why. */
+  /** Keeps pins that cannot be read: following them reports why. */
   async function unlessOver(pin: ResourceRef): Promise<ResourceRef[]> {
     const seen = await lookAt(pin, context).catch(() => undefined);
     return hasEnded(seen?.status) ? [] : [pin];
   }
 }
 
-/** The note that the service does not say which runs are active, and how to wait for one. */
-function unsaidWords(resource: Resource, refs: readonly ResourceRef[]): string {
+/** Notes that the service does not tell which runs are active, and how to wait for one. */
+function uncertainWords(resource: Resource, refs: readonly ResourceRef[]): string {
   const [first] = refs;
   const isOne = refs.length === 1;
   const words = isOne
@@ -86,23 +85,24 @@ async function runningOf(resource: Resource, context: CommandContext): Promise<R
 }
 
 /**
- * Finds the watchable resources that the words name. The first word may restrict the kind, or be all there is.
+ * Finds the watchable resources that the words name. The first word may name their kind, or a kind may be the only
+ * word.
  *
  * @throws CommandError if a word names none, or a kind that cannot be watched
  */
 async function refsNamed(words: readonly string[], context: CommandContext): Promise<ResourceRef[]> {
   const watchable = resources.filter(({ watch }) => watch);
   const [first = '', ...rest] = words;
-  const said = watchable.find(({ names }) => names.includes(first.toLowerCase()));
-  if (said && rest.length === 0) return runningOf(said, context);
-  const among = said ? [said] : watchable;
-  const named = said ? [said] : watchable.filter(isFoundByLabel);
-  const other = said ? undefined : resourceNamed(first.toLowerCase());
+  const kindNamed = watchable.find(({ names }) => names.includes(first.toLowerCase()));
+  if (kindNamed && rest.length === 0) return runningOf(kindNamed, context);
+  const among = kindNamed ? [kindNamed] : watchable;
+  const named = kindNamed ? [kindNamed] : watchable.filter(isFoundByLabel);
+  const other = kindNamed ? undefined : resourceNamed(first.toLowerCase());
   const found = Promise.all(
-    (said ? rest : words).map(async word => {
+    (kindNamed ? rest : words).map(async word => {
       const isKnown = ({ kind }: Resource): boolean => kind !== undefined && !!context.memory.find(kind, word);
       const looksLike = among.find(resource => resource === resourceOfId(word));
-      // What was listed takes precedence over the form of an id. The first read shows whether it exists.
+      // Listed resources take precedence over the form of an id. The first read shows whether it exists.
       const ofId = (looksLike && isKnown(looksLike) ? looksLike : among.find(isKnown)) ?? looksLike;
       if (ofId?.kind !== undefined) return { kind: ofId.kind, id: word, label: word };
       const { resource, id, row } = await findAmong(named, word, context);
@@ -120,7 +120,9 @@ async function refsNamed(words: readonly string[], context: CommandContext): Pro
 
 export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo): Promise<number> {
   if (args.some(word => word.trim() === ''))
-    throw new CommandError('One of the ids is empty: nothing is watched. Without any, all that runs is.');
+    throw new CommandError(
+      'One of the ids is empty: nothing is watched. Without ids, everything that runs is watched.',
+    );
   await checkRecordFlags(flags, [], io);
   const until = flags.until === undefined ? undefined : parseUntil(flags.until);
   return withService(flags, io, async context => {
@@ -128,16 +130,16 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
     // A kind alone means every running one.
     const kind =
       args.length > 1 ? undefined : resources.find(each => each.watch?.runs && each.names.includes(word ?? ''));
-    const { refs, unsaid }: Running =
+    const { refs, uncertain }: Running =
       args.length > 0 && !kind
-        ? { refs: await refsNamed(args, context), unsaid: [] }
+        ? { refs: await refsNamed(args, context), uncertain: [] }
         : await runningResources(context, kind);
-    // Nor does --until follow them: one that ended long ago may never have so many rewards.
+    // --until does not follow them either: one that ended long ago may never have so many rewards.
     for (const resource of resources) {
-      const ofKind = unsaid.filter(ref => ref.kind === resource.kind);
-      if (ofKind.length > 0) io.note(unsaidWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
+      const ofKind = uncertain.filter(ref => ref.kind === resource.kind);
+      if (ofKind.length > 0) io.note(uncertainWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
     }
-    if (refs.length === 0 && unsaid.length === 0) io.note('Nothing is running.');
+    if (refs.length === 0 && uncertain.length === 0) io.note('Nothing is running.');
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async (seen: Seen): Promise<void> => {
         const { id, label, heldOut: held_out, failure } = seen;
@@ -160,7 +162,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       }
     };
     const codes = await Promise.all(refs.map(watch));
-    const otherwise = unsaid.length > 0 ? exitCodes.endUnseen : exitCodes.done;
+    const otherwise = uncertain.length > 0 ? exitCodes.endUnseen : exitCodes.done;
     return codes.find(code => code !== exitCodes.done) ?? otherwise;
   });
 }

@@ -1,16 +1,16 @@
 /** Provides the configured service for the duration of one command. */
 
+import { own } from '../base/own-property.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { describeOrigin } from '../config/origin.ts';
 import type { Profile, RemoteService } from '../config/profile.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
-import type { RememberedStore } from '../queries/remembered/store.ts';
 import { isUnanswered, isUnreachable, ServiceError } from '../service/errors.ts';
 import type { GateState } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { counted } from '../text/numbers.ts';
-import { own } from '../text/own.ts';
 import { clock } from '../text/time.ts';
 import { connectTo, openRemembered } from './connect.ts';
 import { requestNotes } from './debug.ts';
@@ -35,7 +35,7 @@ interface LimitFlags {
   readonly wait?: boolean | undefined;
 }
 
-/** The longest that a timer of Node can wait, in milliseconds. */
+/** The longest delay of a Node timer, in milliseconds. */
 const longestMs = 2 ** 31 - 1;
 
 /** Aborts after `seconds`; never without them. */
@@ -45,23 +45,23 @@ function limitOf(seconds: number | undefined): AbortSignal {
     : AbortSignal.timeout(Math.min(Math.ceil(seconds * 1_000), longestMs));
 }
 
-/** Whether the service refused the request before the time limit, which says more than the time-out. */
+/** Whether the service refused the request before the time limit, which says more than a timeout. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof ServiceError) || error.kind === 'timeout' || error.kind === 'cancelled') return false;
   return error.status !== undefined && error.status >= 400 && error.status < 500 && error.kind !== 'rate_limit';
 }
 
-/** When the service lets the next request through, if it limits their rate: `until 14:03:12`. */
+/** Until when the service limits the rate of requests, if it does: `until 14:03:12`. */
 export function rateLimitWords(gate: GateState): string | undefined {
   if (gate.kind !== 'limited' || gate.reason !== 'rate_limit') return undefined;
-  return `The service limits the rate of requests until ${clock(gate.until)}`;
+  return `The service is rate limiting requests until ${clock(gate.until)}`;
 }
 
 /** How to repeat a start whose response was lost. */
 export const repeatAdvice = (key: string): string =>
-  `Where the service honours idempotency keys, the same command with --idempotency-key ${key} cannot start a second one.`;
+  `If the service honours idempotency keys, the same command with --idempotency-key ${key} cannot start a second one.`;
 
-/** The error after --timeout: what it means for the request, e.g. for what was to be `started`. */
+/** The error after --timeout: what it means for the request, e.g. that nothing was `started`. */
 function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: string, gate: GateState): CommandError {
   const isUnknown = isUnanswered(error);
   const repeat = isUnknown && error.idempotencyKey !== undefined ? ` ${repeatAdvice(error.idempotencyKey)}` : '';
@@ -75,7 +75,7 @@ function lateError(error: unknown, seconds: number, { wait }: LimitFlags, past: 
   return new CommandError(words.filter(Boolean).join(' '), exitCodes.timeout);
 }
 
-/** A sentence added to an error: where the failing address or the refused key was set. */
+/** Where the failing address or the refused key was set. */
 function settingWords(error: ServiceError, service: RemoteService): string {
   const isChat = error.operation === 'createChatCompletion';
   const { caFile } = service;
@@ -91,7 +91,7 @@ function settingWords(error: ServiceError, service: RemoteService): string {
   return `No ${name} is set for this address: set ${variable}, or name one in the profile.`;
 }
 
-/** Adds the origin of the settings to an error that they may have caused. */
+/** Adds where a setting comes from to an error that it may have caused. */
 function namingSettings(error: unknown, { service }: Profile): unknown {
   if (!(error instanceof ServiceError) || service.kind === 'local') return error;
   const isOfKey = error.kind === 'authentication' || error.kind === 'permission';
@@ -105,7 +105,7 @@ function namingSettings(error: unknown, { service }: Profile): unknown {
   return new ServiceError(error.kind, `${error.message} ${settingWords(error, service)}`, error);
 }
 
-/** A missing certificate file named by a variable is no error: Node's own certificates may do. */
+/** A missing certificate file from a variable is no error: Node's own certificates may be enough. */
 async function noteCertificates({ service }: Profile, { environment, note }: CommandIo): Promise<void> {
   const named = environment['SSL_CERT_FILE'] || environment['SSL_CERT_DIR'];
   if (!named || service.kind === 'local' || !service.baseUrl.value.startsWith('https:')) return;

@@ -2,27 +2,34 @@
 import { BlockList, isIP } from 'node:net';
 import { ConfigError, describeOrigin, type Sourced } from './origin.ts';
 
-/** The unspecified address leads to this machine as well. A mapped IPv6 address counts as its IPv4 address. */
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('0.0.0.0', 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-loopback.addAddress('::', 'ipv6');
+/** The unspecified address leads to this machine as well. An IPv4-mapped IPv6 address counts as its IPv4 address. */
+function makeLoopback(): BlockList {
+  const made = new BlockList();
+  made.addSubnet('127.0.0.0', 8, 'ipv4');
+  made.addAddress('0.0.0.0', 'ipv4');
+  made.addAddress('::1', 'ipv6');
+  made.addAddress('::', 'ipv6');
+  return made;
+}
 
-/** Whether a URL's host is this machine. `URL` has written other spellings of an address, such as 127.1, in full. */
+let loopback: BlockList | undefined;
+
+/** Whether a URL's host is this machine. `URL` has already normalised other spellings, such as 127.1. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const family = isIP(host);
-  return family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+  if (family === 0) return host === 'localhost';
+  loopback ??= makeLoopback();
+  return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** A host as `URL` has written it, without the dot that may end a full name. */
+/** The host as `URL` normalises it, without the trailing dot of a fully qualified name. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/\.$/, '');
 
 /** Scheme, host and port: the same for every spelling of an address. */
 export const originOf = (url: URL): string => `${url.protocol}//${hostOf(url)}:${url.port}`;
 
-/** Whether two addresses have the same scheme, host and port. The first may be no URL, which is the same as nothing. */
+/** Whether two addresses have the same scheme, host and port; false if the first is not a URL. */
 export function sameOrigin(one: string, other: string): boolean {
   return URL.canParse(one) && originOf(new URL(one)) === originOf(new URL(other));
 }

@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../text/errors.ts';
-import { own } from '../text/own.ts';
-import { makePrivateFolder, SharedError } from '../text/ownership.ts';
-import { replaceFile } from '../text/replace-file.ts';
+import { errorCode } from '../base/errors.ts';
+import { own } from '../base/own-property.ts';
+import { makePrivateFolder, SharedError } from '../base/ownership.ts';
+import { replaceFile } from '../base/replace-file.ts';
 
-/** A file that could not be written. The message says what state the file is in and what to do. */
+/** The message says what state the file is in and what to do. */
 class FileError extends Error {
   override readonly name = 'FileError';
   readonly path: string;
@@ -47,6 +47,6 @@ export async function writeAtomically(path: string, text: string): Promise<void>
       error instanceof SharedError
         ? error.message
         : `${own(reasons, code) ?? `the system says ${code || 'nothing more'}`}.`;
-    throw new FileError(`${path} was not saved; what was in it before is intact: ${reason}`, path, code);
+    throw new FileError(`${path} was not saved; its old content is intact: ${reason}`, path, code);
   }
 }

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { errorCode } from '../text/errors.ts';
-import { own } from '../text/own.ts';
+import { errorCode } from '../base/errors.ts';
+import { own } from '../base/own-property.ts';
 import type { Environment } from '../text/terminal.ts';
 import { ConfigError, describeOrigin, type Origin } from './origin.ts';
 import { settingPath } from './paths.ts';
@@ -12,15 +13,15 @@ import { refuseShared } from './permissions.ts';
 import type { ProfileSettings } from './schema.ts';
 
 /**
- * Reads the secret from its source each time, since a file or a command may return a new one. Rejects with a
- * ConfigError that names the setting and never the secret. Once the signal aborts, a command is killed.
+ * Reads the secret from its source on each call, since a file or a command may return a new one. Rejects with a
+ * ConfigError that names the setting and never the secret. The signal kills a running command.
  */
 export type Credential = (signal?: AbortSignal) => Promise<string>;
 
 export interface CredentialSource {
   readonly origin: Origin;
   readonly get: Credential;
-  /** Absolute paths of the files it may come from: once one of them changes, so may the secret. */
+  /** Absolute paths of the files it may come from: a change to one may change the secret. */
   readonly files: readonly string[];
 }
 
@@ -37,16 +38,16 @@ export interface CredentialPlace {
 
 export interface CredentialContext {
   readonly environment: Environment;
-  /** Every secret is added as soon as it is known, so that redaction covers it. */
+  /** Every secret is added as soon as it is read, so that redaction covers it. */
   readonly secrets: Set<string>;
 }
 
 /** How long a command, or a pipe, may take. */
-const patienceMs = 15_000;
-const lookAgainMs = 20;
-const maximumSecretBytes = 64 * 1_024;
+const timeoutMs = 15_000;
+const pollIntervalMs = 20;
+const maxSecretBytes = 64 * 1_024;
 
-/** The credential that one place sets, or undefined. @throws ConfigError if more than one form is set */
+/** The credential that a place sets, if any. @throws ConfigError if it sets more than one form */
 export function credentialAt(
   place: CredentialPlace,
   name: CredentialName,
@@ -59,23 +60,23 @@ export function credentialAt(
   const origin = originOf(form);
   if (second !== undefined) {
     const both = `${describeOrigin(origin)} and ${describeOrigin(originOf(second))}`;
-    throw new ConfigError(`Two settings give the same secret: ${both}. Remove one of them.`, origin);
+    throw new ConfigError(`Two settings set the same secret: ${both}. Remove one.`, origin);
   }
   const literal = settings[name];
   const variable = settings[`${name}Env`];
   const path = settings[`${name}File`];
   const command = settings[`${name}Command`];
-  const known = () => literal ?? (variable === undefined ? undefined : own(context.environment, variable));
+  const settingValue = () => literal ?? (variable === undefined ? undefined : own(context.environment, variable));
   // Added before it is first read, so that redaction covers it.
-  const secret = known();
+  const secret = settingValue();
   if (secret) context.secrets.add(secret.trim());
   const fetch = async (signal: AbortSignal | undefined): Promise<string> => {
     if (command !== undefined) return runCommand(command, origin, signal);
     if (path !== undefined) return readSecret(settingPath(path, place.base), origin, signal);
-    const value = known();
+    const value = settingValue();
     if (value) return value;
     throw new ConfigError(
-      `${describeOrigin(origin)} names the environment variable ${variable}, which is not set. Set it, or name another.`,
+      `${describeOrigin(origin)} names the environment variable ${variable}, which is not set. Set it, or name another variable.`,
       origin,
     );
   };
@@ -88,14 +89,13 @@ export function credentialAt(
   return { origin, get, files };
 }
 
-/** What a header can carry: visible ASCII on one line. */
+/** A header can carry only visible ASCII on one line. */
 function checkSecret(text: string, origin: Origin): string {
   const secret = text.trim();
-  if (secret === '')
-    throw new ConfigError(`${describeOrigin(origin)} gave nothing where a secret was expected.`, origin);
+  if (secret === '') throw new ConfigError(`${describeOrigin(origin)} returned an empty secret.`, origin);
   if (!/^[!-~]+$/.test(secret)) {
     throw new ConfigError(
-      `What ${describeOrigin(origin)} gave cannot be sent as a secret: it must be one line of ASCII without spaces.`,
+      `The secret from ${describeOrigin(origin)} cannot be sent: it must be one line of ASCII without spaces.`,
       origin,
     );
   }
@@ -105,14 +105,14 @@ function checkSecret(text: string, origin: Origin): string {
 async function readSecret(path: string, origin: Origin, signal: AbortSignal | undefined): Promise<string> {
   const setting = describeOrigin(origin);
   try {
-    // A named pipe without a writer would not let itself be opened, nor the process be ended.
+    // Without O_NONBLOCK, opening a named pipe without a writer blocks, and keeps the process from exiting.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
-      refuseShared(path, stats, 'read', `${setting} takes a secret from it`, origin);
-      // Nothing to read means that no writer has come yet, except in the pipe of a shell (<(pass show benchtop)).
+      refuseShared(path, stats, 'read', `${setting} reads a secret from it`, origin);
+      // An empty read means that no writer has opened the pipe yet, except for a shell's pipe (<(pass show benchtop)).
       const awaitsWriter = stats.isFIFO() && !/^\/(dev\/fd|proc)\//.test(path);
-      const secret = await readUpTo(file, maximumSecretBytes, awaitsWriter, signal);
+      const secret = await readUpTo(file, maxSecretBytes, awaitsWriter, signal);
       if (secret !== undefined) return secret;
     } finally {
       await file.close();
@@ -121,13 +121,13 @@ async function readSecret(path: string, origin: Origin, signal: AbortSignal | un
     if (error instanceof ConfigError) throw error;
     const code = errorCode(error);
     const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    throw new ConfigError(`${path} ${what}; ${setting} takes a secret from it.`, origin);
+    throw new ConfigError(`${path} ${what}; ${setting} reads a secret from it.`, origin);
   }
-  const seconds = patienceMs / 1_000;
-  throw new ConfigError(`${path} gave no secret within ${seconds} seconds; ${setting} takes one from it.`, origin);
+  const seconds = timeoutMs / 1_000;
+  throw new ConfigError(`${path} returned no secret within ${seconds} seconds; ${setting} reads one from it.`, origin);
 }
 
-/** The text of a file or a pipe up to its end or a size; undefined if it took too long, or the signal aborted. */
+/** The text of a file or a pipe, up to a size limit; undefined if it took too long or the signal aborted. */
 async function readUpTo(
   file: FileHandle,
   size: number,
@@ -136,7 +136,7 @@ async function readUpTo(
 ): Promise<string | undefined> {
   const buffer = Buffer.alloc(size);
   let length = 0;
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   while (performance.now() < deadline && !signal?.aborted) {
     // EAGAIN: a pipe whose writer is still busy.
     const bytesRead = await file.read(buffer, length, buffer.length - length, null).then(
@@ -146,7 +146,7 @@ async function readUpTo(
     length += bytesRead ?? 0;
     const isEnd = bytesRead === 0 && !(awaitsWriter && length === 0);
     if (isEnd || length === size) return buffer.toString('utf8', 0, length);
-    if (!bytesRead) await wait(lookAgainMs);
+    if (!bytesRead) await wait(pollIntervalMs);
   }
   return undefined;
 }
@@ -155,63 +155,73 @@ async function readUpTo(
  * Runs a program without a shell, so no word is expanded or split. It has no input and no terminal (a prompt would
  * overwrite the screen), and is killed with all its children after 15 seconds, once the signal aborts, and when this
  * process exits. Only the secret is taken from its output; neither output stream is ever shown.
+ *
+ * @throws ConfigError
  */
-function runCommand(command: readonly string[], origin: Origin, signal?: AbortSignal): Promise<string> {
+async function runCommand(command: readonly string[], origin: Origin, signal?: AbortSignal): Promise<string> {
   const [program = '', ...parameters] = command;
-  const setting = describeOrigin(origin);
+  const refusal = (what: string): ConfigError => {
+    const advice = 'Run it by hand to see what it says; it must work without a prompt.';
+    return new ConfigError(`The command of ${describeOrigin(origin)} (${program}) ${what}. ${advice}`, origin);
+  };
+  const child = process.getBuiltinModule('node:child_process').spawn(program, parameters, {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: hasProcessGroups,
+    shell: false,
+  });
+  const killed = Promise.withResolvers<never>();
+  const kill = (what: string): void => {
+    killed.reject(refusal(what));
+    killGroup(child);
+  };
+  const timer = setTimeout(() => kill(`did not end within ${timeoutMs / 1_000} seconds`), timeoutMs);
+  const stop = (): void => kill('was stopped before it ended');
+  const onExit = (): void => killGroup(child);
+  signal?.addEventListener('abort', stop);
+  process.on('exit', onExit);
+  const ended = outputOf(child, refusal, () => kill('printed more than a secret can be')).finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+    process.off('exit', onExit);
+  });
+  if (signal?.aborted) stop();
+  return Promise.race([killed.promise, ended]);
+}
+
+const hasProcessGroups = process.platform !== 'win32';
+
+/** Kills a program with its children, where the system has process groups. */
+function killGroup(child: ChildProcessByStdio<null, Readable, null>): void {
+  child.stdout.destroy();
+  try {
+    if (hasProcessGroups && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // It exited by itself.
+  }
+}
+
+/** Collects a program's output until it exits. @throws ConfigError if it fails or cannot be started */
+function outputOf(
+  child: ChildProcessByStdio<null, Readable, null>,
+  refusal: (what: string) => ConfigError,
+  onTooLong: () => void,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const refuse = (what: string): void => {
-      const advice = 'Run it by hand to see what it says; it must work without asking anything.';
-      reject(new ConfigError(`The command of ${setting} (${program}) ${what}. ${advice}`, origin));
-    };
-    const inOwnGroup = process.platform !== 'win32';
-    const child = spawn(program, parameters, {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      detached: inOwnGroup,
-      shell: false,
-    });
-    const end = (): void => {
-      child.stdout.destroy();
-      try {
-        if (inOwnGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-        else child.kill('SIGKILL');
-      } catch {
-        // It exited by itself.
-      }
-    };
-    const timer = setTimeout(() => {
-      refuse(`did not end within ${patienceMs / 1_000} seconds`);
-      end();
-    }, patienceMs);
-    const stop = (): void => {
-      refuse('was stopped before it ended');
-      end();
-    };
-    signal?.addEventListener('abort', stop);
-    process.on('exit', end);
-    const release = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
-      process.off('exit', end);
-    };
-    if (signal?.aborted) stop();
     const chunks: Buffer[] = [];
     let length = 0;
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
-      if (length <= maximumSecretBytes) return;
-      refuse('printed more than a secret can be');
-      end();
+      if (length > maxSecretBytes) onTooLong();
     });
     child.on('error', error => {
-      release();
-      refuse(errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`);
+      const reason = errorCode(error) === 'ENOENT' ? 'was not found' : `could not be started (${errorCode(error)})`;
+      reject(refusal(reason));
     });
-    child.on('close', (code, signal) => {
-      release();
+    child.on('close', (code, killedBy) => {
       if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
-      else refuse(signal ? `was ended by ${signal}` : `failed with exit code ${code}`);
+      else reject(refusal(killedBy ? `was killed by ${killedBy}` : `failed with exit code ${code}`));
     });
   });
 }

@@ -1,8 +1,8 @@
 /** The JSON Schema of `config.json` for editors, generated from the schema that the file is parsed with. */
 import * as z from 'zod/mini';
+import { own } from '../base/own-property.ts';
 import { defaultAssumptions, switchAssumptions } from '../contract/assumptions.ts';
 import { endpoints } from '../contract/endpoints.ts';
-import { own } from '../text/own.ts';
 import { assumptionReference, profileReference, settingsReference } from './reference.ts';
 import { settings } from './schema.ts';
 
@@ -19,7 +19,7 @@ function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   return { ...node, properties: Object.fromEntries(entries) };
 }
 
-/** The assumptions by name. Only editors need the list: the service layer checks names and values itself. */
+/** Lists the names of the assumptions for editors. The service layer checks names and values itself. */
 function withAssumptions(profile: Node): Node {
   const assumptions = profile.properties?.['assumptions'];
   if (typeof assumptions !== 'object') throw new Error('a profile has no assumptions');
@@ -44,7 +44,7 @@ function withAssumptions(profile: Node): Node {
 
 /** JSON Schema, draft 2020-12. */
 export function settingsSchema(): Node {
-  const whole = described(z.toJSONSchema(settings, { io: 'input' }), settingsReference);
+  const whole = described(z.toJSONSchema(settings(), { io: 'input' }), settingsReference);
   const profiles = whole.properties?.['profiles'];
   const profile = typeof profiles === 'object' ? profiles.additionalProperties : undefined;
   if (typeof profiles !== 'object' || typeof profile !== 'object') throw new Error('the settings have no profiles');

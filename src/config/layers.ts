@@ -1,13 +1,13 @@
 /** The places a profile's settings may come from, in one common form. */
-import { own } from '../text/own.ts';
+import { own } from '../base/own-property.ts';
 import type { Environment } from '../text/terminal.ts';
 import type { CredentialPlace } from './credentials.ts';
 import { ConfigError, type Origin } from './origin.ts';
 import type { ProfileSettings } from './schema.ts';
 
 /**
- * The service settings accepted on the command line. Secrets only by the name of a variable or a file, since other
- * users can read the arguments of a process.
+ * The service settings accepted on the command line. Secrets are named by a variable or a file, since other users can
+ * read a process's arguments.
  */
 export interface ProfileFlags {
   readonly profile?: string | undefined;

@@ -1,6 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { tightenFolder } from '../text/ownership.ts';
+import { tightenFolder } from '../base/ownership.ts';
 import type { Environment } from '../text/terminal.ts';
 
 /** The folders of benchtop, as absolute paths. They need not exist. */
@@ -23,13 +23,13 @@ const folders = {
 } as const;
 
 /**
- * The user's home: HOME, or what the system knows if that is not an absolute path. A user that the system does not know
- * has the root folder, as in most containers.
+ * The user's home: HOME if it is an absolute path, else the home from the user database. A user without an entry there,
+ * as in most containers, gets the root folder.
  */
 function homeFolder({ HOME }: Environment = process.env): string {
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
-    // On Windows HOME is not what names it.
+    // Windows does not use HOME.
     const home = process.platform === 'win32' ? homedir() : userInfo().homedir;
     return isAbsolute(home) ? home : '/';
   } catch {
@@ -57,8 +57,8 @@ export function findPaths(environment: Environment, home: string = homeFolder(en
 }
 
 /**
- * Makes the folders private (0700) that have their default names and exist. One that a variable names keeps its mode: it
- * may be anything.
+ * Makes existing folders with default names private (0700). A folder that a variable names keeps its mode: it may be
+ * shared on purpose.
  */
 export function tightenDefaultFolders(environment: Environment): void {
   const paths = findPaths(environment);

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { type Danger, folderSharing, type Sharing, sharingOf } from '../text/ownership.ts';
+import { type Danger, folderSharing, type Sharing, sharingOf } from '../base/ownership.ts';
 import { ConfigError, type Origin } from './origin.ts';
 
 function refusal(path: string, { words, fix }: Sharing, why: string, origin?: Origin): ConfigError {

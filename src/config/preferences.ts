@@ -21,14 +21,14 @@ export interface Preferences {
   readonly chatHistory: boolean;
   /** Keys by command id, replacing the defaults. */
   readonly keys: Readonly<Record<string, readonly string[]>>;
-  /** Poll intervals in milliseconds: of what runs and is focused, and of what is only visible. */
+  /** Poll intervals in milliseconds, for running resources with focus and for the rest of the screen. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
   readonly compare: CompareSettings;
 }
 
 /** How runs are compared. */
 export interface CompareSettings {
-  /** Runs count as equal if their difference is certainly no larger than this. */
+  /** Runs count as equal if the whole confidence interval of their difference is within this. */
   readonly equalWithin: number;
   /** The lowest and the highest reward that the graders give. */
   readonly rewardRange: readonly [low: number, high: number];
@@ -52,25 +52,25 @@ export function resolvePreferences(
   const flag = (name: string): Origin => ({ kind: 'flag', name });
   const variable = (name: string): Origin => ({ kind: 'environment', name });
   const entry = (place: string): Origin => ({ kind: 'file', path: settingsPath, place });
-  const asked = environment['FORCE_COLOR'] || environment['NO_COLOR'];
-  const colourless = Boolean(asked) && wantsColour(environment) === false;
+  const requested = environment['FORCE_COLOR'] || environment['NO_COLOR'];
+  const colourless = Boolean(requested) && wantsColour(environment) === false;
   return {
     theme:
       oneOf(themes, flags.theme, flag('--theme')) ??
       oneOf(themes, environment['BENCHTOP_THEME'], variable('BENCHTOP_THEME')) ??
-      // Only settings for this program alone override these.
-      given(colourless ? 'plain' : undefined, variable(environment['FORCE_COLOR'] ? 'FORCE_COLOR' : 'NO_COLOR')) ??
-      given(settings.theme, entry('theme')) ??
+      // Only benchtop's own settings override NO_COLOR and FORCE_COLOR.
+      sourced(colourless ? 'plain' : undefined, variable(environment['FORCE_COLOR'] ? 'FORCE_COLOR' : 'NO_COLOR')) ??
+      sourced(settings.theme, entry('theme')) ??
       byDefault(wantsColour(environment) === false ? 'plain' : 'terminal'),
     mouse:
-      given(flags.mouse, flag('--mouse')) ??
-      given(readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']), variable('BENCHTOP_MOUSE')) ??
-      given(settings.mouse, entry('mouse')) ??
+      sourced(flags.mouse, flag('--mouse')) ??
+      sourced(readSwitch('BENCHTOP_MOUSE', environment['BENCHTOP_MOUSE']), variable('BENCHTOP_MOUSE')) ??
+      sourced(settings.mouse, entry('mouse')) ??
       byDefault(false),
     notices:
       oneOf(noticeKinds, flags.notices, flag('--notices')) ??
       oneOf(noticeKinds, environment['BENCHTOP_NOTICES'], variable('BENCHTOP_NOTICES')) ??
-      given(settings.notices, entry('notices')) ??
+      sourced(settings.notices, entry('notices')) ??
       byDefault('bell'),
     chatHistory: settings.chatHistory ?? true,
     keys: settings.keys ?? {},
@@ -85,7 +85,7 @@ export function resolvePreferences(
   };
 }
 
-function given<T>(value: T | undefined, origin: Origin): Sourced<T> | undefined {
+function sourced<T>(value: T | undefined, origin: Origin): Sourced<T> | undefined {
   return value === undefined ? undefined : { value, origin };
 }
 

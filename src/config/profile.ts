@@ -3,11 +3,12 @@
  * the environment, else the profile's entry in `config.json`, else the default. Naming a profile with `--profile`
  * selects its entry, which then overrides the environment, whose addresses are ignored. A credential is only sent to
  * the address it was set for: the API key to `baseUrl`, the chat token to `inferenceUrl`, and the API key there too
- * where no token is set. The environment's credentials are for the address or the profile that the environment names;
- * if it names neither, for any, but not for a profile that `--profile` chooses.
+ * where no token is set. The environment's credentials belong to the address or the profile that the environment names.
+ * If it names neither, they are for any address, except that of a profile chosen with `--profile`.
  */
+
+import { own } from '../base/own-property.ts';
 import type { Generation } from '../contract/generation.ts';
-import { own } from '../text/own.ts';
 import { checkAddress, sameOrigin } from './address.ts';
 import {
   type CredentialContext,
@@ -31,7 +32,7 @@ export interface RemoteService {
   readonly apiKey: CredentialSource | undefined;
   /** The API key unless set. */
   readonly inferenceToken: CredentialSource | undefined;
-  /** Http beyond this machine is explicitly allowed. */
+  /** Whether plain http to other machines is allowed. */
   readonly allowInsecureHttp: boolean;
   /** Path of certificates (PEM) to trust in addition to the system's. */
   readonly caFile: Sourced<string> | undefined;
@@ -50,15 +51,15 @@ export interface Profile {
   readonly readOnly: Sourced<boolean>;
   /** Names that the service uses where the contract is silent, keyed by assumption. */
   readonly assumptions: Readonly<Record<string, string>>;
-  /** The generation of the service that the profile states. */
+  /** The service's generation, if the profile sets it. */
   readonly generation: Generation | undefined;
   /** The agent that uploads belong to: its id, or `name:` and its name. */
   readonly agent: string | undefined;
-  /** Whole sentences about settings that were set and not used. */
+  /** Whole sentences about settings that are ignored. */
   readonly warnings: readonly string[];
   /**
-   * Set if the settings ask for another service and give no address for it: why, as whole sentences. A script must not
-   * get the results of the local service instead.
+   * Set if the settings ask for a remote service without an address. A script must not get the local service's results
+   * instead.
    */
   readonly missingAddress?: ConfigError | undefined;
 }
@@ -122,9 +123,7 @@ export function resolveProfile(input: ProfileInput): Profile {
   return { name, service, ...shared, warnings: search.warnings };
 }
 
-/**
- * Reports credentials set for a service whose address is missing. The local service has to be asked for by name then.
- */
+/** Reports credentials for a service whose address is missing. To use the local service then, the user must name it. */
 function missingAddressProblem(
   { flags, environment }: ProfileInput,
   { origin }: Entry,
@@ -147,7 +146,7 @@ interface Entry {
   readonly name: string;
   readonly settings: ProfileSettings;
   readonly byFlag: boolean;
-  /** The setting that names it. */
+  /** The setting that names the profile. */
   readonly origin: Origin;
 }
 
@@ -200,14 +199,14 @@ function withoutAddresses(place: CredentialPlace): CredentialPlace {
   return { ...place, settings };
 }
 
-/** The calls that a credential is for. */
+/** Which calls use a credential. */
 type Use = 'service' | 'chat' | 'upstream';
 
-/** Finds the credential for an address in the first place that sets one for it. */
+/** Searches the sources of settings in order for an address's credential. */
 class CredentialSearch {
   readonly warnings: string[] = [];
   readonly #places: readonly CredentialPlace[];
-  /** The variables that say which service the environment's credentials are for, even if its addresses are not used. */
+  /** Which service the environment's credentials are for, even if another source overrides its addresses. */
   readonly #environment: { readonly named: ProfileSettings; readonly forAny: boolean };
   readonly #context: CredentialContext;
 
@@ -223,7 +222,7 @@ class CredentialSearch {
     };
   }
 
-  /** In each place the first name that is set counts. Without an address any credential will do. */
+  /** In each source the first name that is set wins. Without an address, any credential matches. */
   find(use: Use, names: readonly CredentialName[], address: string | undefined): CredentialSource | undefined {
     for (const place of this.#places) {
       for (const name of names) {
@@ -237,7 +236,7 @@ class CredentialSearch {
     return undefined;
   }
 
-  /** Why a credential is not for the address, if it is not. */
+  /** Why a credential must not be sent to the address; undefined if it may. */
   #objection(
     place: CredentialPlace,
     origin: Origin,
@@ -247,9 +246,9 @@ class CredentialSearch {
   ): string | undefined {
     if (origin.kind === 'flag') return undefined;
     const isOfEnvironment = origin.kind === 'environment';
-    const meant = addressesOf(isOfEnvironment ? this.#environment.named : place.settings, use, name);
-    if (meant.length > 0) {
-      if (meant.some(other => sameOrigin(other, address))) return undefined;
+    const addresses = addressesOf(isOfEnvironment ? this.#environment.named : place.settings, use, name);
+    if (addresses.length > 0) {
+      if (addresses.some(other => sameOrigin(other, address))) return undefined;
       return 'it is set for another address. Set a key in the same place as that address.';
     }
     if (!isOfEnvironment || this.#environment.forAny) return undefined;
@@ -261,7 +260,7 @@ class CredentialSearch {
   }
 }
 
-/** The addresses that the credentials next to them are for; none means any. */
+/** The addresses that a source's credentials are for; empty means any. */
 function addressesOf({ baseUrl, inferenceUrl, upstream }: ProfileSettings, use: Use, name: CredentialName): string[] {
   const byUse = {
     service: [baseUrl ?? inferenceUrl],

@@ -1,6 +1,6 @@
 /** Selects the proxy for an address from the variables that curl and most programs read. */
 import { BlockList, isIP } from 'node:net';
-import { own } from '../text/own.ts';
+import { own } from '../base/own-property.ts';
 import type { Environment } from '../text/terminal.ts';
 import { isLoopback } from './address.ts';
 
@@ -29,8 +29,8 @@ export function proxyFor(url: URL, environment: Environment): NamedProxy | undef
   const named = read(environment, scheme) ?? read(environment, 'all_proxy');
   if (!named || isExcepted(url, read(environment, 'no_proxy')?.value ?? '')) return undefined;
   const { variable, value } = named;
-  const given = value.includes('://') ? value : `http://${value}`;
-  const proxy = URL.canParse(given) ? new URL(given) : undefined;
+  const address = value.includes('://') ? value : `http://${value}`;
+  const proxy = URL.canParse(address) ? new URL(address) : undefined;
   // A word without a dot or a port is more likely a mistake than a proxy's name.
   const isWord = !value.includes('://') && !/[.:\]]/.test(value) && value !== 'localhost';
   if (!proxy?.hostname || isWord) return { variable, refusal: 'is not the address of a proxy' };

@@ -1,77 +1,87 @@
-/** The schema of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. */
+/**
+ * The schema of `config.json`. Every part may be missing; the defaults are in profile.ts and preferences.ts. It is
+ * built on first use, so a start without the file does not wait for it.
+ */
 import * as z from 'zod/mini';
 import { generations } from '../contract/generation.ts';
 import { parseRange } from '../text/numbers.ts';
 
-const text = z.optional(z.string().check(z.minLength(1)));
-const flag = z.optional(z.boolean());
+const text = () => z.optional(z.string().check(z.minLength(1)));
+const flag = () => z.optional(z.boolean());
 /** A program and its arguments. */
-const command = z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1)));
+const command = () => z.optional(z.array(z.string().check(z.minLength(1))).check(z.minLength(1)));
 
 /** Settings of one service. At most one of the four forms of each secret may be set. */
-const profileSettings = z.strictObject({
-  /** Address of the service; without one, the local service is used. */
-  baseUrl: text,
-  /** Address of chat completions, if it is not the service's own. */
-  inferenceUrl: text,
-  apiKey: text,
-  apiKeyEnv: text,
-  apiKeyFile: text,
-  apiKeyCommand: command,
-  inferenceToken: text,
-  inferenceTokenEnv: text,
-  inferenceTokenFile: text,
-  inferenceTokenCommand: command,
-  /** Certificates (PEM) to trust in addition to the system's. */
-  caFile: text,
-  allowInsecureHttp: flag,
-  readOnly: flag,
-  /** Names that this service uses where the contract is silent; see the assumptions of the service layer. */
-  assumptions: z.optional(z.record(z.string(), z.string())),
-  /** The generation of the service; detected from its answers if missing. */
-  generation: z.optional(z.enum(generations)),
-  /** The agent that uploads belong to: its id, or `name:` and its name. */
-  agent: text,
-  /** For the local service: an OpenAI-compatible server that answers instead of its own models. */
-  upstream: text,
-  upstreamKey: text,
-  upstreamKeyEnv: text,
-  upstreamKeyFile: text,
-  upstreamKeyCommand: command,
-});
+const profileSettings = () =>
+  z.strictObject({
+    /** Address of the service; without one, the local service is used. */
+    baseUrl: text(),
+    /** Address of chat completions, if it is not the service's own. */
+    inferenceUrl: text(),
+    apiKey: text(),
+    apiKeyEnv: text(),
+    apiKeyFile: text(),
+    apiKeyCommand: command(),
+    inferenceToken: text(),
+    inferenceTokenEnv: text(),
+    inferenceTokenFile: text(),
+    inferenceTokenCommand: command(),
+    /** Certificates (PEM) to trust in addition to the system's. */
+    caFile: text(),
+    allowInsecureHttp: flag(),
+    readOnly: flag(),
+    /** Names that this service uses where the contract is silent; see the assumptions of the service layer. */
+    assumptions: z.optional(z.record(z.string(), z.string())),
+    /** The generation of the service; detected from its answers if missing. */
+    generation: z.optional(z.enum(generations)),
+    /** The agent that uploads belong to: its id, or `name:` and its name. */
+    agent: text(),
+    /** For the local service: an OpenAI-compatible server that answers instead of its own models. */
+    upstream: text(),
+    upstreamKey: text(),
+    upstreamKeyEnv: text(),
+    upstreamKeyFile: text(),
+    upstreamKeyCommand: command(),
+  });
 
 export const themes = ['terminal', 'dark', 'light', 'high-contrast', 'plain'] as const;
 export const noticeKinds = ['off', 'bell', 'desktop'] as const;
 
-const seconds = z.optional(z.number().check(z.gte(1), z.lte(3_600)));
+const seconds = () => z.optional(z.number().check(z.gte(1), z.lte(3_600)));
 
-export const settings = z.strictObject({
-  /** For editors. */
-  $schema: z.optional(z.string()),
-  defaultProfile: text,
-  profiles: z.optional(z.record(z.string().check(z.minLength(1)), profileSettings)),
-  theme: z.optional(z.enum(themes)),
-  mouse: flag,
-  notices: z.optional(z.enum(noticeKinds)),
-  /** False saves no conversation to disk. */
-  chatHistory: flag,
-  /** Keys by command id; an empty list removes a command's keys. */
-  keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
-  /** Seconds between two polls. */
-  poll: z.optional(z.strictObject({ focusedSeconds: seconds, visibleSeconds: seconds })),
-  /** How runs are compared. */
-  compare: z.optional(
-    z.strictObject({
-      equalWithin: z.optional(z.number().check(z.gte(0))),
-      rewardRange: z.optional(
-        z.string().check(z.refine(text => parseRange(text) !== undefined, 'must be two numbers like 0..1')),
-      ),
-    }),
-  ),
-});
+const makeSettings = () =>
+  z.strictObject({
+    /** For editors. */
+    $schema: z.optional(z.string()),
+    defaultProfile: text(),
+    profiles: z.optional(z.record(z.string().check(z.minLength(1)), profileSettings())),
+    theme: z.optional(z.enum(themes)),
+    mouse: flag(),
+    notices: z.optional(z.enum(noticeKinds)),
+    /** If false, no conversation is saved to disk. */
+    chatHistory: flag(),
+    /** Keys by command id; an empty list removes a command's keys. */
+    keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
+    /** Seconds between two polls. */
+    poll: z.optional(z.strictObject({ focusedSeconds: seconds(), visibleSeconds: seconds() })),
+    /** How runs are compared. */
+    compare: z.optional(
+      z.strictObject({
+        equalWithin: z.optional(z.number().check(z.gte(0))),
+        rewardRange: z.optional(z.string().check(z.refine(text => parseRange(text) !== undefined))),
+      }),
+    ),
+  });
 
-export type ProfileSettings = z.infer<typeof profileSettings>;
-export type Settings = z.infer<typeof settings>;
+let made: ReturnType<typeof makeSettings> | undefined;
+
+export function settings(): ReturnType<typeof makeSettings> {
+  made ??= makeSettings();
+  return made;
+}
+
+export type ProfileSettings = z.infer<ReturnType<typeof profileSettings>>;
+export type Settings = z.infer<ReturnType<typeof makeSettings>>;
 
 /** Why no profile may have this name, as a sentence; undefined if it may. */
 export function profileNameProblem(name: string, baseUrl: string | undefined): string | undefined {

@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, 
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type * as z from 'zod/mini';
+import { errorCode } from '../base/errors.ts';
+import { own } from '../base/own-property.ts';
+import { type Danger, makePrivateFolder } from '../base/ownership.ts';
 import { requirementOf } from '../contract/issues.ts';
-import { errorCode } from '../text/errors.ts';
-import { own } from '../text/own.ts';
-import { type Danger, makePrivateFolder } from '../text/ownership.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { writeAtomically } from './atomic-file.ts';
 import { ConfigError } from './origin.ts';
@@ -24,7 +24,9 @@ export interface SettingsFile {
 const secret = /^(?:apiKey|inferenceToken|upstreamKey)$/;
 /** Settings that are executed: a file with one may be readable by others, but not writable. */
 const command = /Command$/;
-/** Settings that point to a secret, which is sent to the address next to it: others must not change that address. */
+/**
+ * Settings that point to a secret. It is sent to the address next to it, so others must not be able to change the file.
+ */
 const credential = /^(?:apiKey|inferenceToken|upstreamKey)(?:Env|File)$/;
 
 export function settingsPath(paths: Paths): string {
@@ -58,13 +60,13 @@ function refuseUnsafe(path: string, stats: Stats, read: Settings): void {
   const [hidden, run] = [find(secret), find(command)];
   const refuse = (danger: Danger, what: string, why: string): void => {
     refuseShared(path, stats, danger, `${what} in it ${why}`);
-    // The file may be a link to one that is kept elsewhere.
+    // The file may be a link, for example into a dotfiles repository.
     const folders = new Set([dirname(path), dirname(realpathSync(path))]);
     for (const folder of folders) refuseSharedFolder(folder, `${what} in its ${basename(path)} ${why}`);
   };
   if (hidden !== undefined) refuse('read', hidden, 'is secret');
   if (run !== undefined) refuse('change', run, 'is run');
-  // The key may come from the environment: whoever can change an address here gets it.
+  // Even a key from the environment goes to whoever can change an address here.
   const named = find(credential);
   const owner = named === undefined ? 'your key' : `the key of ${named}`;
   if (read.profiles !== undefined) refuse('change', 'another address', `would get ${owner}`);
@@ -83,13 +85,13 @@ export async function changeSettings(path: string, change: (settings: Settings) 
     const file = readText(path);
     const json = file === undefined ? {} : parse(path, file.text);
     const { settings: safe } = check(path, structuredClone(json));
-    // The new file is private: what others wrote into this one would look like the user's own.
+    // The new file is private, so content that others wrote into this one would look like the user's own.
     if (file) refuseUnsafe(path, file.stats, safe);
     // Validated just now; only the unknown keys, which are kept, could fail a strict check.
     const before = nameProblems(json as Settings);
     change(json as Settings);
     check(path, structuredClone(json));
-    // A key that was written by hand must not block other changes.
+    // A bad profile name that was written by hand must not block other changes.
     const problem = nameProblems(json as Settings).find(each => !before.includes(each));
     if (problem !== undefined) throw new ConfigError(problem);
     await writeAtomically(path, `${JSON.stringify(json, undefined, 2)}\n`);
@@ -98,13 +100,13 @@ export async function changeSettings(path: string, change: (settings: Settings) 
   }
 }
 
-/** A change takes milliseconds. */
+/** Generous: a change takes milliseconds. */
 const lockMs = 10_000;
 const lockAgainMs = 20;
 
 /** Returns the function that releases the lock. @throws ConfigError if another program holds it for too long */
 async function lockSettings(path: string): Promise<() => void> {
-  const { takeLock } = await import('../text/file-lock.ts');
+  const { takeLock } = await import('../base/file-lock.ts');
   for (const deadline = Date.now() + lockMs; Date.now() < deadline; await wait(lockAgainMs)) {
     try {
       makePrivateFolder(dirname(path));
@@ -122,13 +124,13 @@ function nameProblems({ profiles = {} }: Settings): string[] {
   return Object.keys(profiles).flatMap(name => profileNameProblem(name, own(profiles, name)?.baseUrl) ?? []);
 }
 
-/** Settings have a few hundred bytes. */
+/** Generous: settings have a few hundred bytes. */
 const largestFile = 4 * 1024 * 1024;
 
 function readText(path: string): { text: string; stats: Stats } | undefined {
   let stats: Stats;
   try {
-    // A named pipe without a writer would not let itself be opened.
+    // Without O_NONBLOCK, opening a named pipe without a writer blocks.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       stats = fstatSync(descriptor);
@@ -142,10 +144,10 @@ function readText(path: string): { text: string; stats: Stats } | undefined {
     throw new ConfigError(`${path} cannot be read (${code}). Check its mode and owner.`);
   }
   const what = stats.isFile() ? `is larger than ${largestFile / 1024 / 1024} MB` : 'is not a plain file';
-  throw new ConfigError(`${path} ${what}. Nothing of it was read: put a file with settings in its place.`);
+  throw new ConfigError(`${path} ${what}. It was not read: put a settings file in its place.`);
 }
 
-/** The parser's own message quotes the text, which may hold a secret: only the position is taken from it. */
+/** Takes only the position from the parser's message, which quotes text that may hold a secret. */
 function parse(path: string, text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -156,11 +158,11 @@ function parse(path: string, text: string): unknown {
   }
 }
 
-/** Removes unknown keys from `json` with a warning each, so that they do not hide other errors. */
+/** Removes unknown keys from `json` and warns about each, so that they do not hide other errors. */
 function check(path: string, json: unknown): { settings: Settings; warnings: string[] } {
   const warnings: string[] = [];
   for (;;) {
-    const result = settings.safeParse(json);
+    const result = settings().safeParse(json);
     if (result.success) return { settings: result.data, warnings };
     const unknown = result.error.issues.filter(issue => issue.code === 'unrecognized_keys');
     if (unknown.length === 0) {
@@ -186,11 +188,12 @@ function placeOf(path: readonly PropertyKey[]): string {
   return path.length === 0 ? 'the whole file' : sanitiseLine(path.map(String).join('.'), 'show');
 }
 
-/** One problem in words. The value itself is never shown: it may be a secret in the wrong place. */
+/** Describes one problem without the value, which may be a misplaced secret. */
 export function explain(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return 'cannot be used as a name';
   if (issue.code === 'invalid_type' && issue.path.at(-1)?.toString().endsWith('Command')) {
     return 'must be a list of a program and its arguments, such as ["pass", "show", "benchtop"]';
   }
+  if (issue.path.at(-1) === 'rewardRange') return 'must be the lowest and the highest reward as a text, such as "0..1"';
   return requirementOf(issue);
 }

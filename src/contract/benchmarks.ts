@@ -16,8 +16,7 @@ import {
   textOrJson,
   wrappedList,
 } from './common.ts';
-
-export const buildStatuses = ['pending', 'building', 'ready', 'failed'] as const;
+import { buildStatuses } from './status.ts';
 
 export const benchmarkRuntime = z.looseObject({
   organization_id: text,
@@ -48,7 +47,7 @@ export const benchmark = renamed(
 );
 export type Benchmark = z.output<typeof benchmark>;
 
-/** `failure_message` says why a build failed; the local service once called it `failure`. */
+/** `failure_message` says why a build failed; older local services called it `failure`. */
 export const benchmarkImage = renamed(
   { failure_message: ['failure'] },
   z.looseObject({
@@ -69,7 +68,7 @@ export const readiness = z.looseObject({
   ready: z.nullable(z.boolean()),
   missing_secret_names: z.nullish(z.array(z.string())),
   unready_task_image_counts: z.nullish(z.record(z.string(), number)),
-  /** Warnings that do not block a launch, e.g. tasks that the service cannot grade. */
+  /** Non-blocking warnings, e.g. tasks that the service cannot grade. */
   warnings: sentences,
 });
 export type Readiness = z.output<typeof readiness>;
@@ -98,7 +97,7 @@ export const createUploadResult = z.looseObject({
   expires_at: text,
 });
 
-/** Not in the document: later generations ask for the benchmark's agent, by id or by name. */
+/** Not in the document: later generations require the benchmark's agent, by id or by name. */
 export const ingestQuery = z.strictObject({
   agent_id: z.optional(z.string()),
   agent_name: z.optional(z.string()),
@@ -109,7 +108,7 @@ export const ingestQuery = z.strictObject({
 export const failedTask = z.looseObject({ task_id: text, label: text, error: textOrJson });
 export type FailedTask = z.output<typeof failedTask>;
 
-/** The document does not show the answer of ingest: these are the fields seen. */
+/** The document does not show the response of ingest: these are the observed fields. */
 export const ingestResult = renamed(
   { label: ['name'] },
   z.looseObject({
@@ -125,10 +124,10 @@ export const ingestResult = renamed(
 );
 export type IngestResult = z.output<typeof ingestResult>;
 
-/** The benchmark as ingested, with its tasks unless they are excluded. Its content is up to the service. */
+/** The ingested benchmark, with its tasks unless they are excluded. Its content is up to the service. */
 export const benchmarkSpec = z.looseObject({ bench_id: text, task_count: number, tasks: field(z.array(z.unknown())) });
 
-/** How many tasks there are, and their split if the service reports it. */
+/** The number of tasks, per split if the service reports it. */
 export const taskCount = renamed(
   { task_count: ['count', 'total'] },
   z.looseObject({ bench_id: text, task_count: number, by_split: freeForm }),
@@ -159,7 +158,7 @@ export const benchmarkEndpoints = {
     auth: 'apiKey',
     body: createUploadBody,
     response: createUploadResult,
-    // Nothing is stored of a benchmark before it is ingested.
+    // The service stores nothing before the benchmark is ingested.
     repeatable: () => true,
     sensitiveAnswer: ['url', 'headers'],
   }),

@@ -1,11 +1,12 @@
 /**
  * Shared by all areas of the contract: reading fields, unwrapping lists, declaring endpoints. Reading is lenient: extra
- * fields are kept, everything but an identity may be missing or null, enums accept unknown values. Building a request
- * is strict.
+ * fields are kept, everything but the id may be missing or null, and enums accept unknown values. Requests are
+ * validated strictly.
  */
 
 import * as z from 'zod/mini';
-import { isRecord, own } from '../text/own.ts';
+import { isRecord, own } from '../base/own-property.ts';
+import { listIn, notePage } from './lists.ts';
 import { parseWhole } from './proto-field.ts';
 import { type MaybeStatus, withStatus } from './status.ts';
 
@@ -61,25 +62,11 @@ function isParts(value: unknown): value is readonly Part[] {
 
 function textOfPart(part: Part): string {
   if (typeof part === 'string') return part;
-  const said = part.type === 'refusal' ? part.refusal : part.text;
-  return typeof said === 'string' ? said : JSON.stringify(part);
+  const text = part.type === 'refusal' ? part.refusal : part.text;
+  return typeof text === 'string' ? text : JSON.stringify(part);
 }
 
-/** The names under which services wrap a list, the document's first. */
-const wrappings = ['items', 'data', 'results'] as const;
-
-/** A list that came bare or wrapped; null counts as empty. Undefined if there is none. */
-export function listIn(body: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(body)) return body;
-  if (!isRecord(body)) return undefined;
-  const name =
-    wrappings.find(each => Array.isArray(own(body, each))) ?? wrappings.find(each => Object.hasOwn(body, each));
-  const list = name === undefined ? undefined : own(body, name);
-  if (list === null) return [];
-  return Array.isArray(list) ? list : undefined;
-}
-
-/** Reads an object whose list may come bare, or under another name than the document's. */
+/** Reads an object whose list may be a bare array, or have another name than in the document. */
 export function wrappedList<Schema extends z.ZodMiniType>(name: string, schema: Schema) {
   return z.pipe(
     z.transform((input: unknown) => {
@@ -112,7 +99,7 @@ export function renamed<Schema extends z.ZodMiniType>(names: Record<string, read
   );
 }
 
-/** Reads a run. If its status is missing, the other fields imply it. */
+/** Reads a run, and infers a missing status from the other fields. */
 export function settled<Schema extends z.ZodMiniType<MaybeStatus>>(schema: Schema) {
   return z.pipe(
     schema,
@@ -120,7 +107,7 @@ export function settled<Schema extends z.ZodMiniType<MaybeStatus>>(schema: Schem
   ) as unknown as z.ZodMiniType<z.output<Schema>, unknown>;
 }
 
-/** One page of a list. `dropped` counts unreadable rows; they never hide the others. */
+/** One page of a list. `dropped` counts rows that could not be read and were skipped. */
 export interface Page<Item> {
   items: Item[];
   has_more: boolean;
@@ -129,8 +116,6 @@ export interface Page<Item> {
 }
 
 const rowSchemas = new WeakMap<object, z.ZodMiniType>();
-const unreadable = new WeakMap<readonly unknown[], number>();
-const cursors = new WeakMap<readonly unknown[], string>();
 
 /** Reads the paginated envelope, another wrapper, or the bare array that some services send, row by row. */
 export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<Page<z.output<Schema>>, unknown> {
@@ -149,8 +134,7 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
       const next_cursor = body.next_cursor ?? null;
       const has_more = body.has_more ?? next_cursor !== null;
       const dropped = rows.length - items.length;
-      unreadable.set(items, dropped);
-      if (has_more && next_cursor) cursors.set(items, next_cursor);
+      notePage(items, { dropped, cursor: has_more ? next_cursor : null });
       return { items, has_more, next_cursor, dropped };
     }),
   ) as unknown as z.ZodMiniType<Page<z.output<Schema>>, unknown>;
@@ -158,12 +142,12 @@ export function page<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   return read;
 }
 
-/** The schema of a row, if this reads rows. */
+/** The schema of a row, if this schema is a list. */
 export const rowSchemaOf = (schema: z.ZodMiniType): z.ZodMiniType | undefined => rowSchemas.get(schema);
 
 /**
- * Reads a value that may come in another type than documented, such as a number as text or the reverse. Anything can be
- * shown as text, and digits count as a number.
+ * Reads a value that may have another type than documented, such as a number as text or the reverse. Any value can
+ * become text, and digits can become a number.
  */
 export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   const read = parseWhole(schema, value);
@@ -177,7 +161,7 @@ export function readWith<Schema extends z.ZodMiniType>(schema: Schema, value: un
   return parseWhole(schema, converted);
 }
 
-/** The value in the expected type; undefined if it cannot be converted. */
+/** Converts a value to the expected type; undefined if it cannot. */
 function inType(expected: string, value: unknown): unknown {
   if (value === undefined || value === null) return undefined;
   if (expected === 'string') return typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -204,37 +188,11 @@ export function rows<Schema extends z.ZodMiniType>(item: Schema): z.ZodMiniType<
   ) as unknown as z.ZodMiniType<z.output<Schema>[], unknown>;
 }
 
-/** Joins lists that came over the wire. */
-export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
-  const joined = lists.flat();
-  unreadable.set(
-    joined,
-    lists.reduce((sum, list) => sum + unreadableIn(list), 0),
-  );
-  return joined;
-}
-
-/** Rows made of others that came over the wire: as many of them could not be read. */
-export function rowsMadeOf<Row>(source: readonly unknown[], made: Row[]): Row[] {
-  unreadable.set(made, unreadableIn(source));
-  return made;
-}
-
-/** The cursor of the rows after these, if they came in an envelope that has one; null at the end of the list. */
-export function cursorAfter(items: readonly unknown[]): string | null {
-  return cursors.get(items) ?? null;
-}
-
-/** How many rows of an array could not be read. */
-export function unreadableIn(items: readonly unknown[]): number {
-  return unreadable.get(items) ?? 0;
-}
-
 export const pageLimit = { minimum: 1, maximum: 200, default: 25 } as const;
 export const sortOrders = ['asc', 'desc'] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
-/** Query of a list. The document shows it for list runtimes; the other lists are assumed to take the same names. */
+/** Query of a list. The document shows it only for runtimes; the other lists are assumed to take the same names. */
 export const listQuery = z.strictObject({
   cursor: z.optional(z.nullable(z.string())),
   limit: z.optional(z.int().check(z.gte(pageLimit.minimum), z.lte(pageLimit.maximum))),
@@ -244,7 +202,6 @@ export const listQuery = z.strictObject({
 });
 export type ListQuery = z.input<typeof listQuery>;
 
-/** What a failed run or deployment reports about its failure. */
 export const runFailure = z.looseObject({ type: text, code: text, message: text, context: freeForm });
 export type RunFailure = z.output<typeof runFailure>;
 
@@ -257,11 +214,11 @@ export type Auth = 'apiKey' | 'inferenceToken' | 'trajectoryToken' | 'shownWitho
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Where the newest generation has moved an operation. */
+/** The path and names of an operation in the newest generation. */
 export interface MovedEndpoint {
-  /** Placeholders of the document's path that are missing here go into the body, if there is one. */
+  /** Placeholders of the document's path that are missing here become body fields, if there is a body. */
   readonly path: string;
-  /** Body fields with another name there, by the document's name. */
+  /** Renamed body fields, by the document's name. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
@@ -281,33 +238,31 @@ export interface Endpoint<
   readonly query?: Query;
   readonly body?: Body;
   readonly response: Response;
-  /** True for endpoints that the document does not list, so that a service may lack them. */
+  /** True for endpoints that the document does not list, so a service may lack them. */
   readonly capability?: boolean;
   /**
    * True if an `Idempotency-Key` header is sent, generated if the caller gives none. The document does not promise that
-   * it makes a repeat harmless: after a lost answer the call is repeated only where the service is known to honour it.
+   * it makes a retry safe: after a lost response the call is retried only if the service is known to honour the key.
    */
   readonly idempotencyKey?: boolean;
-  /** Whether a field of the body makes a repeat harmless. */
+  /** Whether a field of the body makes a retry safe. */
   readonly repeatable?: (body: unknown) => boolean;
   /** How the operation differs in the newest generation. */
   readonly newest?: MovedEndpoint;
-  /** Where to name the agent, which later generations require. */
+  /** Where to send the agent, which later generations require. */
   readonly agent?: 'query' | 'body';
   /** Body fields whose values must not appear in any error, log or history. */
   readonly sensitive?: readonly string[];
   /** Response fields, at any depth, that hold a credential, e.g. a signed address. */
   readonly sensitiveAnswer?: readonly string[];
   /**
-   * `slow` works long before it answers; `bulk` transfers much, which takes long over a slow line without being silent.
+   * `slow` takes long to respond; `bulk` transfers much data, which may take long on a slow connection without being
+   * idle.
    */
   readonly pace?: 'slow' | 'bulk';
 }
 
-/**
- * Whether a call changes something on the service. A chat completion is a POST that changes nothing: sent twice, it is
- * answered twice.
- */
+/** Whether a call changes something on the service. A chat completion is a POST that changes nothing. */
 export function isWrite({ method, auth }: Pick<Endpoint, 'method' | 'auth'>): boolean {
   return method !== 'GET' && auth !== 'inferenceToken';
 }

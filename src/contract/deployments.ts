@@ -1,12 +1,10 @@
 /** Deployments: the lifecycle of a served checkpoint. */
 import * as z from 'zod/mini';
 import { endpoint, flag, listQuery, number, openEnum, page, runFailure, text } from './common.ts';
+import { modelSlug } from './model-slug.ts';
+import { knownDeploymentStatuses } from './status.ts';
 
-export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
-/** Also in later generations. */
-const laterStatuses = ['CANCELLING', 'CANCELLED'] as const;
-export const knownDeploymentStatuses = [...deploymentStatuses, ...laterStatuses] as const;
-/** The default first: nothing is put into production without being asked for. */
+/** The default comes first: only an explicit request puts a deployment into production. */
 export const deploymentRoles = ['test', 'production'] as const;
 export const outputSpeeds = ['normal', 'turbo'] as const;
 export const concurrencies = ['low', 'medium', 'high'] as const;
@@ -23,7 +21,7 @@ export const deployment = z.looseObject({
   playground_endpoint_url: text,
   base_model_slug: text,
   checkpoint_step: number,
-  // Named by later generations.
+  // Sent by later generations.
   checkpoint_id: text,
   model_endpoint_id: text,
   output_speed: z.nullish(openEnum(outputSpeeds)),
@@ -36,9 +34,6 @@ export const deployment = z.looseObject({
   failure: z.nullish(runFailure),
 });
 export type Deployment = z.output<typeof deployment>;
-
-/** One token of letters, digits, `-` and `_`; stored in lower case. */
-export const modelSlug = { pattern: /^[A-Za-z0-9_-]+$/, maximum: 32 } as const;
 
 export const startDeploymentBody = z.strictObject({
   checkpoint_id: z.string().check(z.minLength(1)),

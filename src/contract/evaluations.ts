@@ -14,8 +14,8 @@ import {
   text,
   wrappedList,
 } from './common.ts';
+import { evalRunStatuses } from './status.ts';
 
-export const evalRunStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const displayNameLength = { minimum: 1, maximum: 256 } as const;
 
 export const startEvalBody = z.strictObject({
@@ -40,7 +40,7 @@ export const startEvalResult = z.looseObject({
   execution_id: text,
   pipeline_name: text,
   experiment_name: text,
-  // Of the local service.
+  // Sent by the local service.
   ignored_options: sentences,
 });
 
@@ -64,7 +64,7 @@ export const evalRun = settled(
       agent_id: text,
       updated_at: text,
       completed_at: text,
-      // Sent by the local service, and counted by benchtop where only the rewards can be read.
+      // Sent by the local service; otherwise benchtop counts the rewards.
       reward_count: number,
       total_rollouts: number,
       // Sent by the local service: the tasks that are evaluated, ignored options, and warnings about the tasks.
@@ -97,7 +97,7 @@ export const evalProgress = z.looseObject({
 });
 export type EvalProgress = z.output<typeof evalProgress>;
 
-/** Numbers without the nulls, which were not measured. */
+/** Drops nulls, which stand for values that were not measured. */
 const measured = z.pipe(
   z.array(z.nullable(z.number())),
   z.transform((values: (number | null)[]) => values.filter(value => value !== null)),

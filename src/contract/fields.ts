@@ -1,9 +1,9 @@
 /** Which fields an answer has, by the contract. */
 import type * as z from 'zod/mini';
-import { own } from '../text/own.ts';
+import { own } from '../base/own-property.ts';
 import { rowSchemaOf } from './common.ts';
 
-/** The parts of a schema that are inspected; other schemas do not describe fields. */
+/** The inspected parts of a schema; other schemas do not describe fields. */
 interface Shape {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
@@ -16,14 +16,14 @@ interface Shape {
 const shapeOf = (schema: z.ZodMiniType): Shape => schema._zod.def as unknown as Shape;
 
 /**
- * Whether an answer may have a field, e.g. `failure.code`. Where the contract leaves the fields open, any name may be
- * one: only a certain typing error is rejected.
+ * Whether a response may have a field, e.g. `failure.code`. Rejects only certain typing errors: where the contract
+ * leaves the fields open, any name passes.
  */
 export function mayHaveField(schema: z.ZodMiniType, names: readonly string[]): boolean {
   return isField(schema, names, type => !['string', 'number', 'boolean'].includes(type));
 }
 
-/** Whether the contract names a field. Of an open part, such as the options of a run, it names none. */
+/** Whether the contract names a field. It names none in open parts such as the options of a run. */
 export function declaresField(schema: z.ZodMiniType, names: readonly string[]): boolean {
   return isField(schema, names, () => false);
 }
@@ -46,7 +46,7 @@ function isField(
   return isOpen(type);
 }
 
-/** The names of the fields that an answer has by its schema. */
+/** The names of a response's fields in its schema. */
 export function fieldNames(schema: z.ZodMiniType): string[] {
   const { shape, innerType, in: input, out } = shapeOf(schema);
   if (innerType) return fieldNames(innerType);
@@ -54,7 +54,7 @@ export function fieldNames(schema: z.ZodMiniType): string[] {
   return Object.keys(shape ?? {});
 }
 
-/** The schema of the rows in an answer; undefined if it holds none. */
+/** The schema of the rows in a response; undefined if it has none. */
 export function rowsIn(answer: z.ZodMiniType): z.ZodMiniType | undefined {
   const { shape = {}, in: input, out } = shapeOf(answer);
   const parts = [input, out, ...Object.values(shape)].filter(part => part !== undefined);

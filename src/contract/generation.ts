@@ -1,14 +1,13 @@
 /**
- * The generations of the service, and the answers that reveal them. benchtop uses the document's names by default; the
- * newest generation has moved a few operations, renamed some fields, and rejects the old ones.
+ * The generations of the service, and the responses that reveal them. benchtop uses the document's names by default;
+ * the newest generation moved a few operations, renamed some fields, and rejects the old names.
  */
-import { isRecord } from '../text/own.ts';
-import { listIn } from './common.ts';
+import { isRecord } from '../base/own-property.ts';
+import { listIn } from './lists.ts';
 
 export const generations = ['document', 'newest'] as const;
 export type Generation = (typeof generations)[number];
 
-/** What an answer reveals about the generation. */
 export interface Evidence {
   readonly generation: Generation;
   /** Completes a sentence after “because”. */
@@ -29,7 +28,7 @@ const deploymentNames: Sign = {
   of: 'its deployments',
 };
 
-/** A service that sends both names follows the document: only one that lacks the old name is newer. */
+/** A service that sends both names follows the document; one that lacks the old name is newer. */
 const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['listBenchmarks', benchmarkNames],
   ['getBenchmark', benchmarkNames],
@@ -38,7 +37,7 @@ const signs: ReadonlyMap<string, Sign> = new Map<string, Sign>([
   ['getDeployment', deploymentNames],
 ]);
 
-/** What the body of an answer reveals about the generation; undefined if nothing. */
+/** Detects the generation from a response body; undefined if it reveals nothing. */
 export function evidenceIn(operation: string, body: unknown): Evidence | undefined {
   const sign = signs.get(operation);
   const rows = listIn(body);

@@ -1,24 +1,24 @@
 /**
- * The field `__proto__` of JSON objects. `JSON.parse` makes it a field like any other, but zod leaves it out of what it
- * reads, as it builds objects by assignment, which would set their prototype. Here it is kept as data.
+ * Keeps the field `__proto__` of JSON objects as data. `JSON.parse` makes it a field like any other, but zod drops it,
+ * as it builds objects by assignment, which would set their prototype.
  */
 import type * as z from 'zod/mini';
-import { isRecord, own } from '../text/own.ts';
+import { isRecord, own } from '../base/own-property.ts';
 
 const field = '__proto__';
 
-/** `safeParse`, which keeps the fields called `__proto__` wherever the schema keeps unknown fields. */
+/** `safeParse` that keeps `__proto__` fields wherever the schema keeps unknown fields. */
 export function parseWhole<Schema extends z.ZodMiniType>(schema: Schema, value: unknown) {
   const read = schema.safeParse(value);
   if (read.success) keepField(value, read.data);
   return read;
 }
 
-/** Goes only as deep as the schema does: what it takes unread is the same object in both. */
+/** Recurses only as deep as the schema does: below that, both sides share the same object. */
 function keepField(value: unknown, read: unknown): void {
   if (value === read) return;
   if (Array.isArray(value) && Array.isArray(read)) {
-    // Rows were left out of it: those that remain have been read by themselves.
+    // If rows were dropped, the remaining ones have been parsed on their own.
     if (value.length === read.length) for (const [index, each] of read.entries()) keepField(value[index], each);
     return;
   }
@@ -28,7 +28,7 @@ function keepField(value: unknown, read: unknown): void {
   if (kept && !Object.hasOwn(read, field)) Reflect.defineProperty(read, field, kept);
 }
 
-/** Whether an object in a JSON value has such a field. Not recursive: the value may be nested deep. */
+/** Whether an object in a JSON value has such a field. Not recursive, as the value may be nested deeply. */
 export function hasProtoField(value: unknown): boolean {
   const rest = [value];
   while (rest.length > 0) {

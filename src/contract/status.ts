@@ -1,7 +1,26 @@
 /**
- * What a status means, for every resource: runs, training runs, deployments, benchmarks, images, trajectories, uploads.
- * Statuses are open: an unknown word has no meaning and does not count as ended. Pure.
+ * The statuses of each resource, and what they mean: runs, training runs, deployments, benchmarks, images,
+ * trajectories, uploads. Statuses are open: an unknown one has no meaning and does not count as ended. Pure.
  */
+
+export const buildStatuses = ['pending', 'building', 'ready', 'failed'] as const;
+export const evalRunStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const trainingStatuses = [
+  'pending',
+  'running',
+  'cancel_signaled',
+  'cancelling',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const;
+export type TrainingStatus = (typeof trainingStatuses)[number];
+/** The document does not list the statuses of trajectories: these are the observed ones. */
+export const trajectoryStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const deploymentStatuses = ['PENDING', 'MERGING', 'DEPLOYING', 'DEPLOYED', 'FAILED'] as const;
+/** Added by later generations. */
+const laterStatuses = ['CANCELLING', 'CANCELLED'] as const;
+export const knownDeploymentStatuses = [...deploymentStatuses, ...laterStatuses] as const;
 
 export type StatusMeaning = 'success' | 'failure' | 'running' | 'waiting' | 'stopping' | 'stopped' | 'unknown';
 
@@ -36,27 +55,30 @@ const meanings: ReadonlyMap<string, StatusMeaning> = new Map<string, StatusMeani
   ['skipped', 'stopped'],
 ]);
 
-/** Deployments use capitals; users may write several words. */
+/** Deployments use capitals, and users may type spaces for underscores. */
 export function statusMeaning(status: string): StatusMeaning {
   return meanings.get(status.toLowerCase().replaceAll(' ', '_')) ?? 'unknown';
 }
 
-/**
- * A status in words, for people: `cancel signaled`, `deployed`. Services write statuses in either case; one that is not
- * known stays as it came.
- */
-export function statusWords(status: string): string {
-  return statusMeaning(status) === 'unknown' ? status : status.toLowerCase().replaceAll('_', ' ');
+export function isUnknown(status: string): boolean {
+  return statusMeaning(status) === 'unknown';
 }
 
-/** A status as it is compared: services differ in capitals, and in how they spell `cancelled`. */
+/**
+ * A status for display: `cancel signaled`, `deployed`. Services send statuses in either case; an unknown one is shown
+ * as it came.
+ */
+export function statusWords(status: string): string {
+  return isUnknown(status) ? status : status.toLowerCase().replaceAll('_', ' ');
+}
+
+/** Normalises a status for comparison: services differ in case, and in the spelling of `cancelled`. */
 const spelling = (status: string): string =>
   status
     .toLowerCase()
     .replaceAll(/[ -]/g, '_')
     .replace(/^cancel(?=ed$|ing$)/, 'cancell');
 
-/** Whether two texts are one status. */
 export function isSameStatus(one: string, other: string): boolean {
   return spelling(one) === spelling(other);
 }
@@ -76,21 +98,21 @@ export function isRunning(status: string | null | undefined): boolean {
 }
 
 /**
- * Whether a status that is missing or not known comes with an end time that has passed. It is no end by its name, but
- * will hardly change.
+ * Whether a missing or unknown status comes with an end time in the past. It is not final by name, but will hardly
+ * change.
  */
 export function isOver(status: string | undefined, endTime: string | undefined, now = Date.now()): boolean {
-  const isOpen = status === undefined || statusMeaning(status) === 'unknown';
+  const isOpen = status === undefined || isUnknown(status);
   return isOpen && endTime !== undefined && Date.parse(endTime) <= now;
 }
 
-/** A record that may lack a status, because it is older than the service's statuses. */
+/** A record that may lack a status because the service did not have statuses yet. */
 export interface MaybeStatus {
   readonly status?: string | null | undefined;
   readonly failure?: object | null | undefined;
 }
 
-/** Adds a missing status to the record of a run whose service says why it failed. Otherwise it stays without. */
+/** Infers the missing status of a run that has a failure. */
 export function withStatus<Row extends MaybeStatus>(row: Row): Row {
   return row.status == null && row.failure != null ? { ...row, status: 'failed' } : row;
 }

@@ -1,4 +1,4 @@
-/** Training runs: progress, and what a service may offer in addition: start, records, curves, checkpoints. */
+/** Training runs: progress, and the optional operations: start, records, curves, checkpoints. */
 import * as z from 'zod/mini';
 import {
   endpoint,
@@ -17,17 +17,7 @@ import {
   wrappedList,
 } from './common.ts';
 import { displayNameLength, runOptionsQuery, trajectoryReward } from './evaluations.ts';
-
-export const trainingStatuses = [
-  'pending',
-  'running',
-  'cancel_signaled',
-  'cancelling',
-  'succeeded',
-  'failed',
-  'cancelled',
-] as const;
-export type TrainingStatus = (typeof trainingStatuses)[number];
+import { trainingStatuses } from './status.ts';
 
 export const trainingProgress = z.looseObject({
   training_run_id: text,
@@ -38,17 +28,17 @@ export const trainingProgress = z.looseObject({
 });
 export type TrainingProgress = z.output<typeof trainingProgress>;
 
-/** What the newest step of a run did; sent by the local service, which has the same fields in each trainer reward. */
+/** Diagnostics of the latest step. Only the local service sends them, here and in each trainer reward. */
 export const stepDiagnostics = z.looseObject({
   step: number,
-  /** KL divergence to the base model, and entropy of the policy: means over the words, in nats. */
+  /** KL divergence to the base model, and entropy of the policy: means over the tokens, in nats. */
   kl: number,
   entropy: number,
-  /** Before it was clipped. */
+  /** Norm before clipping. */
   gradient_norm: number,
-  /** Share of the tasks whose answers all have the same reward, so that nothing is learnt from them. */
+  /** Share of the tasks whose answers all have the same reward, so that they contribute no gradient. */
   equal_groups: number,
-  /** Share of the answers that were cut off. */
+  /** Share of the answers that were cut off at the token limit. */
   truncated: number,
 });
 export type StepDiagnostics = z.output<typeof stepDiagnostics>;
@@ -107,12 +97,12 @@ export const trainerReward = z.looseObject({ step: z.number(), trainer_reward: n
 export type TrainerReward = z.output<typeof trainerReward>;
 
 /**
- * The sample counts reveal a mean over fewer samples than expected. `loaded_trajectories` is the actual number of
- * samples, if a service sends it.
+ * The sample counts show whether the mean covers fewer samples than expected. `loaded_trajectories` is the actual
+ * number of samples, if the service sends it.
  */
 export const heldOutReward = z.looseObject({
   step: z.number(),
-  /** The tasks that were measured; sent by the local service: `validation`, a part of the train split, or `test`. */
+  /** The evaluated tasks, sent by the local service: `validation` (a part of the train split) or `test`. */
   split: text,
   held_out_reward: number,
   expected_samples: number,

@@ -1,6 +1,6 @@
 /** Trajectories: upload, detail with steps and messages, rewards, completion. */
 import * as z from 'zod/mini';
-import { isRecord } from '../text/own.ts';
+import { isRecord } from '../base/own-property.ts';
 import {
   endpoint,
   field,
@@ -16,9 +16,7 @@ import {
   textOrJson,
 } from './common.ts';
 import { failure } from './errors.ts';
-
-/** The document does not list the statuses: these are the ones seen. */
-export const trajectoryStatuses = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+import { trajectoryStatuses } from './status.ts';
 
 export const terminationReasons = [
   'ENV_DONE',
@@ -44,7 +42,7 @@ export const message = z.looseObject({
   finish_reason: text,
   prompt_tokens: number,
   completion_tokens: number,
-  // Not in the document; what chat clients record, and other services send.
+  // Not in the document, but chat clients record these and other services send them.
   reasoning_content: textOrJson,
   refusal: text,
   name: text,
@@ -90,13 +88,13 @@ export const trajectory = z.looseObject({
   gcs_blob_uri: text,
   error: text,
   steps: field(rows(step)),
-  // Not in the document; read if a service names the task and run of a trajectory.
+  // Not in the document; some services name the task and run of a trajectory.
   task_id: text,
   eval_run_id: text,
   training_run_id: text,
   rollout: field(rollout),
   policy_step: number,
-  // Of any form: no difference in these may hide the steps.
+  // Accepts any form, so that unexpected rewards do not hide the steps.
   rewards: z.optional(z.unknown()),
   metrics: z.optional(z.unknown()),
   execution_metrics: z.optional(z.unknown()),
@@ -122,8 +120,8 @@ export const uploadTrajectoriesBody = z.strictObject({
 });
 
 /**
- * Header of an upload that says, for each trajectory, which of the equal ones of its file it is: `1,1,2`. By it the local
- * service tells a second sample from a repeated request. It is not in the document; other services ignore it.
+ * Header of an upload that numbers identical trajectories of a file: `1,1,2`. With it, the local service distinguishes
+ * a second sample from a repeated request. It is not in the document; other services ignore it.
  */
 export const occurrencesHeader = 'benchtop-occurrences';
 
@@ -158,6 +156,7 @@ export const logRewardBody = z.strictObject({
 export type LogRewardBody = z.input<typeof logRewardBody>;
 
 export const logRewardResult = z.looseObject({ ok: flag, trajectory_id: text, status: text });
+export type LogRewardResult = z.output<typeof logRewardResult>;
 
 export const completeTrajectoryBody = z.strictObject({ termination_reason: z.enum(terminationReasons) });
 export type CompleteTrajectoryBody = z.input<typeof completeTrajectoryBody>;

@@ -5,13 +5,13 @@ import { readFile } from 'node:fs/promises';
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
+import { errorCode } from '../base/errors.ts';
 import { type NamedProxy, proxyFor } from '../config/proxy.ts';
-import { errorCode } from '../text/errors.ts';
 import type { Environment } from '../text/terminal.ts';
 import { isCertificateError } from './failure.ts';
 import { nodeHttp, nodeHttps, nodeTls } from './node.ts';
 
-/** No connection may be made as the settings say. */
+/** The proxy or certificate settings cannot be used. */
 export class RouteError extends Error {
   readonly code: 'proxy_unusable' | 'ca_file_unreadable';
   /** The variable or the setting. */
@@ -35,8 +35,8 @@ export interface Agent {
 }
 
 /**
- * Reads share a few connections. Long-lived streams and uploads have their own, so that they never block a read, and
- * so have writes: no poll that hangs keeps an action waiting. Uploads reuse only connections whose address was judged.
+ * Uploads, streams and writes have their own pools, so that a hung poll cannot delay them, nor they a read. Uploads
+ * reuse only connections to addresses that passed the upload check.
  */
 export type AgentUse = 'read' | 'write' | 'long' | 'upload';
 
@@ -44,13 +44,11 @@ const readSockets = 8;
 
 export class Agents {
   readonly #caFile: string | undefined;
-  readonly #environment: Environment;
   readonly #agents = new Map<string, Promise<Agent>>();
   #systemCertificates: readonly string[] = [];
 
-  constructor(caFile: string | undefined, environment: Environment = process.env) {
+  constructor(caFile: string | undefined) {
     this.#caFile = caFile;
-    this.#environment = environment;
   }
 
   /**
@@ -59,13 +57,13 @@ export class Agents {
    * @throws RouteError if a variable names an unusable proxy, or the certificate file cannot be read
    */
   get(url: URL, use: AgentUse): Promise<Agent> {
-    const proxy = proxyFor(url, this.#environment);
+    const proxy = proxyFor(url, process.env);
     const key = `${use} ${url.protocol} ${proxy ? JSON.stringify(proxy) : 'direct'}`;
     const known = this.#agents.get(key);
     if (known) return known;
     const agent = this.#create(url, use, proxy);
     this.#agents.set(key, agent);
-    // A certificate file that could not be read may exist next time.
+    // Forget a failure: the certificate file may exist next time.
     agent.catch(() => this.#agents.delete(key));
     return agent;
   }
@@ -74,7 +72,7 @@ export class Agents {
     const shared = {
       keepAlive: true,
       maxSockets: use === 'read' ? readSockets : Number.POSITIVE_INFINITY,
-      // The proxy variables have been evaluated; Node only needs the resulting proxy.
+      // The proxy is already chosen, so Node must not evaluate the variables again.
       proxyEnv: proxyVariables(proxy, url.hostname),
     };
     if (url.protocol !== 'https:') {
@@ -85,7 +83,7 @@ export class Agents {
     const ca = added.length > 0 ? [...nodeTls().getCACertificates('default'), ...added] : [];
     const https = new (nodeHttps().Agent)({
       ...shared,
-      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch the check off.
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable the check.
       rejectUnauthorized: true,
       ...(ca.length > 0 ? { ca } : {}),
     });
@@ -93,12 +91,12 @@ export class Agents {
     return { proxy, protocols: { https }, trustingSystem: () => this.#trustSystem(url, use) };
   }
 
-  /** Reading them takes a tenth of a second, so only if Node's own certificates do not suffice. */
+  /** Reading the system's certificates takes 100 ms, so this happens only if Node's own do not suffice. */
   async #trustSystem(url: URL, use: AgentUse): Promise<Agent | undefined> {
     if (this.#systemCertificates.length === 0) {
       this.#systemCertificates = systemCertificates();
       if (this.#systemCertificates.length === 0) return undefined;
-      // Connections in use end by themselves.
+      // Open connections finish on their own.
       for (const key of this.#agents.keys()) if (key.includes(' https: ')) this.#agents.delete(key);
     }
     return this.get(url, use);
@@ -137,11 +135,11 @@ export function systemCertificates(): string[] {
   return [...new Set(getCACertificates('system'))].filter(certificate => !known.has(certificate));
 }
 
-/** What is wrong with the certificates that SSL_CERT_FILE and SSL_CERT_DIR name, in sentences; Node itself says nothing. */
+/** Problems with SSL_CERT_FILE and SSL_CERT_DIR, as sentences. Node ignores them silently. */
 export function certificateProblems(environment: Environment): string[] {
   const trusted = 'its certificates are not trusted.';
   const [file, folder] = [environment['SSL_CERT_FILE'], environment['SSL_CERT_DIR']];
-  // Elsewhere the system does not read them.
+  // Only Linux reads these variables.
   if (process.platform !== 'linux') return [];
   const problems: string[] = [];
   try {
@@ -160,7 +158,6 @@ export function certificateProblems(environment: Environment): string[] {
 
 const certificateMark = /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/;
 
-/** The content of the profile's file; nothing if there is no file. */
 async function readCertificates(caFile: string | undefined): Promise<string[]> {
   if (caFile === undefined) return [];
   let text: string;
@@ -181,7 +178,7 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
   );
 }
 
-/** Whether Node trusts the certificate of an https proxy: connects to it as Node does, and sends nothing. */
+/** Whether Node trusts an https proxy's certificate. Connects as Node does, but sends nothing. */
 export function isTrustedProxy({ hostname, port }: URL, connectMs: number): Promise<boolean> {
   const { connect } = nodeTls();
   const host = hostname.replace(/^\[|\]$/g, '');

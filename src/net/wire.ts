@@ -1,13 +1,14 @@
 /**
- * One HTTP exchange through got: no redirects, no retries, no thrown statuses, no hidden waits. Failures are
- * `WireFailure`s.
+ * One HTTP exchange through got, without redirects, retries, exceptions for statuses, or hidden waits. It fails with a
+ * `WireFailure`.
  */
 import type { ClientRequest } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { Request as GotStream, OptionsInit } from 'got';
+import { errorCode } from '../base/errors.ts';
 import type { Method } from '../contract/common.ts';
-import { errorCode } from '../text/errors.ts';
 import { type Agent, isTrustedProxy } from './agents.ts';
 import {
   isCertificateError,
@@ -22,19 +23,19 @@ export interface WireRequest {
   readonly method: Method;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is made for each connection that is tried. */
+  /** The function creates a stream for each connection attempt. */
   readonly body?: Uint8Array | (() => Readable) | undefined;
   readonly agent: Agent;
-  /** Finds the addresses that a connection is made to; by default the system. */
+  /** Resolves host names; the system's resolver by default. */
   readonly lookup?: LookupFunction | undefined;
-  /** Time limit for DNS, connection and TLS together, in milliseconds. */
+  /** Timeout for DNS, connection and TLS together, in milliseconds. */
   readonly connectMs: number;
-  /** Time limit for silence, in milliseconds; infinite for none. */
+  /** Idle timeout in milliseconds; Infinity for none. */
   readonly silenceMs: number;
-  /** The open connection does not keep the process alive. */
+  /** If set, the open connection does not keep the process alive. */
   readonly background?: boolean;
   readonly signal: AbortSignal;
-  /** Asks for an uncompressed body, so that no compressor delays the parts of a stream. */
+  /** Requests an uncompressed body, so that compression does not delay a stream's chunks. */
   readonly uncompressed?: boolean;
   /** Called with the number of body bytes sent so far. */
   readonly onSent?: ((bytes: number) => void) | undefined;
@@ -42,7 +43,7 @@ export interface WireRequest {
 
 export interface WireAnswer {
   readonly status: number;
-  /** Lower-case names; repeated headers joined by a comma. */
+  /** Names are in lower case; repeated headers are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   /** The decoded body. Leaving the loop early closes the connection. Throws `WireFailure`. */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
@@ -63,8 +64,8 @@ const unknownIssuer = new Set([
 ]);
 
 /**
- * Sends the request and waits for the response headers. If only the system trusts the certificate's issuer, the
- * connection is made again with the system's certificates, since nothing had been sent.
+ * Sends the request and waits for the response headers. If only the system trusts the certificate's issuer, it connects
+ * again with the system's certificates, as nothing has been sent.
  *
  * @throws WireFailure
  */
@@ -87,127 +88,167 @@ async function exchangeTrusting(request: WireRequest): Promise<WireAnswer> {
   }
 }
 
-/** A refused certificate is that of the service or of an https proxy: Node's error is the same. */
+/** Finds out whose certificate was refused: Node's error is the same for the service and for an https proxy. */
 async function namingProxy(error: unknown, { url, connectMs }: WireRequest): Promise<unknown> {
   if (!(error instanceof WireFailure) || !isCertificateError(error.code)) return error;
   const { proxy } = error;
   if (!proxy || !('url' in proxy.used) || !proxy.used.url.startsWith('https:')) return error;
-  // A request for http has TLS on the way to the proxy only.
+  // An http request uses TLS only to the proxy.
   const isUntrusted = url.protocol === 'http:' || !(await isTrustedProxy(new URL(proxy.used.url), connectMs));
   return new WireFailure(error.reason, error.code, error.sent, { ...proxy, isUntrusted });
 }
 
 async function send(request: WireRequest): Promise<WireAnswer> {
   const { default: got } = await loadGot();
-  const { signal } = request;
+  const { signal, url, agent } = request;
   if (signal.aborted) throw stopped(signal);
-
-  const { method, url, agent, uncompressed = false } = request;
   const body = typeof request.body === 'function' ? request.body() : request.body;
-  const stream = got.stream(url, {
+  const exchanged = new Exchange(request, got.stream(url, gotOptions(request, body)), body);
+  const { statusCode: status, headers } = await exchanged.head();
+  if (status === 101) throw exchanged.refuse(new WireFailure('network', switchedProtocols, exchanged.sent));
+  if (status === 407 && agent.proxy) {
+    // Without a tunnel, the response is the proxy's and the service has not seen the request.
+    const proxy = { used: agent.proxy, status };
+    throw exchanged.refuse(new WireFailure('network', 'proxy_authentication', false, proxy));
+  }
+  return {
+    status,
+    headers: joinHeaders(headers),
+    chunks: () => exchanged.chunks(),
+    close: () => exchanged.close(),
+  };
+}
+
+function gotOptions(request: WireRequest, body: Uint8Array | Readable | undefined): OptionsInit {
+  const { method, agent, lookup, uncompressed = false } = request;
+  const isWhole = body instanceof Uint8Array;
+  return {
     method,
     headers: {
-      // got would name itself.
+      // Suppress got's own user agent.
       'user-agent': undefined,
       ...request.headers,
       ...(uncompressed ? { 'accept-encoding': 'identity' } : {}),
-      ...(body instanceof Uint8Array ? { 'content-length': String(body.byteLength) } : {}),
+      ...(isWhole ? { 'content-length': String(body.byteLength) } : {}),
     },
-    // Without a body got waits for one to be piped in.
-    ...(method === 'GET' ? {} : { body: body instanceof Uint8Array ? piecesOf(body) : (body ?? '') }),
+    // Without a body, got waits for one to be piped in.
+    ...(method === 'GET' ? {} : { body: isWhole ? piecesOf(body) : (body ?? '') }),
     agent: agent.protocols,
-    ...(request.lookup && { dnsLookup: request.lookup }),
+    ...(lookup && { dnsLookup: lookup }),
     decompress: !uncompressed,
     followRedirect: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
-  });
+  };
+}
 
-  let ended: WireFailureReason | undefined;
-  let sent = false;
-  const stop = (reason: WireFailureReason) => {
-    ended ??= reason;
-    stream.destroy(new Error(reason));
-  };
-  let switched = false;
-  const failure = (error: unknown) => {
-    if (switched) return new WireFailure('network', switchedProtocols, sent);
-    const proxy = agent.proxy && { used: agent.proxy, status: tunnelStatus(error) };
-    return new WireFailure(ended ?? 'network', ended ? undefined : errorCode(error), sent, proxy);
-  };
+/** A got request with its timeouts. */
+class Exchange {
+  readonly #request: WireRequest;
+  readonly #stream: GotStream;
+  /** Whether a connection was made, so that the service may have seen the request. */
+  sent = false;
+  #stopReason: WireFailureReason | undefined;
+  #switched = false;
+  #clearSilence = (): void => {};
 
-  let quiet = () => {};
-  const listen = () => {
-    quiet();
-    quiet = after(request.silenceMs, () => stop('silence'));
-  };
-  const cancel = () => stop(stopReason(signal));
-  signal.addEventListener('abort', cancel, { once: true });
-  stream.once('close', () => {
-    quiet();
-    if (body && !(body instanceof Uint8Array)) body.destroy();
-    signal.removeEventListener('abort', cancel);
-  });
-  // Callers get the error from the promises below; without a listener, an earlier error would end the process.
-  stream.on('error', () => {});
-  stream.on('request', (outgoing: ClientRequest) => {
-    // Node 22 reports a refused tunnel twice, and got listens for one error.
-    outgoing.on('error', () => {});
-    if (request.background) outgoing.on('socket', socket => socket.unref());
-    // A 101 that names a protocol: no answer follows it.
-    outgoing.once('upgrade', (_, socket) => {
-      switched = true;
-      socket.destroy();
-      stream.destroy(new Error('101'));
+  constructor(request: WireRequest, stream: GotStream, body: Uint8Array | Readable | undefined) {
+    this.#request = request;
+    this.#stream = stream;
+    const { signal, connectMs } = request;
+    const cancel = () => this.#stop(stopReason(signal));
+    signal.addEventListener('abort', cancel, { once: true });
+    stream.once('close', () => {
+      this.#clearSilence();
+      if (body && !(body instanceof Uint8Array)) body.destroy();
+      signal.removeEventListener('abort', cancel);
     });
-    watchConnection(outgoing, request.connectMs, {
-      onConnected: () => {
-        sent = true;
-      },
-      onTimeout: () => stop('connect_timeout'),
+    // Callers get errors from `head` and `chunks`; an earlier error without a listener would end the process.
+    stream.on('error', () => {});
+    stream.on('request', (outgoing: ClientRequest) => {
+      // Node 22 reports a refused tunnel twice, but got listens for one error only.
+      outgoing.on('error', () => {});
+      if (request.background) outgoing.on('socket', socket => socket.unref());
+      // After a 101 that names a protocol, no response follows.
+      outgoing.once('upgrade', (_, socket) => {
+        this.#switched = true;
+        socket.destroy();
+        stream.destroy(new Error('101'));
+      });
+      watchConnection(outgoing, connectMs, {
+        onConnected: () => {
+          this.sent = true;
+        },
+        onTimeout: () => this.#stop('connect_timeout'),
+      });
     });
-  });
-  stream.on('uploadProgress', ({ transferred }) => {
-    if (stream.response) return;
-    listen();
-    request.onSent?.(transferred);
-  });
-
-  listen();
-  const head = await new Promise<{ statusCode: number; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
-    stream.once('response', resolve);
-    stream.once('error', (error: unknown) => reject(failure(error)));
-    stream.once('close', () => reject(failure(undefined)));
-  });
-  quiet();
-  if (head.statusCode === 101) {
-    stream.destroy();
-    throw new WireFailure('network', switchedProtocols, sent);
-  }
-  if (head.statusCode === 407 && agent.proxy) {
-    stream.destroy();
-    // Without a tunnel the proxy answers in place of the service, which has not seen the request.
-    throw new WireFailure('network', 'proxy_authentication', false, { used: agent.proxy, status: 407 });
+    stream.on('uploadProgress', ({ transferred }) => {
+      if (stream.response) return;
+      this.#limitSilence();
+      request.onSent?.(transferred);
+    });
   }
 
-  async function* chunks(): AsyncGenerator<Uint8Array, void> {
-    const parts: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();
+  /** Waits for the response headers. @throws WireFailure */
+  async head(): Promise<{ readonly statusCode: number; readonly headers: NodeJS.Dict<string | string[]> }> {
+    this.#limitSilence();
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#stream.once('response', resolve);
+        this.#stream.once('error', (error: unknown) => reject(this.#failure(error)));
+        this.#stream.once('close', () => reject(this.#failure(undefined)));
+      });
+    } finally {
+      this.#clearSilence();
+    }
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void> {
+    const parts: AsyncIterator<Uint8Array> = this.#stream[Symbol.asyncIterator]();
     try {
       for (;;) {
-        listen();
+        this.#limitSilence();
         const part = await parts.next();
-        quiet();
+        this.#clearSilence();
         if (part.done) return;
         yield part.value;
       }
     } catch (error) {
-      throw failure(error);
+      throw this.#failure(error);
     } finally {
-      quiet();
-      stream.destroy();
+      this.#clearSilence();
+      this.close();
     }
   }
-  return { status: head.statusCode, headers: joinHeaders(head.headers), chunks, close: () => stream.destroy() };
+
+  close(): void {
+    this.#stream.destroy();
+  }
+
+  /** Closes the connection, and returns the failure to throw. */
+  refuse(failure: WireFailure): WireFailure {
+    this.close();
+    return failure;
+  }
+
+  #stop(reason: WireFailureReason): void {
+    this.#stopReason ??= reason;
+    this.#stream.destroy(new Error(reason));
+  }
+
+  /** Starts or restarts the idle timeout. */
+  #limitSilence(): void {
+    this.#clearSilence();
+    this.#clearSilence = after(this.#request.silenceMs, () => this.#stop('silence'));
+  }
+
+  #failure(error: unknown): WireFailure {
+    if (this.#switched) return new WireFailure('network', switchedProtocols, this.sent);
+    const { proxy } = this.#request.agent;
+    const refusal = proxy && { used: proxy, status: tunnelStatus(error) };
+    const code = this.#stopReason ? undefined : errorCode(error);
+    return new WireFailure(this.#stopReason ?? 'network', code, this.sent, refusal);
+  }
 }
 
 /** The status with which a proxy refused to open a tunnel. */
@@ -217,12 +258,11 @@ function tunnelStatus(error: unknown): number | undefined {
   return isTunnel && typeof cause.statusCode === 'number' ? cause.statusCode : undefined;
 }
 
-/** What got sends at a time. */
 const pieceBytes = 65_536;
 
 /**
- * Pieces rather than one buffer: got 16.1 destroys a request with a buffer if its answer begins before the next turn of
- * the event loop (`_finalizeStaleChunkedWrite`), and the answer breaks off with it.
+ * Chunks the body. got 16.1 destroys a request with a single buffer if the response begins before the next turn of the
+ * event loop (`_finalizeStaleChunkedWrite`), which truncates the response.
  */
 function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < body.byteLength; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
@@ -248,8 +288,8 @@ function watchConnection(
 }
 
 /**
- * Calls back after this delay unless cancelled. Data that arrived while the process was busy or asleep is processed
- * before the timeout fires.
+ * Calls back after this delay unless cancelled. Lets data that arrived while the process was busy or asleep be
+ * processed first.
  */
 function after(ms: number, callback: () => void): () => void {
   if (ms === Number.POSITIVE_INFINITY) return () => {};
@@ -265,8 +305,6 @@ function after(ms: number, callback: () => void): () => void {
 
 function joinHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
-    ),
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]),
   );
 }

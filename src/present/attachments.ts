@@ -1,19 +1,20 @@
 /** Names images and other binary content instead of showing it: `image png 288 KB`. Pure. */
+
+import { isRecord, own } from '../base/own-property.ts';
 import * as numbers from '../text/numbers.ts';
-import { isRecord, own } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { truncate } from '../text/width.ts';
 
-/** RFC 2397, with a body that is base64. */
+/** A data URL (RFC 2397) with a base64 body. */
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/;
 const dataUrls = /data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]{1,100})*;base64,([A-Za-z0-9+/=_-]{64,})/g;
 const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}\s*$/;
-/** Shorter texts without spaces are shown: they may be ids, hashes or keys. */
+/** Shorter texts without spaces are shown, as they may be ids, hashes or keys. */
 const leastBinary = 2_048;
-/** Cells of an address. */
+/** Cells for an address. */
 const longestAddress = 80;
 
-/** The size of what base64 text of this length holds. */
+/** The decoded size of base64 text of this length. */
 function sizeOf(length: number): string {
   return numbers.bytes(Math.floor((length * 3) / 4)).replace('iB', 'B');
 }
@@ -25,18 +26,18 @@ function mediaWords(type: string): string {
   return kind === 'application' ? short : `${kind} ${short}`;
 }
 
-/** What a text holds if it is base64: `image png 288 KB`, `base64 12 KB`. Undefined for text that can be read. */
+/** Describes base64 text: `image png 288 KB`, `base64 12 KB`. Undefined for readable text. */
 export function binaryWords(text: string): string | undefined {
   if (text.startsWith('data:')) {
     const [head, type = 'data'] = dataUrl.exec(text) ?? [];
     return head === undefined ? undefined : `${mediaWords(type).trim()} ${sizeOf(text.length - head.length)}`;
   }
   if (text.length < leastBinary || text.slice(0, 200).includes(' ') || !base64.test(text)) return undefined;
-  // A single long word is not base64.
+  // Require mixed characters, as a single long word is not base64.
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
 }
 
-/** A text whose embedded data addresses are replaced by what they hold. */
+/** Replaces the data URLs in a text by short descriptions. */
 export function withoutData(text: string): string {
   if (!text.includes(';base64,')) return text;
   return text.replace(dataUrls, (_, type: string | undefined, data: string) => {
@@ -80,8 +81,8 @@ function textIn(places: readonly Fields[], fields: readonly string[]): string | 
 }
 
 /**
- * An image, a sound or a file among the parts of a message in a few words: `image png 288 KB`, `image https://…`.
- * Undefined if the part is no attachment, or holds neither data nor an address.
+ * Describes an image, a sound or a file among the parts of a message: `image png 288 KB`, `image https://…`. Undefined
+ * if the part is not an attachment, or has neither data nor an address.
  */
 export function attachmentWords(part: Fields): string | undefined {
   const kind = kinds.find(([pattern]) => pattern.test(String(part['type'])))?.[1];

@@ -1,12 +1,12 @@
 /** Table columns as data, and their widths. Pure. */
 
+import { own } from '../base/own-property.ts';
 import { statusWords } from '../contract/status.ts';
 import { cutApart } from '../text/apart.ts';
 import type { ExportColumn } from '../text/export.ts';
 import { asReceived } from '../text/numbers.ts';
-import { own } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { displayWidth } from '../text/width.ts';
+import { displayWidth, type TruncateOptions } from '../text/width.ts';
 
 export type Cell = string | number | undefined;
 
@@ -14,16 +14,18 @@ export type Cell = string | number | undefined;
 export type ColumnWidth = number | { readonly min: number; readonly max: number; readonly grow: number };
 
 export interface Column<Row> {
-  /** Stable name, under which the user's choice is saved. */
+  /** Stable name: the user's choices are saved under it. */
   readonly id: string;
   readonly title: string;
   readonly width: ColumnWidth;
   readonly align?: 'left' | 'right';
-  /** Shown only if all the others have room, or when chosen. */
+  /** Shown only if all other columns fit, or if chosen. */
   readonly wide?: boolean;
-  /** Listed for programs though it is wide: they read the value of another column, and not the text that says this too. */
+  /**
+   * Listed for programs although it is wide, because they get only the value of the column whose text includes this.
+   */
   readonly forPrograms?: boolean;
-  /** The contract's field that it shows, by which a service may be asked to sort. */
+  /** The contract's name of the field, for sorting by the service. */
   readonly field?: string | undefined;
   /** The value to sort by. */
   readonly value: (row: Row) => Cell;
@@ -31,19 +33,22 @@ export interface Column<Row> {
   readonly text?: (row: Row) => string;
   /** A shorter text, used if the full one does not fit. */
   readonly shortText?: (row: Row) => string;
-  /** Never cut: it holds a number. Columns aligned to the right are never cut either. */
+  /** Never cut, because it contains a number. Columns aligned to the right are never cut either. */
   readonly whole?: boolean;
-  /** The value for a file, if it differs. */
+  /** The value in exported files, if it differs. */
   readonly exported?: (row: Row) => unknown;
   /** False if filters skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
-  /** Where a long name is cut, unless rows would look alike then; other text is cut at its end. */
-  readonly cutAt?: 'start' | 'middle';
-  /** The value is a status, written in words, with its mark and style. */
+  /**
+   * Where a long text is cut. The default is the middle, for names and ids, because many in a list share a prefix;
+   * sentences are cut at the end. Rows that would look alike show where they differ instead.
+   */
+  readonly cutAt?: 'start' | 'end';
+  /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;
 }
 
-/** The column of a status. A status that the service did not send is missing, like any other value. */
+/** A status column. A status that the service did not send is missing, like any other value. */
 export function statusColumn<Row>(
   statusOf: (row: Row) => string | null | undefined,
   { width = 12, field }: { readonly width?: number; readonly field?: string } = {},
@@ -75,11 +80,15 @@ function withPreference<Row>(column: Column<Row>, { wider = 0 }: ColumnPreferenc
 export interface FittedColumn<Row> {
   readonly column: Column<Row>;
   readonly width: number;
-  /** What the names in it show. */
+  /** How each name in the column is cut. */
   readonly cuts?: ReadonlyMap<string, string>;
 }
 
-/** The columns with what the names in these rows show: those that are not the same do not look the same. */
+/** Where the texts of a column are cut. */
+export const cutOf = <Row>({ cutAt, align, whole, status }: Column<Row>): NonNullable<TruncateOptions['position']> =>
+  cutAt ?? (align === 'right' || whole || status ? 'end' : 'middle');
+
+/** Cuts the names in these rows so that different names stay distinguishable. */
 export function withNamesCut<Row>(
   fitted: readonly FittedColumn<Row>[],
   rows: readonly Row[],
@@ -87,9 +96,10 @@ export function withNamesCut<Row>(
 ): readonly FittedColumn<Row>[] {
   return fitted.map(each => {
     const { column, width } = each;
-    if (!column.cutAt) return each;
+    const position = cutOf(column);
+    if (position === 'end') return each;
     const names = rows.map(row => sanitiseLine(cellText(column, row)));
-    return { ...each, cuts: cutApart(names, width, { ellipsis, position: column.cutAt }) };
+    return { ...each, cuts: cutApart(names, width, { ellipsis, position }) };
   });
 }
 
@@ -104,10 +114,25 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + columnGap * Math.max(0, widths.length - 1);
 }
 
-/** The column as wide as its numbers: a cut number would be a different number. */
-function holding<Row>(column: Column<Row>, rows: readonly Row[]): Column<Row> {
+/** The width of the widest text by column id. */
+export type WidestTexts = Map<string, number>;
+
+/** Cells of the mark before a status. */
+const markWidth = 2;
+
+/** Measures a column in these rows. Returns the width of its widest text so far. */
+function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {
+  const known = widest.get(column.id) ?? 0;
+  const widthOf = (row: Row): number =>
+    displayWidth(sanitiseLine(cellText(column, row))) + (column.status ? markWidth : 0);
+  const most = rows.reduce((widest, row) => Math.max(widest, widthOf(row)), known);
+  if (rows.length > 0) widest.set(column.id, most);
+  return most;
+}
+
+/** Makes the column wide enough for its numbers, because a cut number would be a different one. */
+function holding<Row>(column: Column<Row>, needed: number): Column<Row> {
   if (column.align !== 'right' && !column.whole) return column;
-  const needed = rows.reduce((most, row) => Math.max(most, displayWidth(sanitiseLine(cellText(column, row)))), 0);
   const { width } = column;
   if (typeof width === 'number') return { ...column, width: Math.max(width, needed) };
   return { ...column, width: { ...width, min: Math.max(width.min, needed), max: Math.max(width.max, needed) } };
@@ -115,25 +140,49 @@ function holding<Row>(column: Column<Row>, rows: readonly Row[]): Column<Row> {
 
 /**
  * The columns that fit into `room` cells, in order, with their widths. The first one is always included, and is cut
- * before a number of these rows is.
+ * before any number is. An empty column gives its room to those that would be cut. An optional column takes only room
+ * that the others do not need.
+ *
+ * @param widest also covers rows that were shown before, so that widths do not change back while rows scroll
  */
 export function fitColumns<Row>(
   declared: readonly Column<Row>[],
   room: number,
   choice: ColumnChoice = {},
   rows: readonly Row[] = [],
+  widest: WidestTexts = new Map(),
 ): readonly FittedColumn<Row>[] {
-  const columns = declared.map(column => holding(withPreference(column, own(choice, column.id) ?? {}), rows));
+  const columns = declared.map(column =>
+    holding(withPreference(column, own(choice, column.id) ?? {}), measure(column, rows, widest)),
+  );
   const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !column.wide);
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
+  const textWidth = ({ id, width }: Column<Row>): number => neededWidth(width, widest.get(id));
+  const isEmpty = ({ id }: Column<Row>): boolean =>
+    rows.length > 0 && widest.get(id) === 0 && own(choice, id)?.shown === undefined;
+  // Empty columns go first, from the right, while others would be cut.
+  while (shown.length > 1 && totalWidth(shown.map(textWidth)) > room) {
+    const last = shown.findLastIndex((column, index) => index > 0 && isEmpty(column));
+    if (last < 0) break;
+    shown = shown.toSpliced(last, 1);
+  }
   // Columns that do not fit are dropped from the right; the rest share the room.
   while (shown.length > 1 && totalWidth(shown.map(column => smallest(column.width))) > room) shown = shown.slice(0, -1);
+  const needed = ({ id, width }: Column<Row>): number =>
+    Math.max(comfortable(width), neededWidth(width, widest.get(id)));
   for (const column of columns) {
     const more = columns.filter(other => other === column || shown.includes(other));
     const offered = column.wide && own(choice, column.id)?.shown === undefined && !shown.includes(column);
-    if (offered && totalWidth(more.map(other => comfortable(other.width))) <= room) shown = more;
+    if (offered && totalWidth(more.map(needed)) <= room) shown = more;
   }
-  return shareOut(shown, room);
+  const widths = shown.map(({ width }) => smallest(width));
+  share(shown, widths, room, textWidth);
+  share(shown, widths, room, ({ width }) => (typeof width === 'number' ? width : width.max));
+  const over = Math.max(0, totalWidth(widths) - room);
+  return shown.map((column, index) => ({
+    column,
+    width: Math.max(1, (widths[index] ?? 1) - (index === 0 ? over : 0)),
+  }));
 }
 
 /** An optional column must leave the others more than their minimum. */
@@ -141,15 +190,25 @@ function comfortable(width: ColumnWidth): number {
   return typeof width === 'number' ? width : Math.min(width.max, Math.ceil(width.min * 1.5));
 }
 
-function shareOut<Row>(columns: readonly Column<Row>[], room: number): readonly FittedColumn<Row>[] {
-  const widths = columns.map(({ width }) => smallest(width));
+/** The width that shows the widest text, up to the column's maximum. */
+function neededWidth(width: ColumnWidth, text: number = 0): number {
+  return typeof width === 'number' ? width : Math.max(width.min, Math.min(width.max, text));
+}
+
+/** Distributes the spare cells over the growing columns, each up to its limit. */
+function share<Row>(
+  columns: readonly Column<Row>[],
+  widths: number[],
+  room: number,
+  limitOf: (column: Column<Row>) => number,
+): void {
   let spare = room - totalWidth(widths);
   while (spare > 0) {
-    const growing = columns.flatMap(({ width }, index) =>
-      typeof width !== 'number' && (widths[index] ?? 0) < width.max
-        ? [{ index, grow: width.grow, max: width.max }]
-        : [],
-    );
+    const growing = columns.flatMap((column, index) => {
+      const max = limitOf(column);
+      const { width } = column;
+      return typeof width !== 'number' && (widths[index] ?? 0) < max ? [{ index, grow: width.grow, max }] : [];
+    });
     const shares = growing.reduce((sum, { grow }) => sum + grow, 0);
     if (shares === 0) break;
     const before = spare;
@@ -166,11 +225,6 @@ function shareOut<Row>(columns: readonly Column<Row>[], room: number): readonly 
       spare -= 1;
     }
   }
-  const over = Math.max(0, totalWidth(widths) - room);
-  return columns.map((column, index) => ({
-    column,
-    width: Math.max(1, (widths[index] ?? 1) - (index === 0 ? over : 0)),
-  }));
 }
 
 /** The columns for a file. */

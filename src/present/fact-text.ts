@@ -4,17 +4,17 @@ import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { padEnd } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { columnGap } from './column.ts';
-import { type Fact, given } from './fact.ts';
+import { type Fact, withValue } from './fact.ts';
 
-/** Labels are never wider than this, except that a longer one has a line of its own. */
+/** Width of the label column; a longer label gets its own line. */
 const widestLabel = 24;
 
 /**
- * Labels and values, one per line; each group begins with its title. Long values wrap below themselves; without a
- * width, as in a pipe, nothing wraps, and times are as the service sent them.
+ * Labels and values, one per line; each group begins with its title. Long values wrap in their column. Without a width,
+ * as in a pipe, nothing wraps and times stay as the service sent them.
  */
 export function factText(facts: readonly Fact[], width: number | undefined): string {
-  const shown = given(facts);
+  const shown = withValue(facts);
   const labels = shown.map(({ label }) => label.length).filter(length => length <= widestLabel);
   const column = Math.max(0, ...labels) + columnGap;
   return shown

@@ -14,7 +14,7 @@ export interface Fact {
 }
 
 /** The facts that have a value. */
-export function given(facts: readonly Fact[]): readonly Fact[] {
+export function withValue(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ value }) => value !== undefined && value !== null && value !== '');
 }
 

@@ -1,16 +1,16 @@
 /**
- * Takes JSON text apart without parsing the values, so that numbers and repeated keys stay as they were written. Pure.
+ * Splits JSON text into members without parsing the values, so that numbers and repeated keys stay as written. Pure.
  */
-import { isNestedDeeper } from '../text/json-depth.ts';
+import { isNestedDeeper } from '../base/json-depth.ts';
 
 /** A field of an object or, with an empty name, an element of an array. */
 export interface JsonMember {
   readonly name: string;
-  /** The value as it was written. */
+  /** The source text of the value. */
   readonly json: string;
 }
 
-/** Whether a text is JSON that can be laid out. JSON that is nested too deep counts as text. */
+/** Whether a text is JSON that can be laid out. JSON that is nested too deeply counts as text. */
 export function isJson(text: string): boolean {
   try {
     return !isNestedDeeper(JSON.parse(text));
@@ -84,7 +84,7 @@ export function membersOf(json: string): readonly JsonMember[] {
   return members;
 }
 
-/** The value of the first of these fields that an object has and that is not null, as it was written. */
+/** The source text of the first of these fields that is present and not null. */
 export function jsonOf(members: readonly JsonMember[], names: readonly string[]): string | undefined {
   for (const name of names) {
     const member = members.find(each => each.name === name && each.json !== 'null');
@@ -98,7 +98,7 @@ export function repeats(members: readonly JsonMember[]): boolean {
   return new Set(members.map(({ name }) => name)).size < members.length;
 }
 
-/** The other fields of an object that are not empty, each on a line. */
+/** The other, non-empty fields of an object, one per line. */
 export function otherLines(members: readonly JsonMember[], known: ReadonlySet<string>): string[] {
   return members
     .filter(({ name, json }) => !known.has(name) && !/^(null|""|\[\s*\]|\{\s*\})$/.test(json))

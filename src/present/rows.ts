@@ -1,4 +1,4 @@
-/** Selects and orders the rows of a table. Pure; remembers its last result, so that a cursor move costs nothing. */
+/** Filters and sorts the rows of a table. Pure; caches its last result, so that a cursor move costs nothing. */
 import { statusWords } from '../contract/status.ts';
 import { type Filter, filterTexts, parseFilter, pick } from '../text/filter.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -10,7 +10,7 @@ export interface ArrangedRows<Row> {
   readonly ids: readonly string[];
   /** The active filter; undefined if the typed text is not a valid one. */
   readonly filter: Filter | undefined;
-  /** What is wrong with the filter, or what it could not do. */
+  /** The filter's error, or why not all rows were searched. */
   readonly notice: string | undefined;
 }
 
@@ -22,14 +22,14 @@ export interface Arrangement {
 export interface Arrange<Row> {
   (rows: readonly Row[], arrangement: Arrangement): ArrangedRows<Row>;
   /**
-   * Prepares the search text of the rows from `from` on, some thousands at a time, so that the first character of a
-   * filter need not wait for it. Returns the row to continue at; undefined at the end.
+   * Prepares the search texts of a few thousand rows from `from` on, so that the first character of a filter does not
+   * wait for them. Returns the row to continue at; undefined at the end.
    */
   readonly prepare: (rows: readonly Row[], from: number) => number | undefined;
 }
 
 /** Rows prepared at a time: a few milliseconds of work. */
-const preparedAtOnce = 2_000;
+export const preparedAtOnce = 2_000;
 
 /** The index of a row by id, -1 if there is none; `hint` is its former index. */
 export function indexOfId({ ids }: Pick<ArrangedRows<unknown>, 'ids'>, id: string, hint = 0): number {
@@ -43,7 +43,7 @@ interface Searchable<Row> {
   readonly textAt: (place: number) => string;
 }
 
-/** How far from its former index a row is looked for: a page and some more. */
+/** How far from its former index a row is searched for: a bit more than a page. */
 const shift = 250;
 
 /** The search texts of one table's rows. A row that stays from list to list is prepared once. */
@@ -83,10 +83,11 @@ class SearchedTexts<Row> {
 /** Creates the function that filters and sorts the rows of one table. */
 export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Row) => string): Arrange<Row> {
   const searched = columns.filter(column => column.filtered !== false);
+  const words = new StatusWords();
   const texts = new SearchedTexts<Row>(row => {
     let joined = '';
     // One cell per line, so that an expression can match the ends of each.
-    for (const column of searched) joined += `${searchedText(column, row)}\n`;
+    for (const column of searched) joined += `${searchedText(column, row, words)}\n`;
     return sanitise(joined, { multiline: true });
   });
 
@@ -118,7 +119,7 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;
-    // A character that removes no row, such as a common prefix: the last result still holds.
+    // If the new character removed no row, such as in a common prefix, reuse the last result.
     const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
     const answer = { rows: found.rows, ids, filter: parsed.ok ? parsed : undefined, notice };
     lastRows = rows;
@@ -138,13 +139,26 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
  * The search text of a cell: its text on one line, except numbers shown as words (an age changes while the user types).
  * A status is searchable both as shown and as the service writes it, one per line.
  */
-function searchedText<Row>(column: Column<Row>, row: Row): string {
+function searchedText<Row>(column: Column<Row>, row: Row, words: StatusWords): string {
   const value = column.value(row);
   const text = typeof value === 'number' && column.text ? '' : String(value ?? '');
   const line = text.includes('\n') ? sanitiseLine(text) : text;
   if (!column.status) return line;
-  const words = statusWords(line);
-  return words === line ? line : `${line}\n${words}`;
+  const shown = words.of(line);
+  return shown === line ? line : `${line}\n${shown}`;
+}
+
+/** Each status in words; 100,000 rows have a few. */
+class StatusWords {
+  readonly #known = new Map<string, string>();
+
+  of(status: string): string {
+    const known = this.#known.get(status);
+    if (known !== undefined) return known;
+    const words = statusWords(status);
+    this.#known.set(status, words);
+    return words;
+  }
 }
 
 function sameArrangement(left: Arrangement, right: Arrangement): boolean {

@@ -13,7 +13,7 @@ export function isSameSort(left: Sort | undefined, right: Sort | undefined): boo
 
 type Comparison = (left: Cell, right: Cell) => number;
 
-/** Created at the first text comparison: that takes milliseconds. */
+/** Created lazily, because this takes milliseconds. */
 let collator: Intl.Collator | undefined;
 
 function byText(): Comparison {
@@ -26,7 +26,7 @@ const bySize: Comparison = (left, right) => Number(left) - Number(right);
 /**
  * The indexes of the rows in sorted order: numbers by size, texts in natural order (`run 9` before `run 10`), missing
  * values last in either direction, equal ones in their original order. Only distinct values are compared, so 100,000
- * rows of a few statuses take no longer than counting them.
+ * rows with a few statuses take only as long as counting them.
  */
 export function sortOrder<Row>(
   rows: readonly Row[],
@@ -37,11 +37,11 @@ export function sortOrder<Row>(
     const cell = value(row);
     return Number.isNaN(cell) ? undefined : cell;
   });
-  const given = [...new Set(values)].filter(cell => cell !== undefined);
-  const compare = given.every(cell => typeof cell === 'number') ? bySize : byText();
+  const distinct = [...new Set(values)].filter(cell => cell !== undefined);
+  const compare = distinct.every(cell => typeof cell === 'number') ? bySize : byText();
   // All neighbours have been compared; without a tie there is nothing left to do.
   let isTied = false;
-  given.sort((left, right) => {
+  distinct.sort((left, right) => {
     const order = compare(left, right);
     if (order === 0) isTied = true;
     return order;
@@ -49,7 +49,7 @@ export function sortOrder<Row>(
   const places = new Map<Cell, number>();
   let place = -1;
   let before: Cell;
-  for (const cell of given) {
+  for (const cell of distinct) {
     if (before === undefined || !isTied || compare(before, cell) !== 0) place += 1;
     places.set(cell, place);
     before = cell;

@@ -3,21 +3,21 @@ import { age, parseTime } from '../text/time.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
-/** Epoch milliseconds of a time as the service writes it, for sorting. */
+/** The epoch milliseconds of a service's time, for sorting. */
 export function instant(time: string | null | undefined): number | undefined {
   return parseTime(time ?? undefined);
 }
 
-/** How long ago an instant was: `2m ago`; nothing if there is none. */
-export function agoOf(at: number | undefined, now = Date.now()): string {
-  return at === undefined ? '' : `${age(now - at)} ago`;
+/** How long ago an instant was: `2m ago`; empty if it is undefined. */
+export function agoOf(at: number | undefined): string {
+  return at === undefined ? '' : `${age(Date.now() - at)} ago`;
 }
 
-/** How long ago a time was: `2m ago`; `?` if it cannot be parsed, nothing if it is missing. */
-export function ageOf(time: string | null | undefined, now = Date.now()): string {
+/** How long ago a time was: `2m ago`; `?` if it cannot be parsed, empty if it is missing. */
+export function ageOf(time: string | null | undefined): string {
   if (time == null || time === '') return '';
   const at = parseTime(time);
-  return at === undefined ? '?' : agoOf(at, now);
+  return at === undefined ? '?' : agoOf(at);
 }
 
 /** Shows the age, and exports the time as the service wrote it. */

@@ -1,7 +1,8 @@
-/** A trajectory apart from its steps: its rewards, metrics, and fields that the contract lacks. Pure. */
-import { type Trajectory, trajectory as trajectorySchema } from '../contract/trajectories.ts';
+/** The rewards and metrics of a trajectory, and its fields that are not in the contract. Pure. */
+
+import { isRecord } from '../base/own-property.ts';
+import type { Trajectory, trajectory as trajectorySchema } from '../contract/trajectories.ts';
 import * as numbers from '../text/numbers.ts';
-import { isRecord } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Fact } from './fact.ts';
 import { compact, isEmpty } from './other-fields.ts';
@@ -45,9 +46,39 @@ function valueFacts(values: unknown, title: string): readonly Fact[] {
     .map(([label, value]) => ({ label, value: compact(value), group: title }));
 }
 
-const knownFields: ReadonlySet<string> = new Set(Object.keys(trajectorySchema.shape));
+/** The fields of the contract, repeated here because its schemas are loaded after the first frame. */
+const contractFields: Readonly<Record<keyof (typeof trajectorySchema)['shape'], true>> = {
+  trajectory_id: true,
+  organization_id: true,
+  source: true,
+  created_at: true,
+  dataset_id: true,
+  dataset_name: true,
+  dataset_source: true,
+  dataset_gcs_prefix: true,
+  trace_id: true,
+  model_id: true,
+  model_association_source: true,
+  model_association_metadata: true,
+  status: true,
+  reward: true,
+  num_steps: true,
+  gcs_blob_uri: true,
+  error: true,
+  steps: true,
+  task_id: true,
+  eval_run_id: true,
+  training_run_id: true,
+  rollout: true,
+  policy_step: true,
+  rewards: true,
+  metrics: true,
+  execution_metrics: true,
+  conversation_id: true,
+};
+const knownFields: ReadonlySet<string> = new Set(Object.keys(contractFields));
 
-/** Fields that only repeat others. */
+/** Whether a field only repeats another one. */
 function repeats({ policy_step, rollout }: Trajectory, name: string, value: unknown): boolean {
   if (name === 'step') return value === policy_step;
   return name === 'termination_reason' && value === rollout?.termination_reason;

@@ -1,6 +1,7 @@
 /** Lays out a transcript in lines of a given width, with folding. Pure. */
+
+import { lastAt } from '../base/binary-search.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
-import { lastAt } from '../text/last-at.ts';
 import { displayWidth, truncate } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
 import { type Block, type FoldKind, type LineKind, type Transcript, transcriptOf } from './transcript.ts';
@@ -23,30 +24,30 @@ const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), p
 
 /** The styles and marks of the lines. */
 export interface TranscriptMarks {
-  /** Stands before every line of reasoning, one cell: it looks the same as an answer otherwise. */
+  /** Marks every line of reasoning with one cell, which otherwise looks like an answer. */
   readonly bar: string;
-  /** Says which key opens a fold, e.g. `z opens`; empty where no key does. */
+  /** Names the key that opens a fold, e.g. `z opens`; empty if there is none. */
   readonly opens: (fold: FoldKind) => string;
 }
 
 const plainMarks: TranscriptMarks = { bar: '|', opens: () => '' };
 
-/** The lines that are shown. */
+/** The visible lines. */
 export interface TranscriptLines {
   readonly length: number;
-  /** The line of this index, from 0 on. Cut out on demand: a long trajectory has half a million lines. */
+  /** The line at an index, created on demand: a long trajectory has half a million lines. */
   readonly at: (index: number) => TranscriptLine | undefined;
   /** The position of the folded block that hides `place`; undefined if that is visible. */
   readonly foldAt: (place: number) => number | undefined;
 }
 
-/** A block laid out. */
+/** The layout of a block. */
 interface Laid {
-  /** Where each line begins in the text of the block, and its length, in turns. */
+  /** Alternates the start of each line in the block's text and its length. */
   readonly bounds: readonly number[];
-  /** The line that replaces the folded ones, and how many lines come before it. */
+  /** The line that replaces the folded ones, and the number of lines before it. */
   readonly note?: { readonly after: number; readonly kind: LineKind; readonly text: string };
-  /** Follows the heading. */
+  /** Text after the heading. */
   readonly headingEnd?: string;
   /** The folded positions: from the first, up to but not including the second. */
   readonly hidden?: readonly [from: number, to: number];
@@ -71,14 +72,14 @@ function boundsOf({ text, indented, heading }: Block, width: number): number[] {
     let from = 0;
     const used = heading === undefined || start === 0 ? indent.length : 2 * indent.length;
     for (const part of wrap(line, Math.max(8, width - used))) {
-      // Line breaks swallow spaces, so the real start of a part is looked up. The displayed text has no tabs.
+      // Wrapping drops spaces, so find the real start of a part. The displayed text has no tabs.
       from = Math.max(from, line.indexOf(part, from));
       bounds.push(start + from, part.length);
       from += part.length;
     }
     start += line.length + 1;
   }
-  // The kept lines have no room for more.
+  // Copy the array, to drop the excess capacity that pushing leaves.
   return bounds.slice();
 }
 
@@ -175,7 +176,7 @@ export function layOut(
   };
 }
 
-/** Every line of the text for searching: folded or not, and unwrapped. */
+/** Every unwrapped line for searching, folded or not. */
 export function* searchedLines({ blocks }: Transcript): Generator<{ readonly text: string; readonly place: number }> {
   for (const block of blocks) {
     let { place } = block;

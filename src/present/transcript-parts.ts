@@ -1,10 +1,11 @@
 /**
- * The parts of a message: reasoning, text, refusals, tool calls and their results, attachments, and fields that are
- * not known. Reads the document's form, OpenAI's and Anthropic's. Pure.
+ * The parts of a message: reasoning, text, refusals, tool calls and their results, attachments, and unknown fields.
+ * Reads the document's format, OpenAI's and Anthropic's. Pure.
  */
+
+import { isRecord, own } from '../base/own-property.ts';
 import { messageContent } from '../contract/common.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
-import { isRecord, own } from '../text/own.ts';
 import { attachmentWords } from './attachments.ts';
 import { isJson, type JsonMember, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { otherFields } from './other-fields.ts';
@@ -27,7 +28,6 @@ export type MessagePart =
 
 const knownFields: ReadonlySet<string> = new Set(Object.keys(messageSchema.shape));
 
-/** Fields of a message that the contract does not know. */
 export const otherMessageFields = (message: TrajectoryMessage): string => otherFields(message, knownFields);
 
 /** Roles whose content is the result of a tool call. */
@@ -60,7 +60,7 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
   return parts;
 }
 
-/** The content as it was sent: the local service keeps its parts in a separate field. */
+/** The original content: the local service keeps its parts in a separate field. */
 function contentOf({ content, content_parts: parts }: TrajectoryMessage): unknown {
   if (!Array.isArray(parts) || parts.length === 0) return content;
   return content == null || content === messageContent(parts) ? parts : content;
@@ -73,7 +73,7 @@ function contentParts(content: unknown): readonly MessagePart[] {
   return isRecord(content) && typeof content['type'] === 'string' ? partOf(content) : [jsonPart(content)];
 }
 
-/** Content as one text, as the tool sent it. */
+/** The content as one text. */
 function textOf(content: unknown): string {
   return contentParts(content)
     .map(({ kind, text }) => (kind === 'attachment' ? `[${text}]` : readableFields(text)))
@@ -114,7 +114,7 @@ function textPart(kind: 'text' | 'refusal' | 'reasoning', text: unknown, part: o
   return text === '' ? [] : [{ kind, text }];
 }
 
-/** The texts of a list of parts, a paragraph each; undefined if there is none. */
+/** Joins the texts of a list of parts as paragraphs; undefined if there are none. */
 function joined(parts: unknown): string | undefined {
   if (!Array.isArray(parts)) return undefined;
   const texts = parts.map(part => (isRecord(part) ? own(part, 'text') : part)).filter(text => typeof text === 'string');
@@ -125,7 +125,7 @@ const resultIds = ['tool_call_id', 'tool_use_id', 'call_id'] as const;
 const resultBodies = ['content', 'output', 'result', 'response'] as const;
 const resultEnvelope: ReadonlySet<string> = new Set(['type', 'role', 'name', 'is_error', 'cache_control']);
 
-/** Results that came as text: one or several with the ids of their calls, parts, or anything else. */
+/** Parses tool results in a text: one or several with the ids of their calls, parts, or any other text. */
 function responsesOf(text: string, message: TrajectoryMessage): readonly MessagePart[] {
   const trimmed = text.trimStart();
   const plain: ToolResponse = {

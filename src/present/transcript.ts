@@ -3,7 +3,7 @@
  * that depends on the trajectory alone, not on the width or the folds. Pure, and linear in the length of the text, so
  * that megabytes open quickly.
  */
-import { unreadableIn } from '../contract/common.ts';
+import { unreadableIn } from '../contract/lists.ts';
 import {
   step as stepSchema,
   type Trajectory,
@@ -36,7 +36,7 @@ export type LineKind =
   | 'fold'
   | 'blank';
 
-/** What can be folded: reasoning entirely, a tool call to one line, a response to its first and last lines. */
+/** How a block folds: reasoning entirely, a tool call to one line, a response to its first and last lines. */
 export type FoldKind = 'reasoning' | 'tools';
 
 /** A text in one style, safe for a terminal. */
@@ -85,7 +85,7 @@ class Writer {
   readonly blocks: Block[] = [];
   readonly steps: number[] = [];
   readonly errors: number[] = [];
-  /** The newest call of each id. */
+  /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
   readonly #options: TranscriptOptions;
   #step = -1;
@@ -101,7 +101,7 @@ class Writer {
     this.line('step', title);
   }
 
-  /** A line generated here, or already sanitised. */
+  /** Writes a line that is generated here or already sanitised. */
   line(kind: LineKind, text: string, indented = false): void {
     this.#push({ kind, text, indented });
   }
@@ -115,17 +115,17 @@ class Writer {
     this.paragraph('error', text);
   }
 
-  /** The next text is an error. */
+  /** Records that the next text is an error. */
   markError(): void {
     this.errors.push(this.#place);
   }
 
-  /** Text that came over the wire. */
+  /** Writes text from the wire. */
   paragraph(kind: LineKind, text: string): void {
     this.#push({ kind, text: this.#clean(text), indented: true });
   }
 
-  /** Text that came over the wire, below a heading that is safe. */
+  /** Writes text from the wire below a heading that is already safe. */
   section(kind: LineKind, text: string, parts: Pick<Block, 'heading' | 'fold' | 'summary'> & { title?: string }): void {
     const { title, heading, fold, summary } = parts;
     const body = this.#clean(text);
@@ -133,7 +133,7 @@ class Writer {
     this.#push({ kind, text: own, indented: true, heading, fold, summary });
   }
 
-  /** One line that came over the wire. */
+  /** Sanitises one line from the wire. */
   cleanLine(text: string): string {
     return sanitiseLine(text, this.#options.showHidden ? 'show' : 'drop');
   }
@@ -155,7 +155,7 @@ class Writer {
 /** A tool call waiting for its result. */
 interface MadeCall {
   readonly call: ToolCall;
-  /** Its message has several calls, so the name alone does not tell which result is whose. */
+  /** Its message has several calls, so the name alone does not identify the call of a result. */
   readonly parallel: boolean;
 }
 
@@ -169,7 +169,7 @@ function tokensOf({ prompt_tokens, completion_tokens }: TrajectoryMessage): stri
 /** Cells of the summary of a call in the heading of its result. */
 const shortSummary = 40;
 
-/** The call that a result answers; empty if the service does not say. */
+/** Describes the call that a result belongs to. */
 function resultWords(writer: Writer, { id, name }: Pick<ToolResponse, 'id' | 'name'>): string {
   const made = id === undefined ? undefined : writer.calls.get(id);
   const called = made?.call.name || name;
@@ -205,7 +205,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
   const role = sanitiseLine(message.role ?? 'unknown role');
   const parts = partsOf(message);
   const first = parts.find(part => part.kind === 'response');
-  // The line of a tool's role is the heading of its result.
+  // The role line of a tool is the heading of its result.
   const result = isToolRole(message.role) ? first : undefined;
   const id = typeof message.message_id === 'string' ? message.message_id : message.uploaded_message_id;
   const isError = failed(message) || (result?.isError ?? false);

@@ -1,11 +1,12 @@
-/** Writes that users start. An action is a function that sends a request, with its effects. */
-import { affectsAllRequests, isGone, mayLackPath } from '../service/errors.ts';
+/** Writes that users start. An action is a function that sends a request, with a declaration of its effects. */
+
+import { unlessAborted } from '../base/abort.ts';
+import { asError } from '../base/errors.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import { affectsAllRequests, isGone, mayHaveHappened, mayLackPath } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
-import { unlessAborted } from '../text/abort.ts';
-import { asError } from '../text/errors.ts';
-import { inParallel } from '../text/in-parallel.ts';
-import type { StartKeys } from './start-keys.ts';
+import type { EarlierStart, StartKeys } from '../store/start-keys.ts';
 import type { Observation } from './statuses/store.ts';
 
 /** A resource that an action removed. */
@@ -18,12 +19,18 @@ export interface Removed {
 export interface ActionEffects<Input, Result> {
   /** Query keys whose answers change; each matches every key that begins with it. */
   readonly touches: readonly (readonly unknown[])[];
-  /** It starts something: the same input again carries the same idempotency key. */
-  readonly keyed?: boolean;
+  /**
+   * Set if the action starts something: a retry with the same input reuses the idempotency key. Keys are stored under
+   * this name, so it must not change.
+   */
+  readonly keyed?: string;
   /** What it started. */
   starts?(result: Result, input: Input): Observation;
-  /** The resource that is gone after success. If the service no longer has it, that counts as success too. */
-  removes?(input: Input): Removed;
+  /**
+   * The resource that a success deletes, unless the response says otherwise. A resource that is already gone counts as
+   * deleted, without a response.
+   */
+  removes?(input: Input, answer?: Result): Removed | undefined;
 }
 
 /** @throws ServiceError */
@@ -39,34 +46,48 @@ export function action<Input, Result>(
   return Object.assign(send.bind(undefined), effects);
 }
 
-/** A failed input. `error` is missing if it was not sent, because all would have failed like an earlier one. */
+/** A failed input. `error` is missing if the input was not sent, because it would have failed like an earlier one. */
 export interface FailedInput<Input> {
   readonly input: Input;
   readonly error: Error | undefined;
 }
 
-export interface SendAllOptions<Input> {
+interface SendOptions {
   readonly signal: AbortSignal;
   /** The idempotency keys of an action that starts something. */
   readonly keys?: StartKeys | undefined;
+}
+
+interface KeyedOptions extends SendOptions {
+  /** The user's own key. */
+  readonly idempotencyKey?: string | undefined;
+  /** Called before sending if the same start may have happened before and the user sets no key. */
+  readonly onEarlier?: ((earlier: EarlierStart) => void) | undefined;
+}
+
+export interface SendAllOptions<Input> extends SendOptions {
   /** Called after each success, with the number of successes so far, and the answer if there is one. */
   readonly onSuccess?: ((input: Input, done: number, answer: unknown) => void) | undefined;
 }
 
-/** Runs an action. An input whose earlier outcome is not known keeps its idempotency key. @throws ServiceError */
+/** Runs an action. An input with an earlier unknown outcome keeps its idempotency key. @throws ServiceError */
 export async function sendKeyed<Input, Result>(
   service: Service,
   send: Action<Input, Result>,
   input: Input,
-  { signal, keys }: Pick<SendAllOptions<Input>, 'signal' | 'keys'>,
+  { signal, keys, idempotencyKey, onEarlier }: KeyedOptions,
 ): Promise<Result> {
-  if (!send.keyed || !keys) return send(service, input, { signal });
+  const { keyed } = send;
+  if (keyed === undefined || !keys) return send(service, input, { signal, idempotencyKey });
+  const earlier = idempotencyKey === undefined ? keys.earlier(keyed, input) : undefined;
+  if (earlier) onEarlier?.(earlier);
+  const key = keys.take(keyed, input, idempotencyKey);
   try {
-    const result = await send(service, input, { signal, idempotencyKey: keys.of(send, input) });
-    keys.settle(send, input);
+    const result = await send(service, input, { signal, idempotencyKey: key });
+    keys.settle(keyed, input, key, 'started');
     return result;
   } catch (error) {
-    keys.settle(send, input, error);
+    keys.settle(keyed, input, key, mayHaveHappened(error) ? 'unknown' : 'refused');
     throw error;
   }
 }
@@ -84,7 +105,7 @@ export async function sendAll<Input>(
     try {
       return { answer: await sendKeyed(service, send, input, { signal, keys }) };
     } catch (error) {
-      // A 404 that may concern the path says nothing about the resource.
+      // A 404 that may concern the path does not prove that the resource is gone.
       if (send.removes && isGone(error) && !mayLackPath(error)) return { answer: undefined };
       left.set(input, asError(error));
       stopped ||= affectsAllRequests(error);

@@ -5,10 +5,10 @@ import { isNotOffered, PermissionError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
 import { clean } from '../text/sanitise.ts';
-import { pageSize } from './lists/list.ts';
+import { pageSize } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 
-/** No more than these are read; beyond them an agent is named by id. */
+/** Maximum number of agents to read; an agent beyond it must be named by id. */
 const mostAgents = 2_000;
 
 /** @throws ServiceError also if the service does not list them */
@@ -30,10 +30,10 @@ export const agentsQuery: LiveQuery<readonly Agent[]> = {
 };
 
 /**
- * How an upload names its agent: by id, looked up if a name was given. If agents cannot be
- * listed, or not with this key, the given value is sent unchanged.
+ * Resolves the agent of an upload to an id. If agents cannot be listed, or not with this key, the value is sent
+ * unchanged.
  *
- * @param agent an id, a name, or `name:` and a name; that of the profile if it is missing
+ * @param agent an id, a name, or `name:` and a name; the profile's by default
  * @throws ServiceError if the agents cannot be listed this time; Error if several have the name
  */
 export async function namedAgent(
@@ -41,16 +41,16 @@ export async function namedAgent(
   agent: string | undefined,
   signal: AbortSignal,
 ): Promise<AgentFields | undefined> {
-  const given = agent ?? service.agent;
-  if (given === undefined) return undefined;
+  const requested = agent ?? service.agent;
+  if (requested === undefined) return undefined;
   const agents = await listAgents(service, signal).catch((error: unknown) => {
     // A temporary error must not change whom the next upload belongs to.
     if (!isNotOffered(error) && !(error instanceof PermissionError)) throw error;
     return [];
   });
-  const fields = agentFields(given);
-  const name = 'agent_name' in fields ? fields.agent_name : given;
-  if (agents.some(({ agent_id }) => agent_id === given)) return fields;
+  const fields = agentFields(requested);
+  const name = 'agent_name' in fields ? fields.agent_name : requested;
+  if (agents.some(({ agent_id }) => agent_id === requested)) return fields;
   const [found, ...others] = agents.filter(each => each.name === name);
   if (others.length === 0) return found ? { agent_id: found.agent_id } : fields;
   const ids = [found, ...others].flatMap(each => each?.agent_id ?? []);

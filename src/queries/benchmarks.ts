@@ -15,7 +15,7 @@ import type { Service } from '../service/index.ts';
 import { readPages } from '../service/pagination.ts';
 import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
-import { type ListSource, pageSize, wholePage } from './lists/list.ts';
+import { type ListSource, pageSize, wholePage } from './lists/list-source.ts';
 import { type LiveQuery, shareWhole } from './live-query.ts';
 
 export const benchmarkKeys = {
@@ -124,7 +124,7 @@ export function readinessQuery(benchId: string): LiveQuery<Readiness> {
   };
 }
 
-/** How many tasks a benchmark has, if the service counts them. Only another ingest changes them. */
+/** The number of tasks of a benchmark, if the service counts them. Only another ingest changes it. */
 export function taskCountQuery(benchId: string): LiveQuery<TaskCount> {
   return {
     key: benchmarkKeys.tasks(benchId),

@@ -1,13 +1,14 @@
 /** Two evaluation runs, task by task. */
-import { unreadableIn } from '../contract/common.ts';
+
+import { type OfBoth, sides } from '../base/sides.ts';
+import { mean, withoutRounding } from '../base/statistics.ts';
+import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import { naming } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { type OfBoth, sides } from '../text/sides.ts';
-import { mean, withoutRounding } from '../text/statistics.ts';
 import { evaluationKeys } from './evaluations.ts';
 import { isMeasuredAsChosen } from './held-out.ts';
-import { type AnnotatedPage, type ListSource, wholePage } from './lists/list.ts';
+import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
 import type { QueryContext } from './query-context.ts';
 import { type ReadRewards, type RunExtent, readRunRewards } from './run-extent.ts';
 import { meanOfRewards, type RewardMean, type Rollouts, rewardsByTask, taskIds } from './run-rewards.ts';
@@ -85,30 +86,31 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
 }
 
 /**
- * Reads a run, and whether its tasks may have chosen its checkpoint; the latter only once, since it does not change.
+ * Reads the rewards of a run, and whether its tasks may have chosen its checkpoint. The latter cannot change and is
+ * read once.
  */
 function comparedRun(eval_run_id: string): (context: QueryContext) => Promise<ReadRewards> {
-  let known: boolean | undefined;
-  const ask = async (context: QueryContext): Promise<boolean | undefined> => {
+  let isChosen: boolean | undefined;
+  const readIsChosen = async (context: QueryContext): Promise<boolean | undefined> => {
     const { service, signal } = context;
     try {
       const run = await service.call('getEvalRun', { params: { eval_run_id } }, { signal });
       const split = await readHeldOutSplit(run, context);
       return isMeasuredAsChosen(run, split);
     } catch {
-      // The comparison does without it; a later answer may have it.
+      // The comparison works without this, and the next poll retries.
       signal.throwIfAborted();
       return undefined;
     }
   };
   return async context => {
-    const asked = known === undefined ? ask(context) : known;
+    const choosing = isChosen ?? readIsChosen(context);
     const reading = readRunRewards(eval_run_id, context).catch((error: unknown) => {
       throw naming(eval_run_id, error);
     });
-    const [read, answer] = await Promise.all([reading, asked]);
-    known = answer;
-    return { ...read, isMeasuredAsChosen: known };
+    const [read, answer] = await Promise.all([reading, choosing]);
+    isChosen = answer;
+    return { ...read, isMeasuredAsChosen: isChosen };
   };
 }
 

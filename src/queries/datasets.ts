@@ -1,6 +1,6 @@
 /** Queries for datasets. */
 import type { Dataset } from '../contract/datasets.ts';
-import type { ListSource } from './lists/list.ts';
+import type { ListSource } from './lists/list-source.ts';
 
 export const datasetKeys = { all: ['datasets'], list: ['datasets', 'list'] } as const;
 

@@ -1,11 +1,13 @@
 /** Queries and actions for deployments. */
-import { type Deployment, knownDeploymentStatuses, type StartDeploymentBody } from '../contract/deployments.ts';
-import { isRunning, isSameStatus } from '../contract/status.ts';
+
+import { isRecord } from '../base/own-property.ts';
+import type { Deployment, StartDeploymentBody } from '../contract/deployments.ts';
+import { isRunning, isSameStatus, knownDeploymentStatuses } from '../contract/status.ts';
 import { action } from './action.ts';
-import type { ListSource } from './lists/list.ts';
+import type { ListSource } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { Activity } from './polling.ts';
-import { remembering, rememberingOne } from './remembered/listing.ts';
+import { remembering, rememberingOne } from './remembered-fallback.ts';
 import type { Observation } from './statuses/store.ts';
 
 export const deploymentKeys = {
@@ -18,7 +20,6 @@ export const deploymentKeys = {
 /** A deployment in progress changes by itself, but slowly; a finished one only by users. */
 const activityOf = (status: string | null | undefined): Activity => (isRunning(status) ? 'building' : 'open');
 
-/** What a deployment's record says about it. */
 function observeDeployment(deployment: Deployment): Observation {
   return {
     kind: 'deployment',
@@ -32,7 +33,7 @@ function observeDeployment(deployment: Deployment): Observation {
 
 export const startDeployment = action(
   (service, body: StartDeploymentBody, options) => service.call('startDeployment', { body }, options),
-  { touches: [deploymentKeys.all], keyed: true, starts: deployment => observeDeployment(deployment) },
+  { touches: [deploymentKeys.all], keyed: 'startDeployment', starts: deployment => observeDeployment(deployment) },
 );
 
 type DeploymentId = Pick<Deployment, 'deployment_id'>;
@@ -55,11 +56,18 @@ export const unpromote = action(
   { touches: [deploymentKeys.all] },
 );
 
+/** Whether an `undeploy` kept the record, according to its response. */
+export const keptRecord = (answer: unknown): boolean => isRecord(answer) && answer['row_deleted'] === false;
+
 /** Tears down a deployment, then deletes its record. */
 export const undeploy = action(
   (service, { deployment_id }: DeploymentId, options) =>
     service.call('undeploy', { params: { deployment_id } }, options),
-  { touches: [deploymentKeys.all], removes: ({ deployment_id }) => ({ kind: 'deployment', id: deployment_id }) },
+  {
+    touches: [deploymentKeys.all],
+    removes: ({ deployment_id }, answer) =>
+      keptRecord(answer) ? undefined : { kind: 'deployment', id: deployment_id },
+  },
 );
 
 const remembered = {
@@ -86,14 +94,14 @@ export const deploymentList: ListSource<Deployment> = remembering(
  */
 export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   const known = knownDeploymentStatuses.find(each => isSameStatus(each, status));
-  // Where a status is spelled in more than one way, the service might look for the other one.
-  const asked = known?.startsWith('CANCEL') ? {} : { status: known ?? status };
+  // Do not filter by a status with two spellings, because the service may use the other one.
+  const filter = known?.startsWith('CANCEL') ? {} : { status: known ?? status };
   return {
     ...deploymentList,
     key: [...deploymentKeys.list, status],
     instead: undefined,
     readPage: async ({ service, query, signal }) => {
-      const page = await service.call('listDeployments', { query: { ...query, ...asked } }, { signal });
+      const page = await service.call('listDeployments', { query: { ...query, ...filter } }, { signal });
       // A service may ignore unknown parameters.
       return { ...page, items: page.items.filter(row => isSameStatus(row.status ?? '', status)) };
     },
@@ -101,13 +109,13 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
 }
 
 export function deploymentQuery(deploymentId: string): LiveQuery<Deployment> {
-  const asked: LiveQuery<Deployment> = {
+  const query: LiveQuery<Deployment> = {
     key: deploymentKeys.one(deploymentId),
     activity: deployment => activityOf(deployment?.status),
     read: ({ service, signal }) =>
       service.call('getDeployment', { params: { deployment_id: deploymentId } }, { signal }),
   };
-  return rememberingOne(asked, deploymentId, remembered);
+  return rememberingOne(query, deploymentId, remembered);
 }
 
 /** Deployments by status, if the service counts them. */

@@ -1,18 +1,19 @@
 /** Queries and actions for evaluation runs. */
 
-import { type ListQuery, unreadableIn } from '../contract/common.ts';
+import { errorMessage } from '../base/errors.ts';
+import type { ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun, RolloutSnapshot, TrajectoryReward } from '../contract/evaluations.ts';
-import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
-import { errorMessage } from '../text/errors.ts';
-import { readAcross } from './across.ts';
+import { unreadableIn } from '../contract/lists.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
 import { action } from './action.ts';
 import { benchmarkKeys, benchmarkQuery } from './benchmarks.ts';
+import { readAcross } from './every-benchmark.ts';
 import { amended } from './lists/amended.ts';
-import { type ListSource, readRows } from './lists/list.ts';
+import { type ListSource, readRows } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
-import { type Activity, activityOfRun } from './polling.ts';
+import { activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
+import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
 import type { RunInput } from './run-options.ts';
 import { meanOfRewards, readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
@@ -26,11 +27,6 @@ export const evaluationKeys = {
   results: (runId: string) => ['evaluations', 'results', runId],
 } as const;
 
-function activityOfRuns(rows: readonly EvalRun[]): Activity {
-  return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
-}
-
-/** What a run's record says about it. */
 function observeRun(run: EvalRun): Observation {
   return {
     kind: 'run',
@@ -55,7 +51,7 @@ export const startEvaluation = action(
   },
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
-    keyed: true,
+    keyed: 'startEval',
     starts: ({ eval_run_id, display_name: given }, { bench_id, display_name: asked }) => {
       const display_name = given ?? asked;
       // The answer has no status.
@@ -89,12 +85,12 @@ const rememberedRuns = {
 } as const;
 
 /**
- * Whether a run was cancelled or failed, and has no mean in the list: some services give one to complete runs alone.
+ * Whether a run was cancelled or failed and has no mean in the list: some services compute it only for completed runs.
  */
 const lacksMean = ({ status, reward_mean, reward_count }: EvalRun): boolean =>
   hasEnded(status) && statusMeaning(status ?? '') !== 'success' && reward_mean == null && reward_count == null;
 
-/** The runs with the mean of their listed rewards, as `get` shows it: read once, and remembered with the record. */
+/** Adds the mean of the listed rewards, as `get` does. It is read once, and remembered with the record. */
 async function withOutcomes<Page extends { readonly items: readonly EvalRun[] }>(
   page: Page,
   context: QueryContext,
@@ -158,17 +154,17 @@ export const everyRun: ListSource<EvalRun> = remembering(
 );
 
 export function evalRunQuery(runId: string): LiveQuery<EvalRun> {
-  const asked: LiveQuery<EvalRun> = {
+  const query: LiveQuery<EvalRun> = {
     key: evaluationKeys.one(runId),
     activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.call('getEvalRun', { params: { eval_run_id: runId } }, { signal }),
   };
-  return rememberingOne(asked, runId, rememberedRuns, {
+  return rememberingOne(query, runId, rememberedRuns, {
     listed: { by: 'listEvalRuns', in: parent => (parent === undefined ? everyRun : runsOfBenchmark(parent)) },
     read: async (context, seen) => {
       // The rewards exist, possibly empty, if the run does.
       const outcome = await listedOutcome(runId, context);
-      // Of an earlier status only an end still holds.
+      // A remembered status is valid only if it is final.
       if (hasEnded(seen?.status)) return { ...seen, eval_run_id: runId, ...outcome };
       return { ...seen, eval_run_id: runId, status: null, ...outcome, remembered_at: undefined };
     },
@@ -226,11 +222,16 @@ export interface RunResults {
 /**
  * Rewards and statistics of a run, read together so that they agree, and polled until `ended`. The rewards are shown
  * even without statistics.
+ *
+ * @param scored rollouts with a reward, if known: results that have them all are read less often
  */
-export function runResultsQuery(runId: string, ended: boolean): LiveQuery<RunResults> {
+export function runResultsQuery(runId: string, ended: boolean, scored?: number | null): LiveQuery<RunResults> {
   return {
     key: evaluationKeys.results(runId),
-    activity: () => (ended ? 'settled' : 'running'),
+    activity: results => {
+      if (ended) return 'settled';
+      return results && scored != null && meanOfRewards(results.rewards).rewards >= scored ? 'open' : 'running';
+    },
     read: async context => {
       const { service, signal } = context;
       const [rewards, statistics] = await Promise.allSettled([

@@ -1,4 +1,4 @@
-/** A query as passed to react-query: its options, and when it is due. */
+/** Queries as passed to react-query: their options, and when they are due. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey, type Query, replaceEqualDeep } from '@tanstack/react-query';
@@ -6,26 +6,26 @@ import { hasProtoField } from '../contract/proto-field.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { type Activity, type Attention, fractionOf, pollDelay } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
+import type { QueryHost } from './query-host.ts';
 import type { AnswerMeta, Subject } from './statuses/observe.ts';
 import type { Observation } from './statuses/store.ts';
-import type { Workbench } from './workbench.ts';
 
-/** A query: a key, how to read it, and what the answer says about reading again. */
+/** A query: its key, how to read it, and how active its data is, which decides the poll interval. */
 export interface LiveQuery<Data> {
   readonly key: readonly unknown[];
   readonly read: (context: QueryContext) => Promise<Data>;
   /** Merges an answer with the previous one; by default, equal parts keep their identity. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
-  /** What the data says about a resource. Every answer is reported, whichever part of the program asked. */
+  /** The observation in the data. Every answer is reported, whichever part of the program requested it. */
   readonly observes?: ((data: Data) => Observation) | undefined;
-  /** The same for each row, if the data holds rows. */
+  /** The observations in the rows, if the data consists of rows. */
   readonly reports?: AnswerMeta | undefined;
   /** The resource of the whole query: once it is gone, so is the data. */
   readonly about?: Subject | undefined;
 }
 
-/** A query whose data only it understands. */
+/** A query with an opaque data type. */
 export interface AnyQuery extends Pick<LiveQuery<never>, 'key' | 'activity' | 'observes' | 'reports' | 'about'> {
   readonly read: (context: QueryContext) => Promise<unknown>;
   readonly share?: (previous: never, answer: never) => unknown;
@@ -36,33 +36,38 @@ export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data
   return previous !== undefined && isDeepStrictEqual(previous, answer) ? previous : answer;
 }
 
-/** The jitter that leaves the interval unchanged. */
+/** A query in the cache, whatever its data. */
+type SentQuery = Pick<Query, 'queryHash'> & {
+  readonly state: Pick<Query['state'], 'data' | 'error' | 'dataUpdateCount' | 'errorUpdateCount'>;
+};
+
+/** Leaves the interval unchanged. */
 export const noJitter = 0.5;
 
 /** The delay before the query is sent again, in milliseconds; undefined for never. */
 export function delayOf(
-  workbench: Workbench,
+  host: QueryHost,
   query: Pick<AnyQuery, 'activity'>,
   attention: Attention,
-  asked: Query,
+  sent: SentQuery,
   jitter: number,
 ): number | undefined {
-  if (workbench.paused) return undefined;
-  const { data, error } = asked.state;
+  if (host.paused) return undefined;
+  const { data, error } = sent.state;
   // A missing resource or endpoint will still be missing. A manual refresh asks anyway.
   if (isGone(error)) return undefined;
   if (isNotOffered(error)) return error.retryAfterMs;
   return pollDelay({
     activity: query.activity(data as never),
     attention,
-    failures: workbench.failed.count(asked.queryHash),
+    failures: host.failed.count(sent.queryHash),
     jitter,
-    intervals: workbench.poll,
+    intervals: host.poll,
   });
 }
 
 /** Changes with each answer. */
-export function jitterFor({ queryHash, state }: Query): number {
+export function jitterFor({ queryHash, state }: SentQuery): number {
   return fractionOf(`${queryHash} ${state.dataUpdateCount} ${state.errorUpdateCount}`);
 }
 
@@ -72,7 +77,7 @@ function shareEqualParts(previous: unknown, answer: unknown): unknown {
 }
 
 /** Options for react-query, the same for every caller, so that identical requests in flight are one. */
-export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>) {
+export function queryOptions<Data>(host: QueryHost, query: LiveQuery<Data>) {
   return {
     queryKey: query.key,
     structuralSharing: query.share
@@ -82,42 +87,47 @@ export function queryOptions<Data>(workbench: Workbench, query: LiveQuery<Data>)
     queryFn: async ({ signal, queryKey }: { signal: AbortSignal; queryKey: readonly unknown[] }): Promise<Data> => {
       const hash = hashKey(queryKey);
       const waitFromNow = (): void => {
-        workbench.asked.set(hash, performance.now());
+        host.waitingSince.set(hash, performance.now());
       };
       const progressed = (): void => {
-        if (!signal.aborted && workbench.asked.has(hash)) waitFromNow();
+        if (!signal.aborted && host.waitingSince.has(hash)) waitFromNow();
       };
       waitFromNow();
       try {
-        const { background } = await workbench.service();
-        const { remembered: memory } = workbench;
+        const { background } = await host.service();
+        const { remembered: memory } = host;
         const answer = await query.read({ service: background, signal, memory, progressed, isFollowed: true });
-        workbench.failed.succeeded(hash);
+        host.failed.succeeded(hash);
         return answer;
       } catch (failure) {
-        if (!signal.aborted) workbench.failed.failed(hash, failure);
+        if (!signal.aborted) host.failed.failed(hash, failure);
         throw failure;
       } finally {
-        // A request that was given up may have a successor already.
-        if (!signal.aborted) workbench.asked.delete(hash);
+        // An aborted request may already have a successor.
+        if (!signal.aborted) host.waitingSince.delete(hash);
       }
     },
   };
 }
 
 /** Sends a query once, or joins the request in flight. The answer is reported like any other. */
-export function fetchOnce(workbench: Workbench, query: AnyQuery): Promise<unknown> {
-  return workbench.cache.fetchQuery({ ...queryOptions(workbench, query as LiveQuery<unknown>), staleTime: 0 });
+export function fetchOnce(host: QueryHost, query: AnyQuery): Promise<unknown> {
+  return host.cache.fetchQuery({ ...queryOptions(host, query as LiveQuery<unknown>), staleTime: 0 });
+}
+
+/** The query of a key, if it was sent before. The cache's own `find` hashes the keys of all its queries. */
+export function cachedQuery({ cache }: Pick<QueryHost, 'cache'>, key: readonly unknown[]): Query | undefined {
+  return cache.getQueryCache().get(hashKey(key));
 }
 
 /** When a query without observers is due; epoch milliseconds, undefined for never. */
-export function dueAt(workbench: Workbench, query: AnyQuery, attention: Attention): number | undefined {
-  const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
-  const attempts = asked ? [asked.state.dataUpdatedAt, asked.state.errorUpdatedAt].filter(at => at > 0) : [];
-  if (!asked || attempts.length === 0) return 0;
-  const delay = delayOf(workbench, query, attention, asked, noJitter);
+export function dueAt(host: QueryHost, query: AnyQuery, attention: Attention): number | undefined {
+  const sent = cachedQuery(host, query.key);
+  const attempts = sent ? [sent.state.dataUpdatedAt, sent.state.errorUpdatedAt].filter(at => at > 0) : [];
+  if (!sent || attempts.length === 0) return 0;
+  const delay = delayOf(host, query, attention, sent, noJitter);
   if (delay === undefined) return undefined;
-  // A time in the future is from before the clock was set back: waiting for it would take too long.
+  // Ignore times in the future, which are from before the clock was set back.
   const past = attempts.filter(at => at <= Date.now());
   return past.length === 0 ? 0 : Math.max(...past) + delay;
 }

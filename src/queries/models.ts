@@ -1,7 +1,7 @@
 /** Queries for models. */
 import type { ChatModel } from '../contract/inference.ts';
 import type { SupportedModel } from '../contract/models.ts';
-import { type ListSource, wholePage } from './lists/list.ts';
+import { type ListSource, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 
 const modelKeys = { list: ['models'], chat: ['models', 'chat'] } as const;

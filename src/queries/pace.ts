@@ -1,7 +1,7 @@
 /** The current speed of a training run, from the times its steps were observed. Pure. */
 import { statusMeaning } from '../contract/status.ts';
+import type { ProgressPoint } from '../store/store.ts';
 import { duration } from '../text/time.ts';
-import type { ProgressPoint } from './remembered/store.ts';
 
 export interface Pace {
   /** Milliseconds per step; undefined before two different counts were observed. */
@@ -21,11 +21,11 @@ interface Interval {
 /** The rate covers the last two minutes, or the last ten steps if those took longer. */
 const windowMs = 2 * 60_000;
 const windowSteps = 10;
-/** Beyond this many times the median, an interval was an outage, and a silence is no longer a slow step. */
+/** Beyond this many times the median, an interval counts as an outage, and a silence as a stall. */
 const outlier = 3;
 /** Shorter silences are never reported: polls without focus are ten seconds apart. */
 const shortestPatienceMs = 15_000;
-/** Tolerated silence before anything is known of the pace. */
+/** Tolerated silence before the pace is known. */
 const firstPatienceMs = 60_000;
 
 /** The lower of the two middle values, so that one outage among two intervals does not halve the rate. */
@@ -50,8 +50,8 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
 }
 
 /**
- * The pace of the last steps. Intervals several times as long as usual are ignored: the service, the line or this
- * program was away.
+ * The pace of the last steps. Ignores intervals that are several times as long as usual: the service, the network or
+ * this program was away.
  */
 export function paceOf(points: readonly ProgressPoint[]): Pace {
   const changedAt = points.at(-1)?.at;
@@ -77,7 +77,7 @@ export interface RunSituation {
   readonly now: number;
 }
 
-/** How long a run has been waiting to begin; undefined if it is not. */
+/** How long a run has been queued; undefined if it is not. */
 function queuedWords({ status, completed, startedAt, now }: RunSituation): string | undefined {
   if (status == null || statusMeaning(status) !== 'waiting') return undefined;
   // A run with finished steps is waiting to continue; since when is unknown.
@@ -86,9 +86,9 @@ function queuedWords({ status, completed, startedAt, now }: RunSituation): strin
 }
 
 /**
- * Rate and time left while steps arrive, and the length of the silence once they stop. No time left for a run being
- * cancelled, no estimate before the first steps, and nothing about a run that has not been observed for as long. A run
- * that has not begun is queued, and not silent.
+ * Rate and time left while steps arrive, and the length of the silence once they stop. There is no time left for a run
+ * being cancelled, no estimate before the first steps, and no silence for a run that was not observed during it. A run
+ * that has not begun is queued rather than silent.
  */
 export function paceWords(pace: Pace, situation: RunSituation): string {
   const { status, completed, total, observedAt, now } = situation;

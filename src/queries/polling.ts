@@ -5,8 +5,8 @@
  * cannot know. All times are in milliseconds.
  */
 
+import { hashOf } from '../base/hash.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
-import { hashOf } from '../text/hash.ts';
 
 /** How much of the user's attention a query has. Hidden ones are not polled. */
 export type Attention = 'focused' | 'visible' | 'hidden';
@@ -21,6 +21,11 @@ export type Activity = 'running' | 'building' | 'open' | 'settled';
 export function activityOfRun(status: string | null | undefined): Activity {
   if (hasEnded(status)) return 'settled';
   return isRunning(status) ? 'running' : 'open';
+}
+
+/** The activity of a list of runs: more may be started. */
+export function activityOfRuns(rows: readonly { readonly status?: string | null | undefined }[]): Activity {
+  return rows.some(row => isRunning(row.status)) ? 'running' : 'open';
 }
 
 /** Milliseconds between two polls of what runs and has the focus, and of what is only visible. */

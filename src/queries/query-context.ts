@@ -1,14 +1,14 @@
 /** What a query needs to read its data. */
 import type { CompareSettings } from '../config/preferences.ts';
 import type { Service } from '../service/index.ts';
-import type { RememberedStore } from './remembered/store.ts';
+import type { RememberedStore } from '../store/store.ts';
 
 export interface QueryContext {
   readonly service: Service;
   readonly signal: AbortSignal;
   /** Resources seen on this service before. */
   readonly memory: RememberedStore;
-  /** How runs are compared; by default if missing. */
+  /** How runs are compared; the defaults if missing. */
   readonly compare?: CompareSettings | undefined;
   /** Running resources are followed elsewhere, so a list need not ask for the progress of each row. */
   readonly isFollowed?: boolean;

@@ -1,20 +1,21 @@
 /** The rewards of an evaluation run, and whether they are complete. */
-import { unreadableIn } from '../contract/common.ts';
+
 import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
 import { statusMeaning } from '../contract/status.ts';
 import { isNotOffered } from '../service/errors.ts';
 import { evalProgressQuery, evalRunQuery } from './evaluations.ts';
 import type { QueryContext } from './query-context.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 
-/** What a service says about a run as a whole. */
+/** The totals of a run, as the service reports them. */
 export interface RunExtent {
   readonly status: string | null | undefined;
-  /** The rollouts that it has once it is complete; undefined if the service does not say. */
+  /** The number of rollouts of the complete run; undefined if the service does not report it. */
   readonly total: number | undefined;
-  /** The rollouts in its list of rewards, also those that cannot be read. */
+  /** The number of rollouts in the list of rewards, including unreadable ones. */
   readonly listed?: number | undefined;
-  /** The rollouts among them without a readable task, which may have a reward. */
+  /** How many of those have no readable task. They may have a reward. */
   readonly nameless?: number | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
   readonly isMeasuredAsChosen?: boolean | undefined;
@@ -26,7 +27,7 @@ export interface ReadRewards extends RunExtent {
 }
 
 /**
- * Reads the rewards of a run, and first how many there should be: rewards read after its end are complete.
+ * Reads the status and total of a run before its rewards, because rewards that are read after the end are complete.
  *
  * @param known the run as just read
  * @throws ServiceError
@@ -43,7 +44,7 @@ export async function readRunRewards(
   return { rewards, listed, status, total: total === undefined || total < listed ? undefined : total };
 }
 
-/** If this cannot be read it is unknown; the rewards tell whether the run is gone. */
+/** A failure leaves the extent unknown. Whether the run is gone shows when its rewards are read. */
 async function readExtent(eval_run_id: string, context: QueryContext): Promise<Partial<RunExtent>> {
   let total: number | undefined;
   let isOptional = true;
@@ -57,8 +58,7 @@ async function readExtent(eval_run_id: string, context: QueryContext): Promise<P
   }
   try {
     const { status } = await evalRunQuery(eval_run_id).read(context);
-    // Without a total the rewards may be incomplete: a missing total is only accepted from a service that never sends
-    // one.
+    // Without a total, the rewards of a successful run may be incomplete, unless the service never sends a total.
     return { status: isOptional || statusMeaning(status ?? '') !== 'success' ? status : undefined, total };
   } catch {
     context.signal.throwIfAborted();

@@ -1,7 +1,8 @@
 /** The options of evaluations and training runs, as the service describes them. */
+
+import { isRecord } from '../base/own-property.ts';
 import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
-import { isRecord } from '../text/own.ts';
 import type { LiveQuery } from './live-query.ts';
 
 /** The operation that lists the options, for either kind of run. */
@@ -13,7 +14,7 @@ export interface OptionsChoice {
   readonly model?: string | undefined;
 }
 
-/** An evaluation or a training run to start: of a model, a checkpoint, or both. */
+/** The input of a new evaluation or training run: a model, a checkpoint, or both. */
 export interface RunInput {
   readonly bench_id: string;
   readonly model?: string | undefined;
@@ -25,8 +26,8 @@ export interface RunInput {
 type Described = Readonly<Record<string, unknown>>;
 
 /**
- * The options of a new run. The document's generation has the same for every benchmark; a service that wants to know
- * the benchmark is asked that way.
+ * The options of a new run. In the document's generation, they are the same for every benchmark; later services require
+ * the benchmark.
  *
  * @throws ServiceError
  */
@@ -64,7 +65,7 @@ export function optionNames(answer: Described, model?: string): string[] {
 
 export function runOptionsQuery(operation: OptionsOperation, choice: OptionsChoice): LiveQuery<Described> {
   return {
-    key: ['run-options', operation, choice.benchId, choice.model ?? ''],
+    key: ['run-options', operation, choice.benchId, choice.model],
     activity: () => 'settled',
     read: ({ service, signal }) => readRunOptions(service, operation, choice, signal),
   };

@@ -1,8 +1,10 @@
 /** The rewards of an evaluation run, by task. */
-import { rowsMadeOf } from '../contract/common.ts';
+
+import { mean } from '../base/statistics.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
-import { type Call, type Service, type UntypedCall, untypedCall } from '../service/index.ts';
-import { mean } from '../text/statistics.ts';
+import { rowsMadeOf } from '../contract/lists.ts';
+import { type Call, type UntypedCall, untypedCall } from '../service/call.ts';
+import type { Service } from '../service/index.ts';
 import type { QueryContext } from './query-context.ts';
 
 export interface Rollout {
@@ -12,7 +14,7 @@ export interface Rollout {
 
 /** The rollouts of one task. */
 export interface Rollouts {
-  /** As listed. */
+  /** The listed rollouts. */
   readonly listed: readonly Rollout[];
   /** Rollouts of an ended run that the service does not list: they failed. */
   readonly unlisted: number;
@@ -20,7 +22,7 @@ export interface Rollouts {
 
 export interface RunRewards {
   readonly tasks: ReadonlyMap<string, Rollouts>;
-  /** Rollouts whose task is not known. */
+  /** Rollouts with an unknown task. */
   readonly nameless: Rollouts;
 }
 
@@ -36,9 +38,9 @@ export function meanOfRewards(rewards: readonly TrajectoryReward[]): RewardMean 
 }
 
 /**
- * Groups rewards by task. Services may leave failed rollouts out: where the total is as if every task had as many
- * rollouts as the one with the most, the missing ones belong to the tasks that have fewer; otherwise one belongs to
- * each task that has none, and the others to no task that is known.
+ * Groups rewards by task. Services may leave failed rollouts out. If the total fits an equal number of rollouts for
+ * every task, the missing ones belong to the tasks with fewer. Otherwise one belongs to each task without any, and the
+ * rest to unknown tasks.
  *
  * @param more ids of other tasks that the run must have had
  */
@@ -70,30 +72,30 @@ export function rewardsByTask(
   };
 }
 
-/** Ids of the tasks that rewards name. */
+/** The ids of the tasks in the rewards. */
 export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 
 /**
- * Each trajectory once, where it is listed first. A repeated row is no second rollout: lists that shift between two
- * pages show a row on both. Of what the rows say, the later one counts, because it was read later and a reward may come
- * or be corrected meanwhile; what it lacks is taken from the earlier one. Rows of one id but of two tasks are two
- * rollouts, and rows that name no trajectory cannot be told apart, and count one by one.
+ * Removes duplicate trajectories. A repeated row is not a second rollout: if a list shifts between two pages, a row is
+ * on both. The later row wins, because it was read later and a reward may have been added or corrected; fields that it
+ * lacks come from the earlier one. Rows with the same id but different tasks are two rollouts. Rows without a
+ * trajectory cannot be compared, so each one counts.
  */
 export function eachOnce(rewards: readonly TrajectoryReward[]): readonly TrajectoryReward[] {
   const rows = new Map<string | object, TrajectoryReward>();
   for (const row of rewards) {
-    const said = Object.entries(row).filter(([, value]) => value != null);
+    const present = Object.entries(row).filter(([, value]) => value != null);
     const first = row.trajectory_id || row;
     const task = rows.get(first)?.task_id;
     const key = task && row.task_id && task !== row.task_id ? JSON.stringify([first, row.task_id]) : first;
     const before = rows.get(key);
-    rows.set(key, before ? { ...before, ...Object.fromEntries(said) } : row);
+    rows.set(key, before ? { ...before, ...Object.fromEntries(present) } : row);
   }
   return rows.size === rewards.length ? rewards : rowsMadeOf(rewards, [...rows.values()]);
 }
 
-/** Reads the rewards of a run's trajectories as they are listed, each once. @throws ServiceError */
+/** Reads the rewards of a run's trajectories without duplicates. @throws ServiceError */
 export async function readTrajectoryRewards(
   eval_run_id: string,
   { service, signal }: Pick<QueryContext, 'service' | 'signal'>,
@@ -102,10 +104,7 @@ export async function readTrajectoryRewards(
   return eachOnce(answer.trajectory_rewards);
 }
 
-/**
- * The service for a single look at a run: it reads the run's rewards once, however many queries ask for them because
- * nothing else shows that the run exists.
- */
+/** Wraps the service for one look at a run, so that several queries share one read of its rewards. */
 export function readingRewardsOnce(service: Service): Service {
   const read = new Map<string, Promise<unknown>>();
   const ask = untypedCall(service);

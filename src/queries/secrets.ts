@@ -1,8 +1,9 @@
 /** Queries and actions for secrets: their metadata, never their values. */
 import type { CreateSecretBody, Secret } from '../contract/secrets.ts';
+import { ApiError } from '../service/errors.ts';
 import { action } from './action.ts';
 import { benchmarkKeys } from './benchmarks.ts';
-import type { ListSource } from './lists/list.ts';
+import type { ListSource } from './lists/list-source.ts';
 
 const secretKeys = { all: ['secrets'], list: ['secrets', 'list'] } as const;
 
@@ -20,7 +21,12 @@ export const createSecret = action(
 );
 
 export const deleteSecret = action(
-  (service, { secret_id }: Pick<Secret, 'secret_id'>, options) =>
-    service.call('deleteSecret', { params: { secret_id } }, options),
+  async (service, { secret_id }: Pick<Secret, 'secret_id'>, options) => {
+    const answer = await service.call('deleteSecret', { params: { secret_id } }, options);
+    if (answer.deleted === false) {
+      throw new ApiError('The service answered that it did not revoke the secret.', { code: 'not_ok' });
+    }
+    return answer;
+  },
   { touches: [secretKeys.all, benchmarkKeys.all], removes: ({ secret_id }) => ({ id: secret_id }) },
 );

@@ -1,23 +1,24 @@
 /** Queries and actions for training runs. */
 
-import { type ListQuery, unreadableIn } from '../contract/common.ts';
+import type { ListQuery } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
-import { readAcross } from './across.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { action } from './action.ts';
 import { benchmarkQuery } from './benchmarks.ts';
+import { readAcross } from './every-benchmark.ts';
 import { heldOutMeans } from './held-out.ts';
 import { amended } from './lists/amended.ts';
-import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list.ts';
+import { type AnnotatedPage, type ListSource, readRows, wholePage } from './lists/list-source.ts';
 import { type LiveQuery, shareWhole } from './live-query.ts';
-import { type Activity, activityOfRun } from './polling.ts';
+import { activityOfRun, activityOfRuns } from './polling.ts';
 import type { QueryContext } from './query-context.ts';
-import { readPart, remembering, rememberingOne } from './remembered/listing.ts';
-import type { RememberedStore } from './remembered/store.ts';
+import { readPart, remembering, rememberingOne } from './remembered-fallback.ts';
 import type { RunInput } from './run-options.ts';
 import type { Observation } from './statuses/store.ts';
 
@@ -33,10 +34,6 @@ export const trainingKeys = {
   stepRewards: (runId: string, step: number) => ['training', 'step-rewards', runId, step],
 } as const;
 
-const activityOfRuns = (rows: readonly TrainingRun[]): Activity =>
-  rows.some(row => isRunning(row.status)) ? 'running' : 'open';
-
-/** What the record of a training run says. */
 export function observeTraining(run: ProgressedRun): Observation {
   return {
     kind: 'training',
@@ -44,6 +41,7 @@ export function observeTraining(run: ProgressedRun): Observation {
     label: run.display_name,
     status: run.status,
     done: run.completed_steps,
+    total: run.total_steps,
     startedAt: run.created_at,
     endTime: run.completed_at,
     parent: run.bench_id,
@@ -58,12 +56,12 @@ export const startTraining = action(
   },
   {
     touches: [trainingKeys.all],
-    keyed: true,
+    keyed: 'startTraining',
     starts: (run, asked) => observeTraining({ ...run, display_name: run.display_name ?? asked.display_name }),
   },
 );
 
-/** Cancels a run: it ends after its step. */
+/** Cancels a run, which ends after the current step. */
 export const cancelTraining = action(
   (service, { training_run_id }: Pick<TrainingRun, 'training_run_id'>, options) =>
     service.call('cancelTraining', { params: { training_run_id } }, options),
@@ -93,15 +91,15 @@ export async function checkpointsByStep(
 }
 
 /** The id of the newest checkpoint of a run. @throws Error for the user if it has none yet */
-export async function lastCheckpoint(service: Service, runId: string, options?: CallOptions): Promise<string> {
-  const last = (await checkpointsByStep(service, runId, options)).at(-1);
+export async function lastCheckpoint(service: Service, runId: string): Promise<string> {
+  const last = (await checkpointsByStep(service, runId)).at(-1);
   if (!last) throw new Error('The run has committed no checkpoint yet.');
   return last.checkpoint_id;
 }
 
 /** The id of the newest deployable checkpoint of a run. @throws Error for the user if there is none */
-export async function lastDeployable(service: Service, runId: string, options?: CallOptions): Promise<string> {
-  const checkpoints = await checkpointsByStep(service, runId, options);
+export async function lastDeployable(service: Service, runId: string): Promise<string> {
+  const checkpoints = await checkpointsByStep(service, runId);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
   if (last) return last.checkpoint_id;
   throw new Error(
@@ -109,6 +107,12 @@ export async function lastDeployable(service: Service, runId: string, options?: 
       ? 'The run has committed no checkpoint yet.'
       : 'The service says that none of its checkpoints can be deployed.',
   );
+}
+
+/** The step budget of a run: as its progress says, or else its options. */
+export function stepsOf({ options, total_steps }: ProgressedRun): number | undefined {
+  const steps = total_steps ?? options?.['num_steps'];
+  return Number.isFinite(steps) ? Number(steps) : undefined;
 }
 
 const remembered = {
@@ -151,12 +155,12 @@ export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
   return remembering(listed, { ...remembered, parent: benchId });
 }
 
-/** A training run with its completed steps, which its record lacks. */
-export type ProgressedRun = TrainingRun & { readonly completed_steps?: number | null | undefined };
+/** A training run with its progress, which its record lacks. */
+export type ProgressedRun = TrainingRun & Partial<Pick<TrainingProgress, 'completed_steps' | 'total_steps'>>;
 
 /**
- * The same list with the completed steps of each run. Requested once for runs that ended before their last step, and for
- * unfinished ones where nothing else follows them; left out if unavailable.
+ * Adds the progress of each run to a list. It is requested once for runs that ended before their last step, and for
+ * unfinished runs that nothing else polls; it is left out if unavailable.
  */
 export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   const { readPage, instead } = source;
@@ -165,11 +169,11 @@ export function withProgress(source: ListSource<TrainingRun>): ListSource<Progre
     page: AnnotatedPage<TrainingRun>,
   ): Promise<AnnotatedPage<ProgressedRun>> => {
     const { service, signal } = context;
-    const known: ProgressedRun[] = page.items.map(run => ({ ...run, ...completedOf(run, context.memory) }));
+    const known: ProgressedRun[] = page.items.map(run => ({ ...run, ...progressOf(run, context.memory) }));
     const ask = async (run: ProgressedRun): Promise<ProgressedRun> => {
       const params = { training_run_id: run.training_run_id };
-      const { completed_steps } = await service.call('getTrainingProgress', { params }, { signal });
-      return { ...run, completed_steps };
+      const { completed_steps, total_steps } = await service.call('getTrainingProgress', { params }, { signal });
+      return { ...run, completed_steps, total_steps: total_steps ?? run.total_steps };
     };
     const asks = (run: ProgressedRun): boolean => asksProgress(run) && !(context.isFollowed && isRunning(run.status));
     const items = [...(await amended(known, asks, ask, signal))];
@@ -187,32 +191,32 @@ function asksProgress(run: ProgressedRun): boolean {
   return run.completed_steps === undefined && meaning !== undefined && meaning !== 'success' && meaning !== 'waiting';
 }
 
-/** The steps of a run that had ended early when they were read are final. */
-function completedOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps'> {
-  // A successful run has done all its steps.
-  if (!hasEnded(run.status) || statusMeaning(run.status ?? '') === 'success') return {};
-  const { status, completed_steps } = memory.find('training', run.training_run_id)?.record ?? {};
-  return status === run.status && typeof completed_steps === 'number' ? { completed_steps } : {};
+/** The remembered progress of a run, if it is still valid. */
+function progressOf(run: TrainingRun, memory: RememberedStore): Pick<ProgressedRun, 'completed_steps' | 'total_steps'> {
+  // The progress of a run that had ended early is final. A successful run has done all its steps.
+  const isFinal = hasEnded(run.status) && statusMeaning(run.status ?? '') !== 'success';
+  if (!isFinal && stepsOf(run) !== undefined) return {};
+  const { status, completed_steps, total_steps } = memory.find('training', run.training_run_id)?.record ?? {};
+  return {
+    ...(isFinal && status === run.status && typeof completed_steps === 'number' && { completed_steps }),
+    ...(typeof total_steps === 'number' && { total_steps }),
+  };
 }
 
 export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
-  const asked: LiveQuery<TrainingRun> = {
+  const query: LiveQuery<TrainingRun> = {
     key: trainingKeys.one(runId),
     activity: run => activityOfRun(run?.status),
     read: ({ service, signal }) => service.call('getTrainingRun', { params: { training_run_id: runId } }, { signal }),
   };
-  return rememberingOne(asked, runId, remembered, {
+  return rememberingOne(query, runId, remembered, {
     listed: {
       by: 'listTrainingRuns',
       in: parent => (parent === undefined ? everyTrainingRun : trainingRunsOf(parent)),
     },
     read: async ({ service, signal }, seen) => {
-      const { total_steps, ...progress } = await service.call(
-        'getTrainingProgress',
-        { params: { training_run_id: runId } },
-        { signal },
-      );
-      // Of an earlier status only an end still holds.
+      const progress = await service.call('getTrainingProgress', { params: { training_run_id: runId } }, { signal });
+      // A remembered status is valid only if it is final.
       if (progress.status == null && hasEnded(seen?.status)) {
         return { ...seen, ...progress, status: seen?.status, training_run_id: runId };
       }
@@ -221,7 +225,7 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
   });
 }
 
-/** The progress of a run. Every answer is reported, so that there is a curve even if the service has none. */
+/** The progress of a run. Every answer is recorded, so that there is a curve even if the service has none. */
 export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress> {
   return {
     key: trainingKeys.progress(runId),
@@ -233,6 +237,8 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
       status,
       done: completed_steps,
       total: total_steps,
+      // The record may lack it.
+      ...(total_steps != null && { record: { ...(status != null && { status }), total_steps } }),
     }),
     read: ({ service, signal }) =>
       service.call('getTrainingProgress', { params: { training_run_id: runId } }, { signal }),
@@ -254,12 +260,17 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
-/** What belongs to a training run, as a list declares it. */
+/** The parent declaration of lists that belong to a training run. */
 export function partOfTraining(runId: string): NonNullable<ListSource<never>['partOf']> {
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };
 }
 
-export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<readonly TrainerReward[]> {
+/** @param steps the steps done, if known: a curve that has them all may be long, and is read less often */
+export function trainerRewardsQuery(
+  runId: string,
+  ended: boolean,
+  steps?: number | null,
+): LiveQuery<readonly TrainerReward[]> {
   return {
     key: trainingKeys.trainerRewards(runId),
     share: shareWhole,
@@ -267,7 +278,10 @@ export function trainerRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       const curve = rewards.map(({ trainer_reward }) => trainer_reward ?? undefined);
       return { kind: 'training', id: runId, curve, mean: curve.findLast(value => value !== undefined) };
     },
-    activity: () => (ended ? 'settled' : 'running'),
+    activity: rewards => {
+      if (ended) return 'settled';
+      return rewards && steps != null && rewards.length >= steps ? 'open' : 'running';
+    },
     read: async context => {
       const params = { training_run_id: runId };
       const answer = await readPart('getTrainerRewards', trainingRunQuery(runId), context, () =>
@@ -287,7 +301,8 @@ export function heldOutRewardsQuery(runId: string, ended: boolean): LiveQuery<re
       id: runId,
       measured: heldOutMeans(rewards),
     }),
-    activity: () => (ended ? 'settled' : 'running'),
+    // New rewards arrive only every few steps.
+    activity: () => (ended ? 'settled' : 'building'),
     read: async context => {
       const params = { training_run_id: runId };
       const answer = await readPart('getHeldOutRewards', trainingRunQuery(runId), context, () =>

@@ -1,17 +1,18 @@
 /** Queries and actions for trajectories. */
 
-import { unreadableIn } from '../contract/common.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
-import type { CompleteTrajectoryBody, LogRewardBody, Trajectory } from '../contract/trajectories.ts';
-import { isNotOffered } from '../service/errors.ts';
+import type { CompleteTrajectoryBody, LogRewardBody, LogRewardResult, Trajectory } from '../contract/trajectories.ts';
+import { ApiError, isNotOffered } from '../service/errors.ts';
+import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
 import { partOfRun } from './evaluations.ts';
-import { type ListSource, wholePage } from './lists/list.ts';
+import { type ListSource, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { activityOfRun } from './polling.ts';
-import { remembering } from './remembered/listing.ts';
+import { remembering } from './remembered-fallback.ts';
 import { readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import { partOfTraining } from './training.ts';
@@ -30,7 +31,7 @@ export const trajectoryKeys = {
   status: (trajectoryId: string) => ['trajectories', 'status', trajectoryId],
 } as const;
 
-/** The fields of a trajectory that a list shows, which are remembered. The rest may be megabytes. */
+/** The fields of a trajectory that lists show and the store remembers. The rest may be megabytes. */
 const shownFields = [
   'trajectory_id',
   'task_id',
@@ -51,7 +52,6 @@ const keptErrorLength = 300;
 const parentOf = ({ eval_run_id, training_run_id }: Trajectory): string | undefined =>
   eval_run_id ?? training_run_id ?? undefined;
 
-/** What a trajectory says, with or without its steps. */
 function observeTrajectory(trajectory: Trajectory): Observation {
   const { trajectory_id: id, task_id, status, reward, created_at, error } = trajectory;
   return {
@@ -71,12 +71,10 @@ function observeTrajectory(trajectory: Trajectory): Observation {
   };
 }
 
-/** There may be 100,000 of them: only those at the top of a list are remembered. */
+/** Only the top of a list is remembered, because there may be 100,000 trajectories. */
 const rememberedRows = 200;
 
-/**
- * If the service does not list them, those seen here are shown instead: in lists like this one, and in opened runs.
- */
+/** The list of trajectories. If the service has none, it shows trajectories seen in earlier lists and opened runs. */
 export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory> {
   const { eval_run_id: run, training_run_id: training, dataset_name: dataset } = filter;
   const part = run === undefined ? (training === undefined ? undefined : partOfTraining(training)) : partOfRun(run);
@@ -207,23 +205,37 @@ export function rewardsSoFar(
   ];
 }
 
-/** With the short-lived token of the trajectory, if the service requires one. */
+/** Has the short-lived token of the trajectory, if the service requires one. */
 interface OfTrajectory {
   readonly trajectory_id: string;
   readonly token?: string | undefined;
 }
 
+/** @throws ApiError if a successful answer says that nothing was done */
+function accepted<Answer extends LogRewardResult>(answer: Answer, what: string): Answer {
+  const { ok, status } = answer;
+  if (ok !== false) return answer;
+  const suffix = status ? clean`, with the status ${status}` : '';
+  throw new ApiError(`The service answered that it did not ${what}${suffix}.`, { code: 'not_ok' });
+}
+
 /** Logs a reward. Repeating a `reward_id` is harmless. */
 export const logReward = action(
-  (service, { trajectory_id, token, ...body }: OfTrajectory & LogRewardBody, options) =>
-    service.call('logReward', { params: { trajectory_id }, body }, { ...options, token }),
+  async (service, { trajectory_id, token, ...body }: OfTrajectory & LogRewardBody, options) =>
+    accepted(
+      await service.call('logReward', { params: { trajectory_id }, body }, { ...options, token }),
+      'log the reward',
+    ),
   { touches: [trajectoryKeys.all] },
 );
 
 /** Ends a trajectory: it accepts no more rewards. */
 export const completeTrajectory = action(
-  (service, { trajectory_id, token, ...body }: OfTrajectory & CompleteTrajectoryBody, options) =>
-    service.call('completeTrajectory', { params: { trajectory_id }, body }, { ...options, token }),
+  async (service, { trajectory_id, token, ...body }: OfTrajectory & CompleteTrajectoryBody, options) =>
+    accepted(
+      await service.call('completeTrajectory', { params: { trajectory_id }, body }, { ...options, token }),
+      'end the trajectory',
+    ),
   { touches: [trajectoryKeys.all] },
 );
 
@@ -241,5 +253,5 @@ export const storeTrajectory = action(
     if (failure) throw new Error(failure.message ?? failure.code ?? 'The service did not store it');
     return dataset;
   },
-  { touches: [datasetKeys.all, trajectoryKeys.all], keyed: true },
+  { touches: [datasetKeys.all, trajectoryKeys.all], keyed: 'uploadTrajectories' },
 );

@@ -1,6 +1,6 @@
 /**
- * What can be done to the rows of a resource. Declared once, next to its columns, for every way to it: key, menu,
- * palette, help, line mode, the command line and its completion.
+ * The actions on the rows of a resource. Each is declared once, next to the columns, for keys, menu, palette, help,
+ * line mode, the command line and its completion.
  */
 import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
@@ -9,17 +9,18 @@ import type { Action } from '../queries/action.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
+import type { RememberedStore } from '../store/store.ts';
 import type { Place } from './place.ts';
 
-/** How to tell that a change that takes time has ended. */
+/** How to tell that a slow change is complete. */
 export interface ChangeEnd<Row> {
   /** Whether the change has reached this status. */
   readonly isDone: (status: string) => boolean;
-  /** Whether this status is the last; by default that of work that has ended. */
+  /** Whether this status is final; by default, that of ended work. */
   readonly isLast?: (status: string, before: Row) => boolean;
-  /** The status now, if the service says one; by default as for running work. */
+  /** Reads the current status, if the service reports one; by default as for running work. */
   readonly look?: (before: Row, service: Service, signal: AbortSignal) => Promise<string | undefined>;
-  /** A resource that ended by itself counts as changed. */
+  /** A resource that ended on its own counts as changed. */
   readonly mayHaveEnded?: true;
 }
 
@@ -30,15 +31,14 @@ export interface Sending<Row = never> {
   readonly command?: string;
   /** The operations whose answers the command prints: the request and, with `--wait`, the final record. */
   readonly prints?: readonly [sent: Operation, ended?: Operation];
-  /** The kind that it starts, and the operation that lists its options. */
+  /** The kind of resource that it starts, and the operation that lists its options. */
   readonly kind?: string;
   readonly options?: OptionsOperation;
   /**
-   * The operation that lists the rows that it changes or starts. A service without it knows no names: only this machine
-   * does.
+   * The operation that lists the rows. For a service without it, names are looked up in what this machine remembers.
    */
   readonly listedBy?: Operation;
-  /** What happens to a row, as a sentence with its name. */
+  /** The effect on a row, as a sentence with its name. */
   readonly means?: (row: Row, called: string) => string;
 }
 
@@ -53,32 +53,34 @@ export interface Start<Input = never> extends Sending<Input> {
 /** The start of a run on a benchmark, and what its form asks for. */
 export interface RunStart extends Start<RunInput> {
   readonly options: OptionsOperation;
-  /** Whole-number options to ask for where the service lists none. */
+  /** Integer options to ask for if the service lists none. */
   readonly usualOptions?: readonly string[];
-  /** A checkpoint stands for a model here; otherwise it needs one. */
+  /** A checkpoint replaces the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
-  /** What the name of the run adds to that of the benchmark or of the checkpoint's run. */
+  /** Appended to the name of the benchmark, or of the checkpoint's run, to name the new run. */
   readonly usualEnding: (hasCheckpoint: boolean) => string;
 }
 
 /** A request for each row, confirmed first. Its command is available in line mode too. */
 export interface Change<Row> extends Sending<Row> {
-  /** The word on the button, and its participle: `cancel`, `cancelled`. */
+  /** The verb on the button, and its past participle: `cancel`, `cancelled`. */
   readonly verb: string;
   readonly past: string;
   /** What will be lost; follows the names of the rows. */
   readonly loses: string;
-  /** How the question names a row, where its label may be that of another as well. */
+  /** How the question names a row whose label may be ambiguous. */
   readonly called?: (row: Row) => string;
   /** The question, if it is not the verb and its object: `Cancel 2 runs?` */
   readonly asks?: (count: number) => string;
   /** The message once it is done, if it is not `Cancelled first, second`. */
   readonly says?: (names: string) => string;
+  /** Replaces `past` if the response shows that less was done. */
+  readonly less?: (answer: unknown) => string | undefined;
   /** The slugs that it takes out of production, which the user must type to confirm; undefined if there are none. */
   readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
-  /** The end that `--wait` waits for. */
+  /** What `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
   /** Advice after a failure, if there is another way. */
   readonly advice?: (row: Row) => string | undefined;
@@ -103,14 +105,15 @@ export type Known = <Data>(query: LiveQuery<Data>) => Data | undefined;
 
 interface Target<Row> extends Command {
   /**
-   * The chosen rows that it applies to, or a sentence that says why it cannot be done now.
+   * The chosen rows that it applies to, or a sentence that says why it is not possible now.
    *
-   * @param known the last answers of queries, where there are any
+   * @param known looks up the last answer of a query
    */
   readonly to: (rows: readonly Row[], known?: Known) => readonly Row[] | string;
 }
 
-type Opens<Row> = (rows: readonly Row[]) => Place | ActionWindow;
+/** @param memory what this machine remembers of the service */
+type Opens<Row> = (rows: readonly Row[], memory: RememberedStore) => Place | ActionWindow;
 
 /** An action on rows: it changes them, or opens a place or a window. */
 export type RowAction<Row> = Target<Row> &
@@ -136,7 +139,7 @@ export function running<Row extends MaybeStatus>(rows: readonly Row[]): readonly
   return rows.length === 1 ? 'It has ended already' : `All ${rows.length} have ended already`;
 }
 
-/** The end of cancelled work. It may have succeeded before it could be stopped. */
+/** When cancelled work is over. It may have succeeded before it could be stopped. */
 export const untilStopped = {
   isDone: (status: string): boolean => ['stopped', 'success'].includes(statusMeaning(status)),
   mayHaveEnded: true,

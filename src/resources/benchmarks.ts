@@ -1,13 +1,14 @@
 /** Benchmarks, the images of their tasks, and the runtimes that run them. */
-import {
-  type Benchmark,
-  type BenchmarkImage,
-  type BenchmarkImages,
-  type BenchmarkRuntime,
-  buildStatuses,
-  type Readiness,
+
+import { errorMessage } from '../base/errors.ts';
+import type {
+  Benchmark,
+  BenchmarkImage,
+  BenchmarkImages,
+  BenchmarkRuntime,
+  Readiness,
 } from '../contract/benchmarks.ts';
-import { statusMeaning } from '../contract/status.ts';
+import { buildStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact, warningFacts } from '../present/fact.ts';
@@ -26,7 +27,6 @@ import { startEvaluation } from '../queries/evaluations.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { startTraining } from '../queries/training.ts';
 import { isNotOffered } from '../service/errors.ts';
-import { errorMessage } from '../text/errors.ts';
 import { asReceived, count, counted } from '../text/numbers.ts';
 import { type ActionTable, all, single } from './action.ts';
 import { defineResource, type WholeFacts } from './define.ts';
@@ -38,7 +38,6 @@ const benchmarkColumns: readonly Column<Benchmark>[] = [
     title: 'BENCHMARK',
     field: 'label',
     width: { min: 12, max: 60, grow: 3 },
-    cutAt: 'middle',
     value: row => row.label ?? row.bench_id,
   },
   {
@@ -236,7 +235,7 @@ export const benchmarks = defineResource<Benchmark>({
   tally: { kind: 'run', of: row => row.eval_run_count },
 });
 
-/** The missing secrets that the failed parts of a benchmark mention. */
+/** How the failed parts of a benchmark describe a missing secret. */
 export const missingSecretWords = (name: string): string => `the secret ${name} is missing`;
 
 const missingSecrets = ({ missing_secret_names: names }: Readiness): string[] => (names ?? []).map(missingSecretWords);
@@ -277,20 +276,20 @@ function failedCounts({ unready_task_image_counts: counts }: Readiness): string[
 }
 
 const imageColumns: readonly Column<BenchmarkImage>[] = [
-  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, cutAt: 'middle', value: row => row.task_id },
+  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
   statusColumn(row => row.build_status),
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
   {
     id: 'ref',
     title: 'IMAGE',
     width: { min: 10, max: 80, grow: 2 },
-    cutAt: 'middle',
     value: row => row.provider_ref ?? undefined,
   },
   {
     id: 'failure',
     title: 'FAILURE',
     width: { min: 8, max: 80, grow: 1 },
+    cutAt: 'end',
     value: row => row.failure_message ?? undefined,
   },
 ];
@@ -324,7 +323,6 @@ const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
     title: 'RUNTIME',
     field: 'image_ref',
     width: { min: 14, max: 50, grow: 2 },
-    cutAt: 'middle',
     value: row => row.image_ref ?? row.runtime_id,
   },
   statusColumn(row => row.build_status, { field: 'build_status' }),

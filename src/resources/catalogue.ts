@@ -1,6 +1,6 @@
 /** Finds resources by name, id and kind. */
 import type { Kinds } from '../queries/kinds.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
+import type { ResourceRef } from '../store/store.ts';
 import type { RowAction, Sending } from './action.ts';
 import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace } from './define.ts';
 import * as declared from './index.ts';
@@ -30,7 +30,7 @@ export function resourceOfId(id: string): Resource | undefined {
   return resources.find(({ idPattern }) => idPattern?.test(id));
 }
 
-/** The resource that is watched and remembered as this kind. */
+/** The resource with this kind. */
 export function resourceOfKind(kind: string): Resource | undefined {
   return resources.find(resource => resource.kind === kind);
 }

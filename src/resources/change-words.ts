@@ -8,16 +8,32 @@ export function changeTitle({ asks, verb }: Change<never>, resource: Pick<Resour
   return `${asTitle(verb)} ${count === 1 ? `this ${wordFor(resource)}` : `${count} ${wordsFor(resource)}`}?`;
 }
 
-/** What it takes out of production, in words; empty if nothing. */
+/** A warning about the slugs that lose their deployment; empty if there are none. */
 export function outageWords(slugs: readonly string[] | undefined): string {
   if (!slugs?.length) return '';
   return `In production: ${slugs.join(', ')}. Nothing answers there until another deployment is promoted. `;
 }
 
-/** `Cancelled first, second` */
-export function doneWords({ says, past }: Change<never>, names: string): string {
-  return says ? says(names) : `${asTitle(past)} ${names}`;
+/** A changed row, and the response, if any. */
+export interface Changed {
+  readonly name: string;
+  readonly answer: unknown;
 }
 
-/** What will be lost, as a sentence. */
+/** `Cancelled first, second`; `first: torn down; the service kept its record` */
+export function doneWords(
+  { says, past, less }: Change<never>,
+  rows: readonly Changed[],
+  join: (names: readonly string[]) => string,
+): string {
+  const byWords = Map.groupBy(rows, ({ answer }) => less?.(answer));
+  const sentences = [...byWords].map(([words, group]) => {
+    const names = join(group.map(({ name }) => name));
+    if (words !== undefined) return `${names}: ${words}`;
+    return says ? says(names) : `${asTitle(past)} ${names}`;
+  });
+  return sentences.join('. ');
+}
+
+/** Capitalises a warning. */
 export const asSentence = (loses: string): string => `${loses.charAt(0).toUpperCase()}${loses.slice(1)}`;

@@ -1,4 +1,6 @@
 /** A comparison of two runs for display: its columns, its facts, and its verdict in words. */
+
+import { type Side, sides } from '../base/sides.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import {
@@ -19,10 +21,9 @@ import {
 } from '../queries/compare.ts';
 import type { Rollouts } from '../queries/run-rewards.ts';
 import { counted, difference, reward } from '../text/numbers.ts';
-import { type Side, sides } from '../text/sides.ts';
 import { extentOf } from './run-extent.ts';
 
-/** @param tasks as `comparison` reads them */
+/** @param tasks the rows of the `comparison` list */
 export function compareRuns(
   tasks: readonly ComparedTask[],
   options: ComparisonOptions = comparisonDefaults,
@@ -53,7 +54,6 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
     id: 'task',
     title: 'TASK',
     width: { min: 12, max: 60, grow: 1 },
-    cutAt: 'middle',
     value: row => (row.task_id === unlistedTask ? '(not listed)' : row.task_id),
   },
   columnOf('base', 'BASE', row => row.base),
@@ -100,7 +100,10 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
   ];
 }
 
-/** `0.610 to 0.750 whatever the 4 were`; empty if no reward is missing. */
+/**
+ * The range of the mean over all possible missing rewards: `0.610 to 0.750 whatever the 4 were`. Empty if none is
+ * missing.
+ */
 export function boundsWords({ rated, rollouts, bounds, end }: TaskMean): string {
   if (bounds === undefined) return '';
   const [missing, are] = [rollouts - rated, rollouts - rated === 1 ? 'was' : 'were'];

@@ -15,14 +15,13 @@ const datasetColumns: readonly Column<Dataset>[] = [
     field: 'dataset_name',
     width: { min: 14, max: 60, grow: 2 },
     cutAt: 'start',
-    // The name that trajectories carry and commands take; the title only describes it.
+    // Trajectories and commands use this name; the title only describes the dataset.
     value: row => row.dataset_name ?? row.display_name ?? row.dataset_id,
   },
   {
     id: 'title',
     title: 'TITLE',
     width: { min: 12, max: 48, grow: 2 },
-    cutAt: 'middle',
     value: row => (row.display_name === row.dataset_name ? undefined : (row.display_name ?? undefined)),
   },
   { id: 'source', title: 'SOURCE', field: 'source', width: 11, wide: true, value: row => row.source ?? undefined },

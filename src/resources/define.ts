@@ -4,15 +4,15 @@
 import type { Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
-import type { ListSource } from '../queries/lists/list.ts';
+import type { ListSource } from '../queries/lists/list-source.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import type { Observation } from '../queries/statuses/store.ts';
 import type { ActionTable } from './action.ts';
 import type { Place, Scope, ScopeName } from './place.ts';
-import type { Watching } from './watching.ts';
+import type { Watching } from './watch-reads.ts';
 
-/** What a key would do, e.g. on an empty list: `uploads one`. */
+/** Advice to press a key, e.g. on an empty list: `uploads one`. */
 export interface Advice {
   readonly command: Command;
   readonly words: string;
@@ -23,9 +23,9 @@ export interface WholeFacts {
   readonly facts: readonly Fact[];
   /** Whether the mean of its rewards is among them. */
   readonly hasMean?: boolean;
-  /** A further answer read for them, which may have unreadable rows. */
+  /** An additional response, which may have unreadable rows. */
   readonly answer?: unknown;
-  /** The data read for them under the contract's names, which programs get with the record. */
+  /** Additional data under the contract's names; programs get it with the record. */
   readonly fields?: object;
 }
 
@@ -47,9 +47,9 @@ export interface ResourceOf<Row> {
   readonly kind?: string;
   /** The scopes that can narrow a list. */
   readonly scopes?: readonly ScopeName[];
-  /** Listed only within one of these scopes, and without a section. */
+  /** A required scope: the list has no section of its own. */
   readonly needs?: ScopeName;
-  /** On the command line a row can be read alone although it `needs` a scope: a checkpoint as `first@6`. */
+  /** On the command line, a row has an address although it `needs` a scope: a checkpoint as `first@6`. */
   readonly hasAddress?: true;
   readonly list: (scope: Scope) => ListSource<Row>;
   /** Reads one by id. Without it, a record cannot be opened. */
@@ -74,11 +74,11 @@ export interface ResourceOf<Row> {
   readonly parent?: (row: Row) => string | null | undefined;
   /** Where a row opens, if not at its record. */
   readonly place?: (row: Row) => Place;
-  /** How many rows of another kind belong to this one, by its own fields. When it changes, their list is read again. */
+  /** A field that counts rows of another kind, e.g. a benchmark's runs. If it changes, their list is read again. */
   readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
   /** The status of a row, if it has one: a pinned row is then polled until it has ended. */
   readonly status?: (row: Row) => string | null | undefined;
-  /** The statuses that are known; a service may have others. */
+  /** The known statuses; a service may have others. */
   readonly statuses?: readonly string[];
   /** How it is watched, if not only by its status. */
   readonly watch?: Watching;
@@ -94,9 +94,7 @@ export interface ResourceOf<Row> {
 /** A resource with an unknown row type. Rows must come from the same resource. */
 export type Resource = ResourceOf<object>;
 
-/**
- * Declares a resource. By default every answer about it reports its name and status, and its record is what is watched.
- */
+/** Declares a resource. By default, every answer reports its name and status, and watching it reads its record. */
 export function defineResource<Row extends object>(declared: ResourceOf<Row>): ResourceOf<Row> {
   const { kind, list, get, status, label, parent, watch } = declared;
   if (kind === undefined || !get) return declared;
@@ -116,10 +114,10 @@ export function defineResource<Row extends object>(declared: ResourceOf<Row>): R
   };
 }
 
-/** Whether a word alone may be the label of one of its rows. */
+/** Whether the command line finds its rows by label alone. */
 export const isFoundByLabel = ({ findsLabel }: Pick<Resource, 'findsLabel'>): boolean => findsLabel === undefined;
 
-/** Whether the command line reads one of its rows alone. */
+/** Whether the command line can read a single row. */
 export const isReadAlone = ({ needs, hasAddress }: Pick<Resource, 'needs' | 'hasAddress'>): boolean =>
   needs === undefined || hasAddress === true;
 

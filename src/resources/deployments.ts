@@ -1,6 +1,7 @@
 /** Deployments: checkpoints that are served. */
-import { type Deployment, knownDeploymentStatuses, modelSlug } from '../contract/deployments.ts';
-import { statusMeaning } from '../contract/status.ts';
+import type { Deployment } from '../contract/deployments.ts';
+import { modelSlug } from '../contract/model-slug.ts';
+import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, failureFacts, statusFact } from '../present/fact.ts';
@@ -10,12 +11,13 @@ import {
   deploymentList,
   deploymentQuery,
   deploymentsWithStatus,
+  keptRecord,
   promote,
   undeploy,
   unpromote,
 } from '../queries/deployments.ts';
-import { rememberedAt } from '../queries/remembered/seen.ts';
 import { isGone } from '../service/errors.ts';
+import { rememberedAt } from '../store/seen.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { typeable } from '../text/typed.ts';
 import { type ActionTable, all, type ChangeEnd, single } from './action.ts';
@@ -27,7 +29,6 @@ const deploymentColumns: readonly Column<Deployment>[] = [
     title: 'DEPLOYMENT',
     field: 'model_slug',
     width: { min: 12, max: 40, grow: 2 },
-    cutAt: 'middle',
     value: row => row.model_slug ?? row.deployment_id,
   },
   statusColumn(row => row.status, { field: 'status' }),
@@ -64,7 +65,7 @@ function deploymentFacts(deployment: Deployment): readonly Fact[] {
     instantFact('seen', rememberedAt(deployment)),
     ...failureFacts(deployment.failure),
     { label: 'role', value: deployment.role },
-    { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, answers for its slug' : 'no' },
+    { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, serves its slug' : 'no' },
     { label: 'base model', value: deployment.base_model_slug },
     { label: 'step', value: deployment.checkpoint_step },
     { label: 'checkpoint', value: deployment.checkpoint_id },
@@ -85,24 +86,37 @@ function deploymentFacts(deployment: Deployment): readonly Fact[] {
 
 const group = 'Deployment';
 
-/** Whether it serves its slug. A service that does not say which deployment is active sends its role. */
+/** Whether it serves its slug. Services without `is_active` send the role. */
 export function isInProduction({ is_active, role, status }: Deployment): boolean {
   return is_active ?? (role === 'production' && status === 'DEPLOYED');
+}
+
+/**
+ * The slugs under which a checkpoint answers, those in production first and marked; undefined if there are none. What a
+ * remembered deployment did once says nothing about now.
+ */
+export function deployedAs(checkpointId: string, rows: readonly Deployment[]): string | undefined {
+  const served = rows.filter(
+    row => row.checkpoint_id === checkpointId && row.status === 'DEPLOYED' && rememberedAt(row) === undefined,
+  );
+  const production = served.filter(isInProduction).map(row => `production: ${calledName(row)}`);
+  const others = served.filter(row => !isInProduction(row)).map(calledName);
+  return [...production, ...others].join('; ') || undefined;
 }
 
 /** The name of a deployment in sentences and for confirmation: its slug, or its id if the slug is blank. */
 export const calledName = ({ model_slug, deployment_id }: Deployment): string => typeable(model_slug, deployment_id);
 
-/** Several deployments may have one slug: the id and the step tell which is meant. */
+/** Adds the id and the step, because several deployments may share a slug. */
 const slugAndId = (row: Deployment): string => `${calledName(row)}, ${withStep(row)}`;
 
-/** The slugs that some of the deployments serve; undefined if none does. */
+/** The slugs that these deployments serve; undefined if there are none. */
 function slugsInProduction(rows: readonly Deployment[]): readonly string[] | undefined {
   const active = rows.filter(isInProduction).map(calledName);
   return active.length === 0 ? undefined : active;
 }
 
-/** The final status of an undeployed one; the service has no word for it. */
+/** The final states of an undeploy, for which the service has no status. */
 const [gone, inactive] = ['gone', 'inactive'];
 
 /** A deployment is undeployed once the service no longer has it, or has made it inactive. */
@@ -115,14 +129,14 @@ const untilUndeployed: ChangeEnd<Deployment> = {
       const wasDemoted = wasActive === true && is_active === false;
       return wasDemoted && statusMeaning(status ?? '') !== 'stopping' ? inactive : (status ?? undefined);
     } catch (error) {
-      // The path has answered before, so this 404 is about the record.
+      // The path has worked before, so this 404 is about the record.
       if (isGone(error)) return gone;
       throw error;
     }
   },
 };
 
-/** The deployment that is served, which the action is for. */
+/** For actions on a single deployed deployment. */
 function served(rows: readonly Deployment[]): readonly Deployment[] | string {
   const one = single(rows);
   return typeof one === 'string' || one[0]?.status === 'DEPLOYED' ? one : 'It is not deployed';
@@ -140,32 +154,32 @@ export const deploymentActions = {
   },
   promote: {
     id: 'deployment.promote',
-    title: 'promote it: answer for its slug',
+    title: 'promote it: serve its slug',
     keys: ['e'],
     group,
     writes: true,
-    to: rows => (rows.length === 1 && rows[0]?.is_active ? 'It answers for its slug already' : served(rows)),
+    to: rows => (rows.length === 1 && rows[0]?.is_active ? 'It already serves its slug' : served(rows)),
     opens: () => 'promote',
     sends: {
       command: 'promote',
       send: promote,
       prints: ['promoteDeployment'],
-      means: (row: Deployment, called: string) => clean`${called} answers for ${calledName(row)} from now on.`,
+      means: (row: Deployment, called: string) => clean`${called} serves ${calledName(row)} from now on.`,
     },
   },
   unpromote: {
     id: 'deployment.unpromote',
-    title: 'stop it from answering for its slug',
+    title: 'stop it from serving its slug',
     keys: ['u'],
     group,
     writes: true,
-    to: rows => (rows.length === 1 && rows[0]?.is_active !== true ? 'It does not answer for its slug' : single(rows)),
+    to: rows => (rows.length === 1 && rows[0]?.is_active !== true ? 'It does not serve its slug' : single(rows)),
     change: {
       send: unpromote,
       verb: 'unpromote',
       past: 'unpromoted',
       loses: 'it stays deployed, and is reached by its id.',
-      means: (row, called) => clean`${called} stops answering for ${calledName(row)}.`,
+      means: (row, called) => clean`${called} stops serving ${calledName(row)}.`,
       asks: () => 'Stop this deployment from answering?',
       says: names => `${names} no longer answers`,
       outage: slugsInProduction,
@@ -186,6 +200,7 @@ export const deploymentActions = {
       called: slugAndId,
       loses: 'what serves it is torn down and its record deleted. Its checkpoint stays. This cannot be undone.',
       asks: count => (count === 1 ? 'Undeploy?' : `Undeploy ${count} deployments?`),
+      less: answer => (keptRecord(answer) ? 'torn down; the service kept its record' : undefined),
       outage: slugsInProduction,
       command: 'undeploy',
       listedBy: 'listDeployments',
@@ -228,25 +243,23 @@ export const withStep = ({ deployment_id, checkpoint_step }: Deployment): string
 const isSameSlug = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /**
- * The deployment that serves a slug now and will be replaced, in words.
+ * Describes the deployment that serves a slug now and will be replaced.
  *
- * @param rows the deployments as far as they are known
+ * @param rows the known deployments
  * @param complete whether `rows` is the whole list
- * @param except a deployment that is left out
+ * @param except id of a deployment to ignore
  */
 export function replacedWords(slug: string, rows: readonly Deployment[], complete: boolean, except = ''): string {
   const active = rows.find(
     row => row.deployment_id !== except && isSameSlug(calledName(row), slug) && isInProduction(row),
   );
   if (active) {
-    return clean`${withStep(active)} answers for ${slug} now and is replaced.`;
+    return clean`${withStep(active)} serves ${slug} now and is replaced.`;
   }
-  return complete
-    ? clean`Nothing answers for ${slug} now.`
-    : clean`What answers for ${slug} now, if anything, is replaced.`;
+  return complete ? clean`Nothing serves ${slug} now.` : clean`Any deployment that serves ${slug} now is replaced.`;
 }
 
-/** Derives a slug from a name: characters that are not allowed become a dash. */
+/** Derives a slug from a name: invalid characters become a dash. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()

@@ -1,43 +1,45 @@
-/** The state of a resource without a screen, for commands. */
+/** Reads the state of a resource for commands. */
 import { isRunning } from '../contract/status.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { rememberedAt } from '../queries/remembered/seen.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
 import { type KnownResource, knownResource, type Observation } from '../queries/statuses/store.ts';
-import { isNotOffered, mayLackPath } from '../service/errors.ts';
+import { isNotOffered, mayLackPath, ResponseError } from '../service/errors.ts';
+import { rememberedAt } from '../store/seen.ts';
+import type { ResourceRef } from '../store/store.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { heldOutWords } from './training.ts';
 
-/** Reads a query once without a cache, and remembers what it says. @throws ServiceError */
-export async function saidBy(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
+/** Reads a query once without a cache, and remembers the observation. @throws ServiceError */
+export async function observeOnce(query: AnyQuery, context: QueryContext): Promise<Observation | undefined> {
   const data = await query.read(context);
-  const said = query.observes?.(data as never);
-  // The last known state is not the current one.
+  const observation = query.observes?.(data as never);
+  // A remembered state may be out of date.
   const isPast = typeof data === 'object' && data !== null && rememberedAt(data) !== undefined;
-  if (said && !isPast) context.memory.see([said]);
-  return said && isPast && isRunning(said.status) ? { ...said, status: undefined } : said;
+  if (observation && !isPast) context.memory.see([observation]);
+  return observation && isPast && isRunning(observation.status) ? { ...observation, status: undefined } : observation;
 }
 
-/** The state of a resource as a command says it. */
+/** The state of a resource as a command reports it. */
 export interface LookedAt extends KnownResource {
   /** The newest held-out reward with its interval, in words. */
   readonly heldOut: string | undefined;
+  /** The messages of responses that could not be read and were left out. */
+  readonly unreadable: readonly string[];
 }
 
-/** How much is done where so many rewards were read beside it: what has a reward is done, also if it was read later. */
+/** The number of finished rollouts. A rollout with a reward is finished, even if the count was read earlier. */
 export function doneWith(done: number | undefined, graded: number | undefined): number | undefined {
   return done === undefined ? undefined : Math.max(done, graded ?? 0);
 }
 
 /**
- * Reads the current state of a resource without a screen. Parts that the service does not offer are left out. The id is
- * that of the returned record, which may differ from the requested one.
+ * Reads the current state of a resource. Parts that the service does not offer are left out, and so are unreadable
+ * responses if another one has the status.
  *
  * @throws ServiceError if one of the reads fails
  */
 export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<LookedAt> {
-  // A run's record may be older than its progress: the first read with a status counts.
+  // A run's record may be older than its progress, so the first read with a status wins.
   const { details, measures, status } = resourceOfKind(ref.kind)?.watch ?? {};
   const queries = [
     ...(details?.(ref.id) ?? []),
@@ -46,23 +48,27 @@ export async function lookAt(ref: ResourceRef, context: QueryContext): Promise<L
   ];
   const reads = new Map(queries.map(query => [JSON.stringify(query.key), query]));
   let refusal: unknown;
+  const unreadable: ResponseError[] = [];
   const answers = await Promise.all(
     [...reads.values()].map(async query => {
       try {
-        return await saidBy(query, context);
+        return await observeOnce(query, context);
       } catch (error) {
         if (mayLackPath(error)) refusal = error;
+        else if (error instanceof ResponseError) unreadable.push(error);
         else if (!isNotOffered(error)) throw error;
         return undefined;
       }
     }),
   );
-  // If another read found it, it exists.
+  // If another read succeeded, the resource exists.
   if (refusal !== undefined && answers.every(answer => answer === undefined)) throw refusal;
-  const said = answers.filter(answer => answer !== undefined);
-  const { id = ref.id } = said.find(({ id }) => id !== undefined && id !== ref.id) ?? {};
-  const known = knownResource({ ...ref, id, label: ref.label === ref.id ? id : ref.label }, said);
+  const observations = answers.filter(answer => answer !== undefined);
+  const [first] = unreadable;
+  if (first && !observations.some(answer => answer.status != null)) throw first;
+  const known = knownResource(ref, observations);
   const last = known.measured?.last;
   const done = doneWith(known.done, known.graded);
-  return { ...known, done, heldOut: last && heldOutWords(last, context.compare?.rewardRange) };
+  const heldOut = last && heldOutWords(last, context.compare?.rewardRange);
+  return { ...known, done, heldOut, unreadable: unreadable.map(({ message }) => message) };
 }

@@ -17,7 +17,7 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
   };
 }
 
-/** A price without the error of binary arithmetic: a service that computes 0.1 × 6 sends 0.6000000000000001. */
+/** Removes binary rounding errors from a price: a service that computes 0.1 × 6 sends 0.6000000000000001. */
 function rounded(value: number | null | undefined): number | undefined {
   return value == null ? undefined : Number(value.toPrecision(12));
 }
@@ -42,7 +42,6 @@ export const modelColumns: readonly Column<SupportedModel>[] = [
     id: 'name',
     title: 'NAME',
     width: { min: 10, max: 40, grow: 2 },
-    cutAt: 'middle',
     value: row => row.model_name ?? undefined,
   },
   priceColumn('input', 'PRICE IN', 'input'),

@@ -24,13 +24,18 @@ interface Places {
     /** The first name of the resource, e.g. `runs`. */
     readonly resource: string;
     readonly id: string;
-    /** Its label, as far as known before it is read. */
+    /** Its label, if known before it is read. */
     readonly label?: string;
     /** Id of its parent, e.g. the benchmark of a run. */
     readonly parent?: string;
   };
   /** Two evaluation runs, task by task. */
-  readonly compare: { readonly base: NamedRun; readonly new: NamedRun };
+  readonly compare: {
+    readonly base: NamedRun;
+    readonly new: NamedRun;
+    /** The start times are unknown, so the base is the run that was chosen first. */
+    readonly isUndated?: true;
+  };
   readonly step: { readonly trainingRunId: string; readonly step: number };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };

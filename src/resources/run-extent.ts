@@ -1,16 +1,16 @@
-/** How far a run got, as the statistics need it. */
+/** The state and size of a run, as the statistics need it. */
 import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { RunEnd, RunTasks } from '../present/statistics/tasks.ts';
 import type { RunExtent } from '../queries/run-extent.ts';
 
 function endOf(status: string | null | undefined): RunEnd {
   const meaning = statusMeaning(status ?? '');
-  if (meaning === 'unknown') return 'unsaid';
+  if (meaning === 'unknown') return 'unreported';
   if (meaning === 'success') return 'complete';
   return hasEnded(status) ? 'stopped' : 'running';
 }
 
-/** No run has more rollouts; a larger number is wrong. */
+/** A larger total must be an error. */
 const mostRollouts = 1e9;
 
 export const extentOf = ({

@@ -1,10 +1,12 @@
 /** Evaluation runs. */
-import { type EvalProgress, type EvalRun, evalRunStatuses, type TrajectoryReward } from '../contract/evaluations.ts';
-import { hasEnded } from '../contract/status.ts';
+
+import { mean } from '../base/statistics.ts';
+import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
+import { evalRunStatuses, hasEnded } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { optimisticWords } from '../present/statistics/comparison.ts';
-import { instantFact, timeColumn, timeFact } from '../present/times.ts';
+import { instant, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import {
   cancelRun,
   deleteRun,
@@ -16,12 +18,12 @@ import {
 } from '../queries/evaluations.ts';
 import { isMeasuredAsChosen } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import { rememberedAt } from '../queries/remembered/seen.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { readHeldOutSplit } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
+import { rememberedAt } from '../store/seen.ts';
+import type { RememberedStore } from '../store/store.ts';
 import { counted, reward } from '../text/numbers.ts';
-import { mean } from '../text/statistics.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { defineResource, type WholeFacts } from './define.ts';
@@ -66,7 +68,6 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     id: 'name',
     title: 'RUN',
     width: { min: 13, max: 60, grow: 3 },
-    cutAt: 'middle',
     value: row => row.display_name ?? row.eval_run_id,
   },
   statusColumn(row => row.status),
@@ -86,7 +87,6 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     title: 'BENCHMARK',
     width: { min: 10, max: 30, grow: 1 },
     wide: true,
-    cutAt: 'middle',
     value: row => row.bench_id ?? undefined,
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
@@ -117,8 +117,8 @@ export interface RunOutcome {
 }
 
 /**
- * The mean of a run. While it runs, it is computed from the rewards shown; at the end the service's mean counts.
- * Without rewards, the progress provides the mean so far.
+ * The mean of a run. While the run continues, it is computed from the displayed rewards; after the end, the service's
+ * mean is used. Without rewards, the progress provides the mean so far.
  */
 export function outcomeOf(
   run: EvalRun,
@@ -139,7 +139,7 @@ export function outcomeOf(
   return { mean, graded: live?.scored_rollouts ?? undefined, listed: undefined, without, ended, isRead };
 }
 
-/** Shown for a run without a mean so far: how many rollouts were listed without a reward. */
+/** Shown for a run without a mean: how many rollouts were listed without a reward. */
 export function noRewardWords({ isRead }: Pick<RunOutcome, 'isRead'>, without: number): string {
   if (!isRead) return 'rewards not read';
   return without > 0 ? `no reward; ${counted(without, 'rollout')} without one` : 'no reward yet';
@@ -154,7 +154,7 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }
 
-/** The mean of a record, with what is known of its rewards. */
+/** The mean of a record, with its number of rewards. */
 function meanFact(run: MeasuredRun): Fact {
   const mean = listedMean(run);
   if (!isSoFar(run)) return { label: 'mean', value: reward(mean) };
@@ -169,11 +169,11 @@ function outcomeFact(outcome: RunOutcome): Fact {
   return { label, value: words.filter(Boolean).join(' ') };
 }
 
-/** What is to be borne in mind with its mean, if that is known to apply. */
+/** A caveat about the mean, if one is known to apply. */
 export const cautionOf = (run: MeasuredRun): string | undefined =>
   isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
 
-/** Adds the outcome and its interval, if more is known than the record says. */
+/** The facts of a run, with its outcome and interval if they were read. */
 export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
@@ -204,7 +204,7 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
   ];
 }
 
-/** Adds the mean, its number of rewards and its interval, if there are rewards that can be read. */
+/** Adds the mean, its number of rewards and its interval, if there are readable rewards. */
 async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFacts> {
   const held_out_split = await readHeldOutSplit(run, context);
   const read = readRunRewards(run.eval_run_id, context);
@@ -226,15 +226,30 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
   };
 }
 
-/** The place of a comparison; the earlier run is the base. */
-export function comparePlace(one: EvalRun, other: EvalRun): Place<'compare'> {
-  const [base, fresh] = (one.created_at ?? '') <= (other.created_at ?? '') ? [one, other] : [other, one];
+/** Remembers when a run was first seen, and when this machine started it. */
+type Memory = Pick<RememberedStore, 'find'>;
+
+/** The range of possible start times, in epoch milliseconds, as some services do not report it. */
+function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly [from: number, to: number] {
+  const created = instant(created_at);
+  if (created !== undefined) return [created, created];
+  // A run may be much older than when it was first seen, so that is only an upper bound.
+  const { startedAt = -Infinity, firstSeenAt = Infinity } = memory.find('run', eval_run_id) ?? {};
+  return [startedAt, firstSeenAt];
+}
+
+/** The place of a comparison. The base is the earlier run, or `one` if the order is unknown. */
+export function comparePlace(one: EvalRun, other: EvalRun, memory: Memory): Place<'compare'> {
+  const [[oneFrom, oneTo], [otherFrom, otherTo]] = [startOf(one, memory), startOf(other, memory)];
+  const isLater = otherTo < oneFrom;
+  const [base, fresh] = isLater ? [other, one] : [one, other];
   const named = (run: EvalRun): NamedRun => ({
     id: run.eval_run_id,
     name: run.display_name ?? run.eval_run_id,
     ...(run.base_model_slug && { model: run.base_model_slug }),
   });
-  return { view: 'compare', base: named(base), new: named(fresh) };
+  const isDated = isLater || oneTo <= otherFrom;
+  return { view: 'compare', base: named(base), new: named(fresh), ...(!isDated && { isUndated: true }) };
 }
 
 const group = 'Run';
@@ -250,7 +265,7 @@ export const runActions = {
       if (rows.length > 2) return `${rows.length} runs are marked: mark two to compare them`;
       return rows.length === 2 || rows[0]?.bench_id != null ? rows : 'Its benchmark is not known: mark two runs';
     },
-    opens: ([one, other]) => (one && other ? comparePlace(one, other) : 'compare'),
+    opens: ([one, other], memory) => (one && other ? comparePlace(one, other, memory) : 'compare'),
   },
   cancel: {
     id: 'run.cancel',

@@ -15,7 +15,6 @@ const secretColumns: readonly Column<Secret>[] = [
     title: 'SECRET',
     field: 'name',
     width: { min: 12, max: 50, grow: 2 },
-    cutAt: 'middle',
     value: row => row.name ?? row.secret_id,
   },
   {
@@ -33,6 +32,7 @@ const secretColumns: readonly Column<Secret>[] = [
     title: 'DESCRIPTION',
     field: 'description',
     width: { min: 10, max: 60, grow: 2 },
+    cutAt: 'end',
     value: row => row.description ?? undefined,
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.secret_id },

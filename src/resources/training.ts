@@ -1,6 +1,6 @@
 /** Training runs and their checkpoints. */
-import { hasEnded, statusMeaning } from '../contract/status.ts';
-import { type Checkpoint, type StepDiagnostics, type TrainingRun, trainingStatuses } from '../contract/training.ts';
+import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
+import type { Checkpoint, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
@@ -8,7 +8,6 @@ import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import type { HeldOutMean } from '../queries/held-out.ts';
-import { rememberedAt } from '../queries/remembered/seen.ts';
 import {
   cancelTraining,
   checkpointList,
@@ -16,6 +15,7 @@ import {
   everyTrainingRun,
   heldOutRewardsQuery,
   type ProgressedRun,
+  stepsOf,
   trainerRewardsQuery,
   trainingKeys,
   trainingProgressQuery,
@@ -24,6 +24,7 @@ import {
   withProgress,
 } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
+import { rememberedAt } from '../store/seen.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
@@ -31,12 +32,6 @@ import { benchmarkActions } from './benchmarks.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
 import { modelColumn } from './models.ts';
-
-/** The step budget of a run, if its options say so. */
-export function stepsOf({ options }: TrainingRun): number | undefined {
-  const steps = options?.['num_steps'];
-  return Number.isFinite(steps) ? Number(steps) : undefined;
-}
 
 /** The number of finished steps; undefined if unknown. A run that succeeded has finished all of them. */
 function stepsDone(run: ProgressedRun): number | undefined {
@@ -49,7 +44,6 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     id: 'name',
     title: 'TRAINING RUN',
     width: { min: 20, max: 60, grow: 3 },
-    cutAt: 'middle',
     value: row => row.display_name ?? row.training_run_id,
   },
   statusColumn(row => row.status, { width: 16 }),
@@ -61,7 +55,6 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
     id: 'benchmark',
     title: 'BENCHMARK',
     width: { min: 10, max: 30, grow: 1 },
-    cutAt: 'middle',
     wide: true,
     value: row => row.bench_id ?? undefined,
   },
@@ -82,10 +75,10 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   },
 ];
 
-/** Why the best point of a held-out curve is no estimate: the tasks that choose it measure it too. */
+/** The best point of a held-out curve is a biased estimate, because the same tasks choose it and measure it. */
 export const optimismWords = 'A checkpoint chosen by it looks better than it is';
 
-/** The interval of a held-out mean on the tasks that were measured; samples that it leaves out are missing rewards. */
+/** The interval of a held-out mean on its own tasks; samples that the mean leaves out are missing rewards. */
 function intervalOf({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
   return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
 }
@@ -112,7 +105,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
     .join(', ');
 }
 
-/** The same in short, next to a curve that shows the rest: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
+/** A short form for display next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
   const interval = intervalOf(held, range);
   if (held.samples === undefined || interval === undefined) return undefined;
@@ -121,16 +114,16 @@ export function heldOutInterval(held: HeldOutMean, range: Range | undefined): st
   return `held-out ${reward(held.reward)}, ${between} of ${counted(held.samples, 'sample')}${on && ` ${on}`}`;
 }
 
-/** `of 104 samples`, or `of 80 of 112 samples` where some are missing. */
+/** `of 104 samples`, or `of 80 of 112 samples` if some are missing. */
 const sampleWords = (samples: number, expected: number): string =>
   `of ${samples === expected ? '' : `${samples} of `}${counted(expected, 'sample')}`;
 
-/** The tasks on which a held-out reward was measured, if the service says it. */
+/** The split of a held-out reward, if the service reports it. */
 function splitWords({ split }: HeldOutMean): string {
   return split === undefined ? '' : clean`on the ${split} tasks`;
 }
 
-/** What a step did, in words: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
+/** The diagnostics of a step: `KL 0.0210, entropy 3.10, gradient norm 0.420, …`. */
 function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): string | undefined {
   if (!diagnostics) return undefined;
   const { kl, entropy, gradient_norm, equal_groups, truncated } = diagnostics;
@@ -310,7 +303,7 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
     id: 'step',
     title: 'CHECKPOINT',
     whole: true,
-    width: { min: 10, max: 20, grow: 1 },
+    width: { min: 11, max: 20, grow: 1 },
     value: row => row.step_index ?? undefined,
     text: row => `step ${row.step_index ?? '?'}`,
   },
@@ -324,12 +317,22 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
   timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];
 
-export function checkpointFacts(row: Checkpoint): readonly Fact[] {
+/** With what `deployedAs` says. */
+export type DeployedCheckpoint = Checkpoint & { readonly deployed?: string };
+
+/** Where the deployments are read besides the checkpoints. */
+export const deployedColumns: readonly Column<DeployedCheckpoint>[] = [
+  ...checkpointColumns,
+  { id: 'deployed', title: 'DEPLOYED', width: { min: 8, max: 40, grow: 1 }, cutAt: 'end', value: row => row.deployed },
+];
+
+export function checkpointFacts(row: DeployedCheckpoint): readonly Fact[] {
   return [
     { label: 'checkpoint', value: row.checkpoint_id },
     { label: 'step', value: row.step_index },
     { label: 'model', value: row.base_model_slug },
     { label: 'deployable', value: row.is_deployable == null ? undefined : row.is_deployable ? 'yes' : 'no' },
+    { label: 'deployed', value: row.deployed },
     timeFact('committed', row.created_at),
   ];
 }

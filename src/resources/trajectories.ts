@@ -1,11 +1,13 @@
 /** Trajectories: the messages of a rollout, and its reward. */
-import { type Trajectory, trajectoryStatuses } from '../contract/trajectories.ts';
+
+import { trajectoryStatuses } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
-import { rememberedAt } from '../queries/remembered/seen.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
+import { rememberedAt } from '../store/seen.ts';
 import { reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
@@ -16,7 +18,6 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     title: 'TASK',
     field: 'task_id',
     width: { min: 12, max: 40, grow: 2 },
-    cutAt: 'middle',
     value: row => row.task_id ?? row.trajectory_id,
   },
   {
@@ -43,6 +44,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     title: 'ERROR',
     field: 'error',
     width: { min: 6, max: 60, grow: 2 },
+    cutAt: 'end',
     value: row => row.error ?? undefined,
   },
   {
@@ -59,7 +61,6 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     title: 'DATASET',
     field: 'dataset_name',
     width: { min: 8, max: 24, grow: 1 },
-    cutAt: 'middle',
     wide: true,
     value: row => row.dataset_name ?? undefined,
   },
@@ -96,7 +97,7 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
 
 const group = 'Trajectory';
 
-/** The service refuses both for a trajectory that has ended. */
+/** For actions that the service refuses once a trajectory has ended. */
 function open(rows: readonly Trajectory[]): readonly Trajectory[] | string {
   const one = single(rows);
   return typeof one === 'string' ? one : running(one);

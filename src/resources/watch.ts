@@ -5,14 +5,14 @@
 
 import { isRunning, statusMeaning } from '../contract/status.ts';
 import { paceOf, paceWords } from '../queries/pace.ts';
-import type { ResourceRef } from '../queries/remembered/store.ts';
 import { followedOf, type KnownResource, keyOf, unknownResource } from '../queries/statuses/store.ts';
-import type { AnyJob } from '../queries/uploads/job.ts';
-import type { Workbench } from '../queries/workbench.ts';
+import type { ResourceRef } from '../store/store.ts';
 import { age, parseTime } from '../text/time.ts';
+import type { AnyJob } from '../workbench/jobs.ts';
+import type { Workbench } from '../workbench/workbench.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
-import { offered } from './watching.ts';
+import { offered } from './watch-reads.ts';
 
 /** A line of Watch. */
 export interface WatchedResource extends KnownResource {
@@ -21,13 +21,13 @@ export interface WatchedResource extends KnownResource {
   readonly pace: string;
 }
 
-/** What the number is called: of a run it is a mean, of a training run the trainer's last, of a trajectory its own. */
+/** The label of the reward: the mean of a run, the latest trainer reward, or a trajectory's own reward. */
 export function rewardName(kind: string): string {
   if (resourceOfKind(kind)?.watch?.measures) return 'trainer';
   return kind === 'run' ? 'mean' : 'reward';
 }
 
-/** The pace of a run as its steps were last read, and since when that is if it is not now. */
+/** The pace of a run, with its age if the steps were not read recently. */
 function paceOfRun(known: KnownResource, workbench: Workbench, now: number): string {
   const { remembered, statuses } = workbench;
   const { kind, id, status, done: completed, total } = known;
@@ -36,7 +36,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): str
   if (known.gone || !isRunning(status) || !(recordsProgress || (countsDone && isWaiting))) return '';
   const situation = { status, completed, total, startedAt: parseTime(known.startedAt), now };
   const observedAt = statuses.doneReadAt(known);
-  // Of what has not been read, neither a pace nor a silence is known.
+  // Before the first read, neither the pace nor a stall is known.
   if (observedAt === undefined && !isWaiting)
     return offered(workbench, queries?.(id)).length === 0 ? '' : 'steps not read yet';
   const pace = paceOf(remembered.progressOf(id));
@@ -46,7 +46,7 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): str
   return `${then === '' ? '' : `${then}  `}read ${age(now - observedAt)} ago`;
 }
 
-/** Watched without a pin: running work, and what ended while the program was open. */
+/** Resources that are watched without a pin: the running ones, and those that ended while the program was open. */
 function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: number): KnownResource[] {
   const running = new Set(followedOf(statuses, now));
   const pinned = new Set(pins.map(keyOf));
@@ -59,7 +59,7 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
     );
 }
 
-/** What is watched: pins in their order, then the rest, latest start first. */
+/** The watched resources: pins in their order, then the rest, latest start first. */
 export function watchedKnown(workbench: Workbench, now: number): KnownResource[] {
   const { statuses } = workbench;
   const pins = workbench.pins.list();
@@ -73,7 +73,6 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   return [...pinned, ...others];
 }
 
-/** The same as lines of Watch. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const pins = workbench.pins.list().length;
   return watchedKnown(workbench, now).map((known, index) => {
@@ -81,7 +80,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
   });
 }
 
-/** The kind of the lines of uploads, which are no resources of the service. */
+/** The kind of upload lines. Uploads are not resources of the service. */
 export const uploadKind = 'upload';
 
 /** The uploads of this program that run or have ended, latest first. */
@@ -122,7 +121,6 @@ export function placeOfLine({ jobs }: Workbench, line: WatchedResource): Place |
     : { view: 'trajectory-upload', jobId, dataset };
 }
 
-/** How many lines there are. */
 export function watchedCount(workbench: Workbench, now = Date.now()): number {
   const pins = workbench.pins.list();
   return pins.length + unpinned(workbench, pins, now).length + uploadsOf(workbench).length;

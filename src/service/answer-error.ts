@@ -1,14 +1,14 @@
-/** Turns answers into errors: error responses, and answers that violate the contract. */
+/** Errors from answers: refusals, and answers that violate the contract. */
 
 import type * as z from 'zod/mini';
+import { deepestJson, isTooDeep } from '../base/json-depth.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import { type Redact, redactDeep } from '../config/redaction.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
 import { statusText } from '../net/node.ts';
-import { deepestJson, isTooDeep } from '../text/json-depth.ts';
-import { isRecord, own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
 import {
   ApiError,
@@ -27,7 +27,7 @@ import { type CallFacts, inSeconds, isOutcomeUnknown, outcomeAdvice, sentence } 
 
 type AnsweredClass = new (message: string, details: ErrorDetails) => ApiError;
 
-/** The common fields of the two envelopes, and those of only one. */
+/** The fields of both envelopes. */
 export interface Envelope {
   readonly type: string | undefined;
   readonly code: string | undefined;
@@ -94,37 +94,38 @@ const classOfStatus: Readonly<Record<number, AnsweredClass>> = {
 function classOf(envelope: Envelope | undefined, status: number): AnsweredClass {
   const { code, type } = envelope ?? {};
   if (code !== undefined) {
-    const known = own(classOfCode, code);
-    if (known) return known;
+    const byCode = own(classOfCode, code);
+    if (byCode) return byCode;
     if (/(^|_)not_found$/.test(code)) return NotFoundError;
   }
-  const known = type === undefined ? undefined : own(classOfType, type);
-  return known ?? classOfStatus[status] ?? (status >= 500 ? ServerError : ApiError);
+  const byType = type === undefined ? undefined : own(classOfType, type);
+  return byType ?? classOfStatus[status] ?? (status >= 500 ? ServerError : ApiError);
 }
 
 const authAdvice: Readonly<Record<Auth, string>> = {
   apiKey: 'Check the API key of this profile.',
   shownWithout: 'Check the API key of this profile.',
-  inferenceToken: 'Check the inference token of this profile; where none is set, the API key is sent.',
-  trajectoryToken: 'Trajectory tokens are short-lived and good for one trajectory: get a new one.',
+  inferenceToken: 'Check the inference token of this profile; without one, the API key is sent.',
+  trajectoryToken: 'Trajectory tokens are short-lived and valid for one trajectory: get a new one.',
 };
 
-const agentAdvice = 'This service requires an agent for uploads: give one with --agent, or set agent in the profile.';
+const agentAdvice = 'This service requires an agent for uploads: set one with --agent, or set agent in the profile.';
 
-/** When to try again; a poll does so by itself. */
+/** When to try again; empty for a poll, which retries by itself. */
 function waitAdvice({ retryAfterMs, outcomeUnknown }: ErrorDetails, isPolled: boolean): string | undefined {
-  // What may have happened is looked for before it is tried again.
+  // The user has to check the outcome before a retry.
   if (isPolled || outcomeUnknown) return '';
   return retryAfterMs === undefined ? undefined : `Try again in ${inSeconds(retryAfterMs)}.`;
 }
 
-/** What the 404 of a service means. */
+/** Advice on a 404 from the service itself. */
 function notFoundAdvice({ method, path, subject }: CallFacts, { mayLackPath, operation }: ErrorDetails): string {
   if (mayLackPath && operation !== undefined)
     return `It may have been deleted, it may belong to another organization, or this service does not ${capabilityWords(operation)}.`;
   const call = `${method} ${path}`;
   if (subject === 'path') return `This service does not offer ${call}.`;
-  if (subject === 'input') return `What the request names may not exist, or this service does not offer ${call}.`;
+  if (subject === 'input')
+    return `A resource that the request names may not exist, or this service does not offer ${call}.`;
   return 'It may have been deleted, or belong to another organization.';
 }
 
@@ -135,7 +136,7 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case AuthenticationError:
       return authAdvice[auth];
     case PermissionError:
-      return 'This key may not do that: use one with more rights.';
+      return 'This key lacks the permission: use another one.';
     case NotFoundError:
       if (isEnvelope || details.mayLackPath) return notFoundAdvice(facts, details);
       return 'Check the base URL of this profile.';
@@ -158,7 +159,7 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
 
 export interface ErrorAnswer {
   readonly status: number;
-  /** The status that an error inside a successful answer would have had. */
+  /** The status of an error that was sent inside a successful answer. */
   readonly impliedStatus?: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -166,7 +167,7 @@ export interface ErrorAnswer {
   readonly body: unknown;
 }
 
-/** The error for an unsuccessful answer. Its message is safe; its details are as the service sent them. */
+/** The error for an unsuccessful answer. Its message is sanitised, its details are not. */
 export function errorOfAnswer(
   answer: ErrorAnswer,
   facts: CallFacts,
@@ -191,9 +192,9 @@ export function errorOfAnswer(
     retryAfterMs: retryAfter(headers, now),
     outcomeUnknown,
   };
-  const said = envelope?.message ?? plainMessage(answer, facts.redact);
+  const message = envelope?.message ?? plainMessage(answer, facts.redact);
   const words = [
-    sentence(said),
+    sentence(message),
     firstFailure(failures),
     advice(Answered, facts, envelope !== undefined, details),
     outcomeUnknown ? outcomeAdvice : '',
@@ -249,8 +250,8 @@ function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): stri
   const fallback = `The service answered ${status} ${statusText(status)}`.trim();
   const candidate = isRecord(body) ? (body['detail'] ?? body['message'] ?? body['error']) : undefined;
   const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
-  const said = typeof candidate === 'string' ? candidate : (validationDetail(body)?.words ?? title);
-  return said ? `${fallback}: ${redact(said)}` : fallback;
+  const message = typeof candidate === 'string' ? candidate : (validationDetail(body)?.words ?? title);
+  return message ? `${fallback}: ${redact(message)}` : fallback;
 }
 
 type Head = Pick<ErrorAnswer, 'status' | 'headers'>;
@@ -268,8 +269,8 @@ function responseError({ status, headers }: Head, facts: CallFacts, code: string
 }
 
 /**
- * Redirects are not followed, since the credential would go along. Only the origin is named, because a path may be a
- * secret.
+ * Redirects are not followed, because the credential would be sent along. The error names only the origin: a path may be
+ * a secret.
  */
 export function redirected(
   answer: Head,
@@ -287,7 +288,7 @@ export function redirected(
   );
 }
 
-/** The origin of an address; of one without, such as `file:`, the kind of address. */
+/** The origin of an address, or its scheme if it has none (`file:`). */
 function siteOf({ origin, protocol }: URL): string {
   return origin === 'null' ? `an address that begins with ${protocol}` : origin;
 }
@@ -297,8 +298,19 @@ export function tooLarge(answer: Head, facts: CallFacts, maxBytes: number): Resp
     answer,
     facts,
     'answer_too_large',
-    `The answer to ${facts.method} ${facts.path} is larger than ${Math.round(maxBytes / 1024)} KiB and was not read. Ask for less of it.`,
+    `The answer to ${facts.method} ${facts.path} is larger than ${Math.round(maxBytes / 1024)} KiB and was not read. Request less of it.`,
   );
+}
+
+export interface WrongId {
+  readonly requested: string;
+  readonly received: string;
+}
+
+/** The error for a record with a wrong id, which must not be shown as the requested one. */
+export function wrongRecord(answer: Head, facts: CallFacts, { requested, received }: WrongId): ResponseError {
+  const words = clean`The service sent the record ${facts.redact(received)} instead of ${requested}. It was not used.`;
+  return responseError(answer, facts, 'answer_of_another', words);
 }
 
 /** A successful answer with an unusable body. */
@@ -316,12 +328,15 @@ export function unusableAnswer(
       `${what} is not what benchtop expects: ${describeIssues(issues, answer.body)}. The service may be of another version.`,
     );
   }
+  if (answer.text.trim() === '') {
+    return responseError(answer, facts, 'answer_empty', `${what} is empty.`);
+  }
   if (isTooDeep(answer.text)) {
     return responseError(
       answer,
       facts,
       'answer_too_deep',
-      `${what} is nested deeper than ${deepestJson} levels and was not used. Whatever wrote this record has to be corrected.`,
+      `${what} is nested deeper than ${deepestJson} levels and was not used. Correct the program that wrote this record.`,
     );
   }
   if (/^\s*</.test(answer.text)) {

@@ -1,35 +1,39 @@
-/** The names a service uses where the document is silent, the checks of those that a profile sets, and advice about them. */
+/**
+ * The names that a service is assumed to use where the document is silent: overrides by the profile, their validation,
+ * and advice.
+ */
+
+import { isRecord, own } from '../base/own-property.ts';
 import { defaultAssumptions, switchAssumptions } from '../contract/assumptions.ts';
 import type { Endpoint } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import type { Generation } from '../contract/generation.ts';
-import { isRecord, own } from '../text/own.ts';
 import { RequestError } from './errors.ts';
 
 type Switch = (typeof switchAssumptions)[number];
 
-/** What a service says about a field that it refuses. */
+/** The part of a refusal that concerns a field. */
 export interface RefusedField {
   readonly param: string | undefined;
   readonly message: string | undefined;
 }
 
 const fieldWord = '(?:inputs?|fields?|param(?:eter)?s?|arguments?|keys?|propert(?:y|ies))';
-/** The service does not know a field, as FastAPI, zod, class-validator and others say it. */
+/** Messages of FastAPI, zod, class-validator and others about an unknown field. */
 const unknownWords = new RegExp(
   `\\b(?:extra|unknown|unexpected|unrecogni[sz]ed|unsupported|additional)\\b.{0,20}\\b${fieldWord}\\b|\\b${fieldWord}\\b.{0,80}\\b(?:not|n't) (?:permitted|allowed|supported|recogni[sz]ed|known)\\b|\\bshould not exist\\b`,
   'i',
 );
 const missingWords = /\b(?:required|missing)\b/i;
 
-/** The words of a field's name. `id` says nothing: most fields have it. */
+/** The words of a field's name, without `id`, which most fields have. */
 const wordsOf = (name: string): string[] =>
   name
     .split(/[^a-zA-Z0-9]+|(?=[A-Z])/)
     .map(word => word.toLowerCase())
     .filter(word => word !== '' && word !== 'id');
 
-/** The names a service is assumed to use: from its profile, else its generation, else the defaults. */
+/** The names a service is assumed to use: from the profile, its generation, or the defaults, in this order. */
 export class Assumptions {
   readonly #overrides: ReadonlyMap<string, string>;
   readonly #generation: () => Generation;
@@ -55,7 +59,7 @@ export class Assumptions {
     return this.#overrides.has(name) ? `assumptions.${name}` : undefined;
   }
 
-  /** The generation whose form of an operation is used. */
+  /** Which generation's form of an operation to use. */
   generationOf({ operation, path, newest }: Endpoint): Generation {
     const set = this.#overrides.get(`path.${operation}`);
     if (set === undefined || !newest) return this.#generation();
@@ -89,10 +93,10 @@ export class Assumptions {
   }
 
   /**
-   * How to give a field the name that this service has for it, if that may be why a request was refused: the service
-   * does not know a field that was sent, or asks for one whose name is like that of a field that was sent.
+   * Advice to rename a field, if that may be why a request was refused: the service does not know a field, or requires
+   * one with a similar name.
    *
-   * @param query of the request, with the names that were sent
+   * @param query of the request, with this service's names
    * @param body the input of the call, with the document's names
    */
   adviceOn(
@@ -149,7 +153,7 @@ export class Assumptions {
 export const setsName = (setting: string, name: string): string =>
   `benchtop config set profiles.PROFILE.assumptions.${setting} ${name}`;
 
-/** Whether a message has a name as a word of its own. */
+/** Whether a message contains a name as a word. */
 const quotes = (message: string, name: string): boolean => message.split(/[^\w-]+/).includes(name);
 
 /** @throws RequestError naming the setting */
@@ -166,7 +170,7 @@ function check(name: string, value: string): void {
 export function assumptionProblem(name: string, value: string): string | undefined {
   if (name.startsWith('path.')) return pathProblem(name.slice('path.'.length), value);
   if (!Object.hasOwn(defaultAssumptions, name))
-    return `is not known; known are ${Object.keys(defaultAssumptions).join(', ')} and path.OPERATION`;
+    return `is unknown; the known ones are ${Object.keys(defaultAssumptions).join(', ')} and path.OPERATION`;
   if (!/^[\w.-]{1,64}$/.test(value)) return 'must be a plain name';
   return isSwitch(name) && value !== 'yes' && value !== 'no' ? 'must be yes or no' : undefined;
 }
@@ -181,7 +185,7 @@ function pathProblem(operation: string, value: string): string | undefined {
   const endpoint: Endpoint = endpoints[operation as Operation];
   const known = placeholders(endpoint.path);
   const stray = placeholders(value).find(placeholder => !known.includes(placeholder));
-  if (stray) return `has ${stray}, which is not known there; it may hold ${known.join(', ') || 'none'}`;
+  if (stray) return `has ${stray}, which is unknown there; it may hold ${known.join(', ') || 'none'}`;
   const needed = endpoint.newest ? placeholders(endpoint.newest.path) : known;
   const missing = needed.find(placeholder => !value.includes(placeholder));
   return missing && `leaves out ${missing}, and nothing else in the request says it`;

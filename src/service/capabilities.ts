@@ -1,10 +1,11 @@
 /**
- * The optional endpoints that this service turned out to lack. Learned from its answers and kept for the session; from
- * a gateway's answer, only for a minute.
+ * The optional endpoints that this service lacks, learned from its answers. Kept for the session, or for a minute if a
+ * gateway may have answered.
  */
+
+import { isRecord } from '../base/own-property.ts';
 import type { Endpoint } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
-import { isRecord } from '../text/own.ts';
 import type { Envelope } from './answer-error.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CapabilityMissingError, type ErrorDetails, ServiceError } from './errors.ts';
@@ -20,7 +21,7 @@ export interface RefusedAnswer {
   readonly text: string;
   /** The ids in the path and in the body. */
   readonly ids?: readonly string[] | undefined;
-  /** Whether it refuses a field of the query or the body, or may do so. */
+  /** Whether it may have refused a field of the query or the body. */
   readonly concernsInput?: boolean | undefined;
 }
 
@@ -36,7 +37,7 @@ const routeText =
  */
 function isMissingRoute({ path, namesResource, status, envelope, text, ...answer }: RefusedAnswer): boolean {
   if (status === 405 || status === 501) return true;
-  // Another endpoint took a part of the path for an id.
+  // Another endpoint matched, with a part of the path as an id.
   if (status === 422) return !path.includes('{') && answer.concernsInput === false;
   if (status !== 404) return false;
   if (envelope?.code === 'resource_not_found') return !namesResource;
@@ -46,7 +47,7 @@ function isMissingRoute({ path, namesResource, status, envelope, text, ...answer
 }
 
 /**
- * Whether a 422 refuses a field of the query or the body, or may do so, rather than an id in the path.
+ * Whether a 422 may have refused a field of the query or the body, rather than an id in the path.
  *
  * @param place where the field was, as FastAPI names it: `path`, `query` or `body`
  */
@@ -63,10 +64,7 @@ const specificCode = /^(?!resource_|route_|path_|url_|endpoint_|page_)\w+_not_fo
 /** Whether a code names a kind of resource, which a router does not know. */
 export const namesKind = (code: string | undefined): boolean => specificCode.test(code ?? '');
 
-/**
- * Whether the refusal of an optional operation may concern its path as well as the resource: services refuse an unknown
- * path as they refuse an unknown id, or an id of the wrong form.
- */
+/** Whether a refusal may concern the path instead of the resource: services answer both in the same way. */
 function mayConcernPath({ status, envelope, concernsInput = false }: RefusedAnswer): boolean {
   if (status === 422) return !concernsInput;
   return status === 404 && !namesKind(envelope?.code);
@@ -81,32 +79,31 @@ function detailOf(text: string): string | undefined {
  * Whether a refusal comes from the service or its framework, not from a gateway: while a service restarts, a gateway
  * answers with its own page or an empty body.
  */
-function isOwnWord({ envelope, text }: RefusedAnswer): boolean {
+function isFromService({ envelope, text }: RefusedAnswer): boolean {
   return envelope !== undefined || !/^\s*(<|$)/.test(text);
 }
 
-/** Whether the service itself says that it has no such path, so that nothing was done. */
-export function saysNoSuchPath(answer: RefusedAnswer): boolean {
-  return isMissingRoute(answer) && isOwnWord(answer);
+/** Whether the service itself, not a gateway, answered that it has no such path: nothing was done. */
+export function isMissingPath(answer: RefusedAnswer): boolean {
+  return isMissingRoute(answer) && isFromService(answer);
 }
 
-/** More ids than anyone views in a session; the set is cleared then. */
-const mostIds = 20_000;
+/** More ids than a user views in a session. The set is cleared when it is full. */
+const maxKnownIds = 20_000;
 
-/** A gateway's answer is trusted for this long at most, in milliseconds. */
-const doubtMs = 60_000;
+/** How long a gateway's answer is trusted, in milliseconds. */
+const gatewayMissTtlMs = 60_000;
 
 export class Capabilities {
-  /** Until when an operation is not requested; for the session if the service itself said so. Monotonic. */
+  /** When to retry an operation, monotonic; infinite if the service itself answered. */
   readonly #missing = new Map<Operation, number>();
-  /** Operations that have worked: their 404 is about the resource, whatever the body says. */
+  /** Operations that have worked, so that a 404 concerns the resource, with any body. */
   readonly #proven = new Set<string>();
   /** Ids in this session's answers: these resources exist. */
   readonly #ids = new Set<string>();
-  /** Ids that no list had. */
+  /** Ids that a search of the lists did not find. */
   readonly #unlisted = new Set<string>();
   readonly #clock: Pick<Clock, 'monotonic'>;
-  #timesForgotten = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
     this.#clock = clock;
@@ -122,9 +119,8 @@ export class Capabilities {
     return [...this.#missing.keys()].filter(operation => !this.has(operation)).sort();
   }
 
-  /** Asks for everything again: after a manual refresh, or when another instance of the service may offer more. */
+  /** Forgets everything: after a manual refresh, or when another instance of the service may offer more. */
   forget(): void {
-    this.#timesForgotten += 1;
     this.#missing.clear();
     this.#proven.clear();
     this.#ids.clear();
@@ -140,12 +136,7 @@ export class Capabilities {
     this.#unlisted.add(id);
   }
 
-  /** Changes with each `forget`: what else was refused before may be asked for again. */
-  get timesForgotten(): number {
-    return this.#timesForgotten;
-  }
-
-  /** Records an answer: the endpoint exists, and so do the resources it names. */
+  /** Records a success: the endpoint exists, and so do the resources in its answer. */
   hasWorked(
     { operation, method }: Pick<Endpoint, 'operation' | 'method'>,
     answer: unknown,
@@ -156,9 +147,9 @@ export class Capabilities {
     else this.#learnIds(answer, ids);
   }
 
-  #learnIds(answer: unknown, asked: readonly string[]): void {
-    if (this.#ids.size > mostIds) this.#ids.clear();
-    for (const id of asked) this.#ids.add(id);
+  #learnIds(answer: unknown, requested: readonly string[]): void {
+    if (this.#ids.size > maxKnownIds) this.#ids.clear();
+    for (const id of requested) this.#ids.add(id);
     const rows = isRecord(answer) ? [answer, ...(Array.isArray(answer['items']) ? answer['items'] : [])] : answer;
     for (const row of Array.isArray(rows) ? rows : []) {
       for (const [name, value] of isRecord(row) ? Object.entries(row) : []) {
@@ -167,7 +158,7 @@ export class Capabilities {
     }
   }
 
-  /** Whether the path itself must be missing, because the service has just named its resources. */
+  /** Whether the path itself must be missing, because the service has named these resources before. */
   #isOfPath({ status, path, envelope, ids }: RefusedAnswer): boolean {
     const isOfResource = /._not_found$/.test(envelope?.code ?? '');
     return status === 404 && path.includes('{') && envelope !== undefined && !isOfResource && this.#areKnown(ids);
@@ -177,24 +168,24 @@ export class Capabilities {
     return ids.length > 0 && ids.every(id => this.#ids.has(id));
   }
 
-  /** @throws CapabilityMissingError if the endpoint is assumed to be missing: nothing is sent then */
+  /** @throws CapabilityMissingError if the endpoint is assumed to be missing, so that nothing is sent */
   require(endpoint: Endpoint): void {
     const left = endpoint.capability ? this.#missingFor(endpoint.operation as Operation) : 0;
     if (left > 0) throw missing(endpoint, left);
   }
 
-  /** Whether the service may lack the endpoint, rather than the resource: an optional endpoint that has not worked yet. */
+  /** Whether the service may lack the endpoint rather than the resource: it is optional and has not worked yet. */
   mayLack({ capability = false, operation }: Endpoint, answer: RefusedAnswer): boolean {
     return capability && !this.#proven.has(operation) && mayConcernPath(answer);
   }
 
-  /** Records that the endpoint of a refusal is missing: the resource was found elsewhere since. */
+  /** Records that the endpoint of a refusal is missing, because the resource was found elsewhere. */
   confirmMissing(refusal: unknown): void {
     if (!(refusal instanceof ServiceError) || !refusal.mayLackPath) return;
     const { operation, type, code, status } = refusal;
     if (operation === undefined || this.#proven.has(operation)) return;
     const isOwn = (type ?? code) !== undefined || status !== 404;
-    const left = isOwn ? Number.POSITIVE_INFINITY : doubtMs;
+    const left = isOwn ? Number.POSITIVE_INFINITY : gatewayMissTtlMs;
     this.#missing.set(operation as Operation, this.#clock.monotonic() + left);
   }
 
@@ -202,7 +193,7 @@ export class Capabilities {
   learn(endpoint: Endpoint, answer: RefusedAnswer, details: ErrorDetails): CapabilityMissingError | undefined {
     if (!endpoint.capability) return undefined;
     const facts = { ...details, status: answer.status };
-    // A read is tried elsewhere, which decides. A write that names what this session has read has only its answer.
+    // A read is checked against the lists. For a write to ids that this session has read, the answer decides.
     if (details.mayLackPath && endpoint.method !== 'GET' && this.#areKnown(answer.ids)) {
       const words = answer.envelope?.message;
       return new CapabilityMissingError(endpoint.operation, facts, words && `It answered: ${sentence(words)}`);
@@ -210,7 +201,7 @@ export class Capabilities {
     if (!isMissingRoute(answer) && !this.#isOfPath(answer)) return undefined;
     const isProven = this.#proven.has(endpoint.operation);
     if (isProven && answer.status === 404 && answer.path.includes('{')) return undefined;
-    const left = isOwnWord(answer) ? Number.POSITIVE_INFINITY : doubtMs;
+    const left = isFromService(answer) ? Number.POSITIVE_INFINITY : gatewayMissTtlMs;
     this.#missing.set(endpoint.operation as Operation, this.#clock.monotonic() + left);
     return missing(endpoint, left, facts);
   }
@@ -220,10 +211,10 @@ export class Capabilities {
   }
 }
 
-/** @param left milliseconds until it is requested again */
+/** @param left milliseconds until benchtop requests it again */
 function missing({ operation }: Endpoint, left: number, details: ErrorDetails = {}): CapabilityMissingError {
   if (!Number.isFinite(left)) return new CapabilityMissingError(operation, details);
   const retryAfterMs = Math.ceil(left);
-  const advice = `A gateway may have answered instead: benchtop asks again in ${inSeconds(retryAfterMs)}.`;
+  const advice = `A gateway may have answered instead: benchtop tries again in ${inSeconds(retryAfterMs)}.`;
   return new CapabilityMissingError(operation, { ...details, retryAfterMs }, advice);
 }

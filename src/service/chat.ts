@@ -3,6 +3,7 @@
  * between servers, since the document leaves the form open.
  */
 import type { z } from 'zod/mini';
+import { parseJson } from '../base/json-depth.ts';
 import {
   type ChatCompletion,
   type ChatCompletionBody,
@@ -13,7 +14,6 @@ import {
 } from '../contract/inference.ts';
 import { parseWhole } from '../contract/proto-field.ts';
 import { WireFailure } from '../net/failure.ts';
-import { parseJson } from '../text/json-depth.ts';
 import { errorOfAnswer, tooLarge, unusableAnswer } from './answer-error.ts';
 import type { Client } from './client.ts';
 import { ApiError, NetworkError, ResponseError } from './errors.ts';
@@ -25,11 +25,11 @@ import type { CallFacts } from './wire-error.ts';
 export type ChatRequest = Omit<ChatCompletionBody, 'stream' | 'stream_options'>;
 
 export interface ChatOptions extends CallOptions {
-  /** Asks for the whole answer at once. */
+  /** Requests the whole answer at once. */
   readonly whole?: boolean | undefined;
 }
 
-/** An event of a stream. `index` is the choice's; a request for one answer has only 0. */
+/** An event of a stream. `index` is that of the choice; a request for one answer has only 0. */
 export type ChatEvent =
   | { readonly kind: 'start'; readonly id: string | undefined; readonly model: string | undefined }
   | { readonly kind: 'delta'; readonly index: number; readonly content?: string; readonly reasoning?: string }
@@ -51,14 +51,14 @@ type Delta = NonNullable<NonNullable<ChatChunk['choices']>[number]['delta']>;
 
 const endpoint = inferenceEndpoints.createChatCompletion;
 
-/** A model may have to load and think before its first word. */
-const patience = { silenceMs: 120_000, deadlineMs: undefined } as const;
-const wholeAnswerPatience = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
+/** A model may have to load and reason before its first token. */
+const streamTimeouts = { silenceMs: 120_000, deadlineMs: undefined } as const;
+const wholeTimeouts = { silenceMs: 600_000, deadlineMs: 900_000 } as const;
 
 export class Chat {
   readonly #client: Client;
   #usageRefused = false;
-  /** Models, with their addresses, that have answered only without streaming. */
+  /** Models, with their addresses, that do not stream. */
   readonly #unstreamed = new Set<string>();
 
   constructor(client: Client) {
@@ -71,12 +71,12 @@ export class Chat {
       this.#client,
       endpoint,
       { body: { ...request, stream: false } },
-      { ...wholeAnswerPatience, ...options },
+      { ...wholeTimeouts, ...options },
     );
   }
 
   /**
-   * Streams an answer; one that the service refuses to stream comes whole. Leaving the loop or aborting the signal
+   * Streams an answer; if the service refuses to stream it, requests it whole. Leaving the loop or aborting the signal
    * closes the connection, so that the service stops as well. An error carries the text received so far in `partial`.
    *
    * @throws ServiceError
@@ -112,7 +112,7 @@ export class Chat {
     if (whole || !this.#client.assumptions.is('streamChat') || this.#unstreamed.has(route))
       return this.#openWhole(request, options);
     try {
-      return await this.#openStream(request, { ...patience, ...options });
+      return await this.#openStream(request, { ...streamTimeouts, ...options });
     } catch (error) {
       if (!(error instanceof ApiError && refusesToStream(error))) throw error;
       const open = await this.#openWhole(request, options);
@@ -126,19 +126,19 @@ export class Chat {
       this.#client,
       endpoint,
       { body: { ...body, stream: false } },
-      { ...wholeAnswerPatience, ...options },
+      { ...wholeTimeouts, ...options },
     );
   }
 
   /** Requests token counts unless the service has refused to send them. */
   async #openStream(body: ChatRequest, options: CallOptions): Promise<OpenAnswer> {
     const client = this.#client;
-    const asksUsage = client.assumptions.is('streamUsage') && !this.#usageRefused;
-    const usage = asksUsage ? { stream_options: { include_usage: true } } : {};
+    const requestsUsage = client.assumptions.is('streamUsage') && !this.#usageRefused;
+    const usage = requestsUsage ? { stream_options: { include_usage: true } } : {};
     try {
       return await openOperation(client, endpoint, { body: { ...body, stream: true, ...usage } }, options);
     } catch (error) {
-      if (!asksUsage || !(error instanceof ApiError && refusesUsage(error))) throw error;
+      if (!requestsUsage || !(error instanceof ApiError && refusesUsage(error))) throw error;
       this.#usageRefused = true;
       return openOperation(client, endpoint, { body: { ...body, stream: true } }, options);
     }
@@ -153,7 +153,7 @@ function refusesUsage({ kind, param, message }: ApiError): boolean {
 const unstreamedWords =
   /\bstream(s|ed|ing)?\b.*(\bnot\b|n't\b|\bunsupported|\bdisabled|\bunavailable|\bmust be false|\bcannot)|(\bnot|n't|\bcannot|\bunsupported)\b.*\bstream(s|ed|ing)?\b/i;
 
-/** Whether a service refused a request because it asks for a stream. Servers name the field, or say so in words. */
+/** Whether a service refused a request because it asks for a stream. Servers name the field, or put it in the message. */
 export function refusesToStream({
   kind,
   status,
@@ -186,7 +186,8 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     if (event === 'error' || hasError(body)) throw streamedError(open, facts(), event, body, text, now());
     const chunk = parseWhole(chatChunk, body);
     if (!chunk.success) {
-      // A partial event means that the stream was cut; a complete event of another form is an error of the service.
+      // An incomplete event means that the stream was cut off; a complete event in another format is an error of the
+      // service.
       if (body === undefined) throw cutOff(open, facts());
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
@@ -249,7 +250,7 @@ function hasError(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null;
 }
 
-/** An error in place of the rest of an answer. Servers wrap it, or not, or send words alone. */
+/** An error in place of the rest of an answer. Servers send an envelope, a bare object or plain text. */
 function streamedError(
   { answer }: OpenAnswer,
   facts: CallFacts,
@@ -271,14 +272,14 @@ function streamedError(
 
 function cutOff({ answer }: OpenAnswer, facts: CallFacts): NetworkError {
   return new NetworkError(
-    `The answer from ${facts.host} broke off before its end. What had arrived is kept; ask again for the rest.`,
+    `The answer from ${facts.host} broke off before its end. The part that arrived is kept; send the message again for the rest.`,
     { ...facts.details, code: 'stream_cut', status: answer.status },
   );
 }
 
 function notUnderstood({ answer }: OpenAnswer, facts: CallFacts): ResponseError {
   return new ResponseError(
-    `${facts.host} sent a stream that is not a chat completion. What had arrived is kept. Check the inference address.`,
+    `${facts.host} sent a stream that is not a chat completion. The part that arrived is kept. Check the inference address.`,
     { ...facts.details, code: 'stream_not_understood', status: answer.status },
   );
 }
@@ -290,7 +291,7 @@ export interface ServerEvent {
 }
 
 /** Maximum length of a line or event in characters; no chat event is longer. */
-const longestEvent = 8 * 1024 * 1024;
+const maxEventLength = 8 * 1024 * 1024;
 
 /** The stream is not in the format of server-sent events. */
 export class EventStreamError extends Error {}
@@ -305,7 +306,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
   const { createParser } = await import('eventsource-parser');
   const ready: ServerEvent[] = [];
   const parser = createParser({
-    maxBufferSize: longestEvent,
+    maxBufferSize: maxEventLength,
     onEvent: ({ event, data }) => ready.push({ event, data }),
     onError: error => {
       if (error.type === 'unknown-field' && error.field === 'error') {
@@ -320,7 +321,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
   for await (const chunk of chunks) {
     const text = decoder.decode(chunk, { stream: true });
     const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
-    if (rest.length + text.length > longestEvent) throw new EventStreamError();
+    if (rest.length + text.length > maxEventLength) throw new EventStreamError();
     if (end === 0) {
       rest += text;
       continue;

@@ -1,10 +1,10 @@
 /** The address of each attempt, and the credential it carries. */
 
+import { unlessAborted } from '../base/abort.ts';
+import { errorMessage } from '../base/errors.ts';
 import { originOf } from '../config/address.ts';
 import type { Auth } from '../contract/common.ts';
 import { stopped } from '../net/failure.ts';
-import { unlessAborted } from '../text/abort.ts';
-import { errorMessage } from '../text/errors.ts';
 import { NetworkError, RequestError, ServiceError } from './errors.ts';
 import type { ServiceOptions, Supervisor, Target } from './options.ts';
 import { parseBase } from './request.ts';
@@ -12,11 +12,11 @@ import { parseBase } from './request.ts';
 /** The address of an attempt. */
 export interface Place {
   readonly base: URL;
-  /** The same for the supervisor; undefined if the address is fixed. */
+  /** The supervisor's form of the address; undefined if the address is fixed. */
   readonly target: Target | undefined;
 }
 
-/** The code where the service was found before: it may be found again. */
+/** The error code if the service was found before, so that it may be found again. */
 export const serviceLost = 'service_lost';
 
 export class Connection {
@@ -44,18 +44,18 @@ export class Connection {
     this.#allowInsecureHttp = allowInsecureHttp;
   }
 
-  /** Whether a supervisor runs the service: it is of this version then, and does all that this version expects. */
+  /** Whether a supervisor runs the service. It then has the version of this program, and every endpoint. */
   get isSupervised(): boolean {
     return this.#supervisor !== undefined;
   }
 
-  /** Last host and port of the service. */
+  /** The last known host and port of the service. */
   get host(): string {
     return this.#last.host;
   }
 
   /**
-   * The address of the next attempt, located before each.
+   * The address of the next attempt. Called before each attempt.
    *
    * @throws ServiceError if the supervisor does not find the service
    */
@@ -77,7 +77,7 @@ export class Connection {
     return { base, target };
   }
 
-  /** Whether an address was given by this service itself, which may have moved since. */
+  /** Whether an address is a present or former one of this service. */
   isOwn(url: URL): boolean {
     return this.#origins.has(originOf(url));
   }
@@ -87,7 +87,7 @@ export class Connection {
     if (target) this.#supervisor?.answered?.(target);
   }
 
-  /** Called after a lost attempt. Whether the service was found or restarted. */
+  /** Called after a lost connection. Returns whether the service was found or restarted. */
   async recover({ target }: Place, signal: AbortSignal): Promise<boolean> {
     if (!target || !this.#supervisor || signal.aborted) return false;
     try {
@@ -103,10 +103,10 @@ export class Connection {
 
 export interface Credential {
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty for none: the header is left out, and the service decides. */
+  /** Empty for none: the request has no credential, and the service decides. */
   readonly value: string;
   /**
-   * Reads it again after a refusal. Returns whether it has changed. Missing if it cannot be read again.
+   * Reads it again after a refusal. Returns whether it has changed. Undefined if there is no source to read from.
    *
    * @throws RequestError if it cannot be read now, WireFailure once the signal aborts
    */
@@ -118,7 +118,7 @@ interface Reading {
   readonly value: string;
 }
 
-/** A reading that all callers of the moment wait for. */
+/** A pending reading, shared by several callers. */
 interface SharedReading {
   readonly reading: Promise<Reading>;
   callers: number;
@@ -126,13 +126,13 @@ interface SharedReading {
 }
 
 /**
- * A credential that is read on first use, and again after a refusal. However many calls are refused with one reading,
- * it is read again once.
+ * A credential that is read on first use and cached. After a refusal it is read once more, even if several calls were
+ * refused.
  */
-class HeldCredential {
+class CachedCredential {
   readonly #what: string;
   readonly #source: ServiceOptions['apiKey'];
-  #held: Reading | undefined;
+  #cached: Reading | undefined;
   #shared: SharedReading | undefined;
 
   constructor(what: string, source: ServiceOptions['apiKey']) {
@@ -141,14 +141,14 @@ class HeldCredential {
   }
 
   /**
-   * A credential command may take long: a call that is stopped does not wait for it, and with the last call it is
-   * stopped too.
+   * A credential command may take long. An aborted call stops waiting for it; when the last waiting call is aborted, the
+   * command is killed.
    *
    * @param refused the reading to replace; if it cannot be read again, it stays
    * @throws RequestError if it cannot be read, WireFailure once the signal aborts
    */
   async read(signal: AbortSignal, refused?: Reading): Promise<Reading> {
-    if (this.#held && this.#held !== refused) return this.#held;
+    if (this.#cached && this.#cached !== refused) return this.#cached;
     this.#shared ??= this.#share();
     const shared = this.#shared;
     shared.callers += 1;
@@ -178,12 +178,12 @@ class HeldCredential {
         code: 'credential_unavailable',
       });
     }
-    this.#held = { value: checked(this.#what, value) };
-    return this.#held;
+    this.#cached = { value: checked(this.#what, value) };
+    return this.#cached;
   }
 }
 
-/** What an attempt may bring. */
+/** The parts of an attempt that decide its credential. */
 interface Attempt {
   /** Access token of one trajectory. */
   readonly token: string | undefined;
@@ -193,18 +193,18 @@ interface Attempt {
 }
 
 export class Credentials {
-  readonly #apiKey: HeldCredential;
-  readonly #inferenceToken: HeldCredential;
+  readonly #apiKey: CachedCredential;
+  readonly #inferenceToken: CachedCredential;
   readonly #sent = new Set<string>();
 
   constructor({ apiKey, inferenceToken }: Pick<ServiceOptions, 'apiKey' | 'inferenceToken'>) {
-    this.#apiKey = new HeldCredential('the API key', apiKey);
-    // A shared source is read once for both.
+    this.#apiKey = new CachedCredential('the API key', apiKey);
+    // If both have the same source, it is read once.
     this.#inferenceToken =
-      inferenceToken === apiKey ? this.#apiKey : new HeldCredential('the inference token', inferenceToken);
+      inferenceToken === apiKey ? this.#apiKey : new CachedCredential('the inference token', inferenceToken);
   }
 
-  /** Everything sent in this session: a service may repeat a credential in any later answer. */
+  /** Every credential sent in this session: any later answer may repeat one. */
   get sent(): Iterable<string> {
     return this.#sent;
   }
@@ -224,11 +224,10 @@ export class Credentials {
     if (auth === 'trajectoryToken' && token !== undefined) return bearer(checked('the trajectory token', token));
     const as = auth === 'inferenceToken' ? bearer : apiKey;
     if (target) return as(checked('the API key', target.apiKey));
-    const held = auth === 'inferenceToken' ? this.#inferenceToken : this.#apiKey;
-    const reading = await held.read(signal);
+    const cached = auth === 'inferenceToken' ? this.#inferenceToken : this.#apiKey;
+    const reading = await cached.read(signal);
     const renew = async (until: AbortSignal): Promise<boolean> => {
-      const { value } = await held.read(until, reading);
-      if (value !== '') this.#sent.add(value);
+      const { value } = await cached.read(until, reading);
       return value !== reading.value;
     };
     return { ...as(reading.value), renew };

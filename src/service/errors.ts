@@ -69,7 +69,7 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** Name of the endpoint, e.g. `startEval`. */
   readonly operation?: string | undefined;
-  /** True for a write that may have happened: its answer was lost, or says only that the service failed. */
+  /** True for a write that may have happened: its answer was lost, or reports only that the service failed. */
   readonly outcomeUnknown?: boolean | undefined;
   /** True if the service answered that it has no such path: nothing was done. */
   readonly noSuchPath?: boolean | undefined;
@@ -175,7 +175,7 @@ export class PermissionError extends answered('permission') {}
 /** The resource does not exist, or belongs to another organization. */
 export class NotFoundError extends answered('not_found') {}
 
-/** The error with what it is about, if that is one of several that do not exist. */
+/** Adds the id to a not-found error, for a request about several resources. */
 export function naming(id: string, error: unknown): unknown {
   if (!(error instanceof NotFoundError) || error.message.includes(id)) return error;
   return new NotFoundError(clean`${id}: ${error.message}`, error);
@@ -232,10 +232,10 @@ export class CapabilityMissingError extends ServiceError {
   }
 }
 
-/** The service itself says that there is no such resource: asking again will not help. */
+/** The service itself answered that there is no such resource: retrying does not help. */
 export function isGone(error: unknown): boolean {
   if (!(error instanceof ServiceError) || error.kind !== 'not_found' || error.mayLackPath) return false;
-  // A 404 without an envelope comes from a gateway or a wrong address: it says nothing about the resource.
+  // A 404 without an envelope comes from a gateway or a wrong address, and proves nothing about the resource.
   return (error.type ?? error.code) !== undefined;
 }
 
@@ -245,20 +245,17 @@ export function mayLackPath(error: unknown): boolean {
   return error.mayLackPath || (isGone(error) && !/._not_found$/.test(String(error.code)));
 }
 
-/**
- * The service does not offer this, or may not: a quiet note, not an error. What it refused is never the last word about
- * a resource.
- */
+/** The service does not offer this, or may not. Shown as a note, not as an error: the resource itself may exist. */
 export function isNotOffered(error: unknown): error is ServiceError {
   return error instanceof CapabilityMissingError || (error instanceof ServiceError && error.mayLackPath);
 }
 
-/** Whether what failed may have been carried out all the same. */
+/** Whether a failed call may have been carried out. */
 export function mayHaveHappened(error: unknown): boolean {
   return !(error instanceof ServiceError) || error.outcomeUnknown;
 }
 
-/** Whether a write was sent, and it is not known whether it was carried out. */
+/** Whether a write was sent, and its outcome is unknown. */
 export function isUnanswered(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.outcomeUnknown;
 }
@@ -274,9 +271,14 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'network' || error.kind === 'timeout');
 }
 
+/** The service has no room to store anything (507). */
+export function hasNoRoom(error: unknown): boolean {
+  return error instanceof ServiceError && error.status === 507;
+}
+
 /** Whether other requests would fail in the same way. */
 export function affectsAllRequests(error: unknown): boolean {
-  if (isUnreachable(error)) return true;
+  if (isUnreachable(error) || hasNoRoom(error)) return true;
   return error instanceof ServiceError && ['authentication', 'read_only', 'rate_limit'].includes(error.kind);
 }
 
@@ -286,7 +288,7 @@ export function mayBeMisconfigured(error: unknown): boolean {
   return error instanceof ServiceError && (error.kind === 'authentication' || error.kind === 'permission');
 }
 
-/** The message with the request id for support. Need not be safe for a terminal. */
+/** The message with the request id for support. It is not sanitised. */
 export function describeError({
   message,
   requestId,

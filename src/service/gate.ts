@@ -1,21 +1,20 @@
 /**
- * The gate in front of a host. Every request of the process to the host passes it, so that a rate limit met by one
- * request holds back all of them. While it is closed, callers wait in line; after that they are released one by one,
- * each when the previous one has been answered well or after a short while. Times are milliseconds unless stated
- * otherwise.
+ * The gate in front of a host. Every request of the process to the host passes it, so a rate limit met by one request
+ * delays all of them. While the gate is closed, callers queue; once it opens, they are released one by one, each after the
+ * previous one succeeds or after a short interval. Times are milliseconds unless stated otherwise.
  */
 
-import { Listeners } from '../text/listeners.ts';
+import { Listeners } from '../base/listeners.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { backoff, RetryBudget } from './retry.ts';
 
 /** Whether a host accepts requests, for display. */
 export type GateState =
-  /** `failing`: the last attempts failed, and nothing has been answered since. */
+  /** `failing`: the last attempts failed, and none has succeeded since. */
   | { readonly kind: 'open'; readonly failing?: true }
   | {
       readonly kind: 'limited';
-      /** The host limits the request rate, or has failed several times in a row or asked to wait until it is back. */
+      /** The host limits the request rate; or it failed several times in a row, or asked for a wait after a failure. */
       readonly reason: 'rate_limit' | 'failing';
       /** When the next request is sent; epoch milliseconds. */
       readonly until: number;
@@ -37,7 +36,7 @@ export interface Passage {
   readonly signal: AbortSignal;
   /** Deadline of the call, on the monotonic clock. */
   readonly endsAt: number;
-  /** Not requested by the user: everything else goes first. */
+  /** A poll: requests of the user go first. */
   readonly background: boolean;
 }
 
@@ -46,11 +45,11 @@ interface Waiting extends Passage {
   readonly settle: (go: boolean) => void;
 }
 
-/** A single failure may be one endpoint's; this many in a row, without a good answer to anything, are the host's. */
+/** One failure may be an endpoint's; this many in a row, with no success in between, are the host's. */
 const failuresToClose = 3;
-/** A longer wait that a host asks for is a mistake, in milliseconds. */
-const longestAsked = 24 * 60 * 60_000;
-/** Interval between two releases after the gate was closed. */
+/** Cap on the wait that a host requests; a longer one is a mistake. */
+const maxRequestedWaitMs = 24 * 60 * 60_000;
+/** Interval between releases after the gate has opened. */
 const spacingMs = 100;
 const spacingJitter = 0.25;
 
@@ -58,16 +57,16 @@ export class RateLimitGate {
   readonly #clock: Clock;
   readonly #changed: () => void;
   readonly #budget = new RetryBudget();
-  readonly #line: Waiting[] = [];
-  /** Monotonic: setting the clock must neither open nor hold the gate. */
+  readonly #queue: Waiting[] = [];
+  /** Monotonic: setting the system clock must neither open nor close the gate. */
   #closedUntil = 0;
   #nextAt = 0;
-  /** The gate was closed, and no request has succeeded since: requests go one by one. */
+  /** The gate was closed and nothing has succeeded since: release requests one by one. */
   #spaced = false;
-  /** Failures, and rate limits without a time, since the last success. */
+  /** Failures and rate limits since the last success. */
   #failures = 0;
   #limits = 0;
-  /** The host, not just an endpoint, failed last. */
+  /** The host itself, not just an endpoint, is failing. */
   #failing = false;
   #state: GateState = open;
   #pumping = false;
@@ -95,8 +94,8 @@ export class RateLimitGate {
    */
   pass(passage: Passage): Promise<boolean> {
     const now = this.#clock.monotonic();
-    if (this.#line.length === 0 && now >= Math.max(this.#closedUntil, this.#nextAt)) {
-      this.#letGo(now);
+    if (this.#queue.length === 0 && now >= Math.max(this.#closedUntil, this.#nextAt)) {
+      this.#startSpacing(now);
       return Promise.resolve(true);
     }
     if (passage.signal.aborted) return Promise.resolve(true);
@@ -106,18 +105,18 @@ export class RateLimitGate {
     const waiting: Waiting = {
       ...passage,
       settle: go => {
-        const at = this.#line.indexOf(waiting);
-        if (at >= 0) this.#line.splice(at, 1);
+        const at = this.#queue.indexOf(waiting);
+        if (at >= 0) this.#queue.splice(at, 1);
         passage.signal.removeEventListener('abort', leave);
-        // Wakes the pump: the line is empty.
-        if (this.#line.length === 0) this.#wakePump();
+        // The pump sleeps until the next release: an empty queue ends it.
+        if (this.#queue.length === 0) this.#wakePump();
         resolve(go);
       },
     };
     passage.signal.addEventListener('abort', leave, { once: true });
-    const firstPoll = this.#line.findIndex(({ background }) => background);
-    if (passage.background || firstPoll < 0) this.#line.push(waiting);
-    else this.#line.splice(firstPoll, 0, waiting);
+    const firstPoll = this.#queue.findIndex(({ background }) => background);
+    if (passage.background || firstPoll < 0) this.#queue.push(waiting);
+    else this.#queue.splice(firstPoll, 0, waiting);
     void this.#pump();
     return promise;
   }
@@ -136,24 +135,24 @@ export class RateLimitGate {
       this.#close('failing', afterMs);
       return;
     }
-    const beyond = this.#failures - failuresToClose;
-    if (beyond < 0) return;
+    const excess = this.#failures - failuresToClose;
+    if (excess < 0) return;
     this.#failing = true;
-    this.#close('failing', backoff(beyond + 1, this.#clock.random()));
+    this.#close('failing', backoff(excess + 1, this.#clock.random()));
   }
 
-  /** Reports that there was no connection: that holds nothing back, because it costs the host nothing. */
+  /** Reports a failed connection. It closes nothing: a connection attempt costs the host nothing. */
   unreachable(): void {
     this.#setFailing(true);
   }
 
-  /** Reports a refusal of this one request, which says that the host works: the next in line may go. */
+  /** Reports a refusal of this one request: the host works, so the next in the queue may go. */
   answered(): void {
     this.#failures = 0;
     this.#limits = 0;
     this.#nextAt = 0;
-    // A request sent before the gate closed may be answered while it is: the others still wait, and then go one by one.
-    if (this.#line.length === 0 && this.remaining() === 0) this.#spaced = false;
+    // A request sent before the gate closed may succeed while it is closed: the queue is still released one by one.
+    if (this.#queue.length === 0 && this.remaining() === 0) this.#spaced = false;
     this.#wakePump();
     this.#setFailing(false);
   }
@@ -181,12 +180,12 @@ export class RateLimitGate {
 
   #close(reason: 'rate_limit' | 'failing', ms: number): void {
     const { monotonic, now } = this.#clock;
-    const until = monotonic() + Math.min(longestAsked, ms);
+    const until = monotonic() + Math.min(maxRequestedWaitMs, ms);
     this.#spaced = true;
     if (until <= this.#closedUntil) return;
     this.#closedUntil = until;
     this.#state = { kind: 'limited', reason, until: now() + this.remaining() };
-    for (const waiting of [...this.#line]) if (waiting.endsAt <= until) waiting.settle(false);
+    for (const waiting of [...this.#queue]) if (waiting.endsAt <= until) waiting.settle(false);
     this.#changed();
   }
 
@@ -196,30 +195,30 @@ export class RateLimitGate {
     this.#changed();
   }
 
-  #letGo(now: number): void {
+  #startSpacing(now: number): void {
     const jitter = 1 - spacingJitter + 2 * spacingJitter * this.#clock.random();
     if (this.#spaced) this.#nextAt = now + spacingMs * jitter;
   }
 
-  /** Lets the pump check the line again. */
+  /** Makes the pump check the queue again. */
   #wakePump(): void {
     this.#wake.abort();
     this.#wake = new AbortController();
   }
 
-  /** Releases waiting requests, each at its time; runs while there are any. */
+  /** Releases queued requests, each at its time, until the queue is empty. */
   async #pump(): Promise<void> {
     if (this.#pumping) return;
     this.#pumping = true;
-    while (this.#line.length > 0) {
+    while (this.#queue.length > 0) {
       const now = this.#clock.monotonic();
       const wait = Math.max(this.#closedUntil, this.#nextAt) - now;
       if (wait > 0) {
         await this.#clock.sleep(wait, this.#wake.signal);
         continue;
       }
-      this.#letGo(now);
-      this.#line[0]?.settle(true);
+      this.#startSpacing(now);
+      this.#queue[0]?.settle(true);
     }
     this.#pumping = false;
   }
@@ -237,8 +236,8 @@ export class Gates {
 
   /** @param host name and port */
   of(host: string): RateLimitGate {
-    const known = this.#gates.get(host);
-    if (known) return known;
+    const existing = this.#gates.get(host);
+    if (existing) return existing;
     const gate = new RateLimitGate(this.#clock, this.#listeners.notify);
     this.#gates.set(host, gate);
     return gate;

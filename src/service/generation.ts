@@ -1,4 +1,4 @@
-/** The generation of the service: as the profile says, else as the first answer shows that reveals it. */
+/** The generation of the service: from the profile, or else from the first answer that reveals it. */
 import * as z from 'zod/mini';
 import { type Evidence, evidenceIn, type Generation, generations } from '../contract/generation.ts';
 import { age } from '../text/time.ts';
@@ -24,13 +24,13 @@ export function keptGeneration(value: unknown): FoundGeneration | undefined {
 }
 
 export class ServiceGeneration {
-  /** The profile's statement, which switches detection off. */
+  /** The generation in the profile, which switches detection off. */
   readonly stated: Generation | undefined;
   readonly #memory: GenerationMemory | undefined;
   readonly #now: () => number;
   #found: FoundGeneration | undefined;
   #isLoaded = false;
-  /** An answer of this session has shown it. */
+  /** Whether a response in this session has confirmed the generation. */
   #isChosen = false;
 
   constructor(stated: Generation | undefined, memory: GenerationMemory | undefined, now: () => number) {
@@ -39,27 +39,27 @@ export class ServiceGeneration {
     this.#now = now;
   }
 
-  /** The generation that answers have shown, now or in an earlier start. */
+  /** The generation detected in this session or an earlier one. */
   get found(): FoundGeneration | undefined {
     if (!this.#isLoaded) this.#found ??= this.#memory?.load();
     this.#isLoaded = true;
     return this.#found;
   }
 
-  /** The generation to use: the document's until another one is detected. */
+  /** The generation to use; the document's until another one is detected. */
   get current(): Generation {
     return this.stated ?? this.found?.generation ?? 'document';
   }
 
-  /** The generation, the reason, and the age of the evidence, as a sentence. */
-  describe(now = this.#now()): string {
+  /** The generation, its source and the age of the evidence, as a sentence. */
+  describe(): string {
     if (this.stated !== undefined) return `API generation: ${this.stated}, from the profile.`;
     const { found } = this;
     if (!found) return 'API generation: not known yet.';
-    return `API generation: ${found.generation} (${found.reason}, ${age(now - found.at)} ago).`;
+    return `API generation: ${found.generation} (${found.reason}, ${age(this.#now() - found.at)} ago).`;
   }
 
-  /** Learns from the body of a successful answer, until one shows it. */
+  /** Detects the generation from successful answers, until one reveals it. */
   learnFrom(operation: string, body: unknown): void {
     const evidence = this.stated === undefined && !this.#isChosen && evidenceIn(operation, body);
     if (!evidence) return;
@@ -67,7 +67,7 @@ export class ServiceGeneration {
     this.#set({ ...evidence, at: this.#now() });
   }
 
-  /** Has it found again: what was found has been contradicted. */
+  /** Forgets the detected generation, because an answer contradicted it. */
   forget(): void {
     if (this.stated !== undefined) return;
     this.#isChosen = false;

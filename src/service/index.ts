@@ -5,7 +5,8 @@
 
 import { originOf } from '../config/address.ts';
 import type { Endpoint } from '../contract/common.ts';
-import { type AnswerOf, endpoints, type InputOf, type Operation } from '../contract/endpoints.ts';
+import { endpoints, type Operation } from '../contract/endpoints.ts';
+import type { Call, UntypedCall } from './call.ts';
 import type { Capabilities } from './capabilities.ts';
 import { Chat } from './chat.ts';
 import { Client } from './client.ts';
@@ -18,24 +19,6 @@ import { type CallInput, describeRequest, type RequestPreview, withAgent } from 
 import { type PutUpload, uploader } from './uploads.ts';
 
 export { keptGeneration };
-
-/** The input may be omitted if the operation takes none, or only a query. */
-type CallArguments<Name extends Operation> =
-  Record<string, never> extends InputOf<Name>
-    ? [input?: InputOf<Name>, options?: CallOptions]
-    : [input: InputOf<Name>, options?: CallOptions];
-
-/** Sends an operation of the contract and reads its answer. */
-export type Call = <Name extends Operation>(operation: Name, ...rest: CallArguments<Name>) => Promise<AnswerOf<Name>>;
-
-/** A call whose operation is chosen at run time: the input is still validated against the contract. */
-export type UntypedCall = (
-  operation: Operation,
-  input?: CallInput<unknown, unknown>,
-  options?: CallOptions,
-) => Promise<unknown>;
-
-export const untypedCall = ({ call }: Pick<Service, 'call'>): UntypedCall => call as UntypedCall;
 
 export interface Service {
   /** The address of the service, without credentials. */
@@ -62,11 +45,11 @@ export interface Service {
    * never answers, so a preview comes from the same call that later sends the request. Not for chat.
    */
   readonly describe: (work: (service: Service) => unknown) => readonly RequestPreview[];
-  /** To whom uploads belong, as the profile says: the id of an agent, or `name:` and its name. */
+  /** The agent that uploads belong to, from the profile: its id, or `name:` and its name. */
   readonly agent: string | undefined;
   /** The detected generation of the service, and why. */
   readonly generation: ServiceGeneration;
-  /** Whether the service is known to carry out a request once, however often it gets the same idempotency key. */
+  /** Whether the service is known to carry out repeats with the same idempotency key only once. */
   readonly honoursKeys: boolean;
   /** The host and port of an upload address, if the service does not store the file itself. */
   readonly storageOf: (address: string) => string | undefined;
@@ -107,20 +90,15 @@ export function createService(options: ServiceOptions): Service {
     preview,
     describe: work => {
       const requests: RequestPreview[] = [];
-      const noting = serviceOf((operation, input = {}) => {
+      const recorder = serviceOf((operation, input = {}) => {
         requests.push(preview(operation, input));
         return noAnswer();
       }, noAnswer);
-      runForRequests(() => work(noting));
+      runForRequests(() => work(recorder));
       return requests;
     },
     agent: options.agent,
-    storageOf: address => {
-      if (!URL.canParse(address)) return undefined;
-      const url = new URL(address);
-      const { connection } = client;
-      return connection.isOwn(url) || originOf(url) === originOf(connection.base) ? undefined : url.host;
-    },
+    storageOf: address => storageOf(client, address),
     generation: client.generation,
     capabilities: client.capabilities,
     close: () => client.close(),
@@ -145,11 +123,17 @@ export function createService(options: ServiceOptions): Service {
 
 const noAnswer = (): Promise<never> => new Promise(() => {});
 
-/** Incomplete input may make the work fail: it would send nothing more then. */
+function storageOf({ connection }: Client, address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  return connection.isOwn(url) || originOf(url) === originOf(connection.base) ? undefined : url.host;
+}
+
+/** Runs work until it fails, as it may with incomplete input: it would send no more requests. */
 function runForRequests(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});
   } catch {
-    // What it would have sent before is recorded.
+    // The requests before the failure are recorded.
   }
 }

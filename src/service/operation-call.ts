@@ -1,12 +1,13 @@
-/** The call of an operation of the contract: what its attempts send, and what their answers mean. */
+/** A call of an operation of the contract: the requests of its attempts, and the meaning of their responses. */
+
+import { parseDeepJson } from '../base/json-depth.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import { originOf } from '../config/address.ts';
 import { redactor } from '../config/redaction.ts';
 import { type Endpoint, isWrite, type Method } from '../contract/common.ts';
 import type { AgentUse } from '../net/agents.ts';
 import { readErrorBody } from '../net/body.ts';
 import type { WireAnswer } from '../net/wire.ts';
-import { parseDeepJson } from '../text/json-depth.ts';
-import { isRecord, own } from '../text/own.ts';
 import {
   type ErrorAnswer,
   errorOfAnswer,
@@ -15,7 +16,7 @@ import {
   requestIdOf,
   validationDetail,
 } from './answer-error.ts';
-import { isOfInput, namesKind, type RefusedAnswer, saysNoSuchPath } from './capabilities.ts';
+import { isMissingPath, isOfInput, namesKind, type RefusedAnswer } from './capabilities.ts';
 import type { Client } from './client.ts';
 import type { Credential, Place } from './connection.ts';
 import { AuthenticationError, RequestError, ServiceError } from './errors.ts';
@@ -53,7 +54,7 @@ export class OperationCall<Value> implements Call<Value> {
   readonly #readSuccess: Call<Value>['read'];
   readonly #uncompressed: boolean;
   #request: PreparedRequest;
-  /** Of the attempt under way. */
+  /** Where the current attempt is sent. */
   #place: Place | undefined;
   #url: URL;
   #closeCount = 0;
@@ -61,7 +62,7 @@ export class OperationCall<Value> implements Call<Value> {
 
   /**
    * @param readSuccess reads the body of a success
-   * @param uncompressed asks for an uncompressed answer
+   * @param uncompressed requests an uncompressed response
    * @throws ServiceError if nothing may be sent
    */
   constructor(
@@ -88,7 +89,7 @@ export class OperationCall<Value> implements Call<Value> {
     this.isWrite = isWrite(endpoint);
     this.keyed = this.#idempotencyKey !== undefined;
     this.background = options.background ?? false;
-    this.traced = { endpoint, body: () => this.#request.shownBody() };
+    this.traced = { endpoint, body: () => this.#request.redactedBody() };
     this.timeouts = timeoutsOf(client.options.timeouts, options, pace);
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
@@ -99,7 +100,7 @@ export class OperationCall<Value> implements Call<Value> {
     return placed(prepareRequest(this.#endpoint, input, assumptions), this.#options, this.#client);
   }
 
-  /** Prepares the request with what has been learned about the service since. */
+  /** Prepares the request again, once the generation of the service is known. */
   prepare(): void {
     this.#request = this.#prepared();
   }
@@ -156,7 +157,7 @@ export class OperationCall<Value> implements Call<Value> {
       method: this.method,
       isWrite: this.isWrite,
       // Part of the answer may be on screen.
-      ...(auth === 'inferenceToken' && { lostAdvice: 'Ask again.' }),
+      ...(auth === 'inferenceToken' && { lostAdvice: 'Send it again.' }),
       path,
       host,
       auth,
@@ -182,7 +183,7 @@ export class OperationCall<Value> implements Call<Value> {
       throw redirected(answer, facts, this.#url);
     }
     const text = await readErrorBody(answer);
-    // A deletion that was carried out before its answer was lost.
+    // An earlier attempt deleted it, and its answer was lost.
     if (status === 404 && this.method === 'DELETE' && facts.mayHaveHappened) {
       const gone = this.#endpoint.response.safeParse(this.#input.params ?? {});
       if (gone.success) return gone.data as Value;
@@ -216,7 +217,7 @@ export class OperationCall<Value> implements Call<Value> {
     }
   }
 
-  /** What a 404 with this code is about. */
+  /** What a 404 with this code concerns. */
   #subjectOf(code: string | undefined): NonNullable<CallFacts['subject']> {
     const { pattern, namesResource } = this.#request;
     if (pattern.includes('{') || namesKind(code)) return 'record';
@@ -240,8 +241,8 @@ export class OperationCall<Value> implements Call<Value> {
       ids: [...idsIn(this.#input), ...bodyIds(this.#input.body)],
       concernsInput: isOfInput(field, { path, sent: searchParams, isWrite: facts.isWrite }),
     };
-    const noSuchPath = saysNoSuchPath(refused);
-    // A supervised service is of this version, and has all endpoints.
+    const noSuchPath = isMissingPath(refused);
+    // A supervised service has the version of this program, and every endpoint.
     const mayLackPath = !connection.isSupervised && capabilities.mayLack(endpoint, refused);
     const requestId = requestIdOf(answer.headers, facts.redact);
     const details = { ...facts.details, requestId, noSuchPath, mayLackPath };
@@ -257,7 +258,7 @@ export class OperationCall<Value> implements Call<Value> {
     const error = missing ?? errorOfAnswer(answer, { ...facts, details, fieldAdvice, subject }, clock.now(), envelope);
     if (!this.#isForeign || !(error instanceof AuthenticationError)) return error;
     return new AuthenticationError(
-      `${facts.host} requires a key, and none was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token.`,
+      `${facts.host} requires a key. None was sent, because it is not the address of this profile. If deployments answer there, set it as inferenceUrl of the profile, with a token.`,
       error,
     );
   }
@@ -285,7 +286,7 @@ function placed(made: PreparedRequest, { at, payload }: CallOptions, { connectio
   const reach = writtenTooFarInside(url, connection.base);
   if (reach) {
     throw new RequestError(
-      `The address that the service gave for this model leads to ${url.host} (${reach}), where the service itself is not. Nothing was sent.`,
+      `The address of this model, from the service, leads to ${url.host} (${reach}), where the service itself is not. Nothing was sent.`,
       { code: 'address_invalid', param: 'playground_endpoint_url' },
     );
   }
@@ -294,7 +295,7 @@ function placed(made: PreparedRequest, { at, payload }: CallOptions, { connectio
   return { ...request, urlAt };
 }
 
-/** An address of the profile's own origin as the profile spells it: only there a key is sent. */
+/** Spells an address of the profile's own origin as the profile does, because only that one gets a key. */
 function spelledAs(base: URL, url: URL): URL {
   if (originOf(base) !== originOf(url)) return url;
   const own = new URL(url);
@@ -310,7 +311,7 @@ function bodyIds(body: unknown): string[] {
   return fields.flatMap(([name, value]) => (name.endsWith('_id') && typeof value === 'string' ? [value] : []));
 }
 
-/** E.g. `Idempotent-Replayed: true`, or the same of another brand. */
+/** `Idempotent-Replayed: true` or a branded form of it. */
 function isReplayed(headers: Readonly<Record<string, string>>): boolean {
   return Object.entries(headers).some(
     ([name, value]) => /idempoten\w*-replay(ed)?$/.test(name) && /^true$/i.test(value.trim()),

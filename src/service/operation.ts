@@ -1,26 +1,27 @@
 /** Calls the operations of the contract, and reads their answers whole or as streams. */
 import type * as z from 'zod/mini';
+import { parseJson } from '../base/json-depth.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import { type Endpoint, readWith } from '../contract/common.ts';
 import { endpoints } from '../contract/endpoints.ts';
 import { BodyTooLarge, readBody } from '../net/body.ts';
 import type { WireFailure } from '../net/failure.ts';
 import type { WireAnswer } from '../net/wire.ts';
-import { parseJson } from '../text/json-depth.ts';
-import { requestIdOf, tooLarge, unusableAnswer } from './answer-error.ts';
+import { requestIdOf, tooLarge, unusableAnswer, type WrongId, wrongRecord } from './answer-error.ts';
 import type { Client } from './client.ts';
 import { affectsAllRequests, ServiceError } from './errors.ts';
 import { idsIn, OperationCall } from './operation-call.ts';
 import { type CallOptions, defaultMaxBytes } from './options.ts';
-import { type CallInput, withPlaces } from './request.ts';
+import { type CallInput, explainMissingRoute } from './request.ts';
 import { send } from './send.ts';
 import { type CallFacts, errorOfFailure } from './wire-error.ts';
 
 /** A response whose status is a success. */
 export interface OpenAnswer {
   readonly answer: WireAnswer;
-  /** Facts for errors found in the body. */
+  /** The facts for an error in the body. */
   readonly facts: CallFacts;
-  /** Makes the error for a connection lost while reading the body. */
+  /** Creates the error for a connection lost while reading the body. */
   readonly failed: (failure: WireFailure, facts: CallFacts) => ServiceError;
   /** Closes the connection and releases the caller's signal. */
   readonly end: () => void;
@@ -37,10 +38,14 @@ export async function callOperation<Response extends z.ZodMiniType>(
   const maxBytes = options.maxBytes ?? defaultMaxBytes;
   const read = async (answer: WireAnswer, facts: CallFacts): Promise<z.output<Response>> => {
     const text = await readText(answer, facts, maxBytes);
-    // An empty answer confirms the ids in the request.
-    const body = text.trim() === '' ? (input.params ?? {}) : parseJson(text);
+    // A 200 without a body does not tell what was done. An empty body with another success status confirms the ids in
+    // the request.
+    const isConfirmed = answer.status !== 200 && text.trim() === '';
+    const body = isConfirmed ? (input.params ?? {}) : parseJson(text);
     const { success, data, error } = readWith(endpoint.response, body);
     if (!success) throw unusableAnswer({ ...answer, text, body }, facts, error.issues);
+    const wrong = endpoint.method === 'GET' ? otherId(input, data) : undefined;
+    if (wrong) throw wrongRecord(answer, facts, wrong);
     generation.learnFrom(endpoint.operation, body);
     capabilities.hasWorked(endpoint, data, idsIn(input));
     return data;
@@ -55,16 +60,25 @@ export async function callOperation<Response extends z.ZodMiniType>(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (endpoint.newest && error.noSuchPath) generation.forget();
-    throw withPlaces(error, endpoint, assumptions, generation.stated);
+    throw explainMissingRoute(error, endpoint, assumptions, generation.stated);
   } finally {
     call.time.end();
   }
 }
 
-/** Reads whose answers show the generation. */
+/** The requested and the received id, if they differ. The case of a UUID may differ. */
+function otherId({ params = {} }: CallInput<unknown, unknown>, data: unknown): WrongId | undefined {
+  if (!isRecord(data)) return undefined;
+  const spelled = (id: string): string => (/^[\da-f-]{32,36}$/i.test(id) ? id.toLowerCase() : id);
+  return Object.entries(params)
+    .map(([name, requested]) => ({ requested: String(requested), received: String(own(data, name) ?? requested) }))
+    .find(({ requested, received }) => spelled(requested) !== spelled(received));
+}
+
+/** Operations whose answers reveal the generation. */
 const revealing = ['listSupportedTrainingModels', 'listBenchmarks'] as const;
 
-/** Finds the generation before a call that depends on it: no call is sent to the paths of both. @throws ServiceError */
+/** Detects the generation before a call that depends on it, so that no call is sent to both paths. @throws ServiceError */
 async function findGeneration(client: Client, signal: AbortSignal): Promise<void> {
   for (const operation of revealing) {
     const { connection, generation } = client;
@@ -72,7 +86,7 @@ async function findGeneration(client: Client, signal: AbortSignal): Promise<void
     try {
       await callOperation(client, endpoints[operation] as Endpoint, {}, { signal });
     } catch (error) {
-      // Whatever else is refused, the call itself has its own answer.
+      // Other refusals do not matter: the call gets its own answer.
       if (affectsAllRequests(error) || signal.aborted) throw error;
     }
   }

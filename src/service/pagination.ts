@@ -5,8 +5,8 @@ import type { Page } from '../contract/common.ts';
 type ReadPage = Page<unknown> & { readonly mayBeEmpty?: boolean };
 
 /**
- * The cursor of the next page. Undefined at the end: a page that says so, an empty page unless it `mayBeEmpty`, or a
- * cursor that is empty or `isFollowed` already: a service that keeps saying `has_more` must not cause a loop.
+ * The cursor of the next page; undefined at the end. The end is a page without a cursor, an empty page unless it
+ * `mayBeEmpty`, or a cursor that `isFollowed` already, so that a faulty service cannot cause an endless loop.
  */
 export function nextCursor(
   { items, dropped, has_more, next_cursor, mayBeEmpty = false }: ReadPage,
@@ -20,12 +20,12 @@ export function nextCursor(
 export async function* readPages<Read extends ReadPage>(
   readPage: (cursor: string | undefined) => Promise<Read>,
 ): AsyncGenerator<Read, void> {
-  const followed = new Set<string>();
+  const followed = new Set<string | undefined>();
   let cursor: string | undefined;
   do {
+    followed.add(cursor);
     const page: Read = await readPage(cursor);
     yield page;
     cursor = nextCursor(page, next => followed.has(next));
-    if (cursor !== undefined) followed.add(cursor);
   } while (cursor !== undefined);
 }

@@ -21,7 +21,7 @@ export function rawSender(client: Client): SendRaw {
   return async ({ method, path, body }, options = {}) => {
     const pathname = path.replace(/\?.*/s, '');
     // Braces would be placeholders.
-    const pattern = pathname.replaceAll('{', '%7B').replaceAll('}', '%7D');
+    const pattern = pathname.replaceAll(/[{}]/g, encodeURIComponent);
     const raw = endpoint({ operation: 'raw', method, path: pattern, auth: 'apiKey', response: z.unknown() });
     const open = await openOperation(client, raw, {}, { ...options, at: path, payload: body });
     try {

@@ -1,4 +1,4 @@
-/** Where an address that a service gave may lead: to the service's own network, not further into the user's. */
+/** Which addresses from a service may be used: those in the service's own network, not further inside the user's. */
 import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { hostOf, isLoopback } from '../config/address.ts';
@@ -7,7 +7,7 @@ import { hostOf, isLoopback } from '../config/address.ts';
 const reaches = ['public', 'a private network', 'this machine'] as const;
 type Reach = (typeof reaches)[number];
 
-/** Addresses that are not of the public network: RFC 6890 with those that came later, RFC 3879 and RFC 5771. */
+/** Addresses that are not public: RFC 6890 and later additions, RFC 3879 and RFC 5771. */
 const privateNetworks = new BlockList();
 for (const [network, prefix] of [
   ['10.0.0.0', 8],
@@ -70,26 +70,26 @@ function reachOfAddress(text: string): Reach {
   // The zone of a link-local address names an interface.
   const address = text.replace(/%.*$/s, '');
   const isIPv6 = isIP(address) === 6;
-  if (isLoopback(isIPv6 ? `[${address}]` : address)) return 'this machine';
+  if (isLoopback(address)) return 'this machine';
   if (privateNetworks.check(address, isIPv6 ? 'ipv6' : 'ipv4')) return 'a private network';
   const inner = isIPv6 ? embedded(address) : undefined;
   return inner === undefined ? 'public' : reachOfAddress(inner);
 }
 
-/** Of several addresses the innermost counts. */
+/** The innermost reach of several addresses. */
 function innermost(addresses: readonly string[]): Reach {
   const found = addresses.map(reachOfAddress);
   return reaches.findLast(reach => found.includes(reach)) ?? 'public';
 }
 
-/** The reach of a host as it is written: a name other than localhost counts as public. */
+/** The reach of a host by its spelling: a name other than localhost counts as public. */
 function writtenReach({ hostname }: URL): Reach {
   if (isLoopback(hostname)) return 'this machine';
   const host = hostname.replace(/^\[|\]$/g, '');
   return innermost(isIP(host) === 0 ? [] : [host]);
 }
 
-/** What cannot be looked up counts as public: nothing further inside is allowed then. */
+/** A name that cannot be resolved counts as public, so nothing further inside is allowed. */
 async function reachOf(url: URL, find: Lookup): Promise<Reach> {
   const written = writtenReach(url);
   if (written !== 'public' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return written;
@@ -99,8 +99,8 @@ async function reachOf(url: URL, find: Lookup): Promise<Reach> {
 const isFurther = (one: Reach, other: Reach): boolean => reaches.indexOf(one) > reaches.indexOf(other);
 
 /**
- * Judges an address that a service gave: a service on the internet must not have this machine write to the user's own
- * network. The lookup that is judged is the one that the connection is made by: another may have another answer.
+ * Guards an address from a service: a service on the internet must not make this machine write to the user's own network.
+ * Checks the very lookup that the connection uses, because a second lookup may return other addresses.
  */
 export class ReachGuard {
   readonly #address: URL;
@@ -114,12 +114,12 @@ export class ReachGuard {
     this.#find = find;
   }
 
-  /** Where a connection led that was not made. */
+  /** The reach of the connection that was refused. */
   get refused(): Reach | undefined {
     return this.#refused;
   }
 
-  /** Where the address leads as it is written, if that is further inside than the service. */
+  /** The reach of the address by its spelling, if that is further inside than the service. */
   async written(): Promise<Reach | undefined> {
     return this.#tooFar(writtenReach(this.#address));
   }
@@ -150,7 +150,7 @@ export class ReachGuard {
   }
 }
 
-/** Where an address leads, as both are written, if that is further inside than the service. */
+/** The reach of an address by its spelling, if that is further inside than the service. */
 export function writtenTooFarInside(address: URL, service: URL): Reach | undefined {
   const reach = writtenReach(address);
   return isFurther(reach, writtenReach(service)) ? reach : undefined;

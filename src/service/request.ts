@@ -1,6 +1,8 @@
 /** Turns an endpoint and its input into a request, or refuses before anything is sent. */
 
 import type * as z from 'zod/mini';
+import { parseJson } from '../base/json-depth.ts';
+import { isRecord, own } from '../base/own-property.ts';
 import { addressProblem, isLoopback } from '../config/address.ts';
 import { hidden } from '../config/redaction.ts';
 import { assumedPaths } from '../contract/assumptions.ts';
@@ -9,9 +11,7 @@ import type { Generation } from '../contract/generation.ts';
 import { agentFields } from '../contract/generation.ts';
 import { describeIssues, firstPath } from '../contract/issues.ts';
 import { parseWhole } from '../contract/proto-field.ts';
-import { parseJson } from '../text/json-depth.ts';
 import { counted } from '../text/numbers.ts';
-import { isRecord, own } from '../text/own.ts';
 import { clean } from '../text/sanitise.ts';
 import type { Assumptions } from './assumptions.ts';
 import { ApiError, CapabilityMissingError, RequestError, type ServiceError } from './errors.ts';
@@ -29,7 +29,7 @@ export interface PreparedRequest {
   readonly pattern: string;
   readonly body: Uint8Array | undefined;
   /** The body for display: without sensitive values. */
-  readonly shownBody: () => string | undefined;
+  readonly redactedBody: () => string | undefined;
   /** The path, the query or the body names a resource that may not exist. */
   readonly namesResource: boolean;
 }
@@ -37,8 +37,8 @@ export interface PreparedRequest {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the profile's agent to the input, if the operation takes one and the input names none. An agent is given by its
- * id, or as `name:` and its name.
+ * Adds the profile's agent to the input, if the operation takes one and the input names none. `agent` is an id, or
+ * `name:` and a name.
  */
 export function withAgent(
   { agent: place }: Endpoint,
@@ -46,9 +46,9 @@ export function withAgent(
   agent: string | undefined,
 ): CallInput<unknown, unknown> {
   if (!place || agent === undefined) return input;
-  const given = (input[place] ?? {}) as Fields;
-  if (own(given, 'agent_id') !== undefined || own(given, 'agent_name') !== undefined) return input;
-  return { ...input, [place]: { ...given, ...agentFields(agent) } };
+  const fields = (input[place] ?? {}) as Fields;
+  if (own(fields, 'agent_id') !== undefined || own(fields, 'agent_name') !== undefined) return input;
+  return { ...input, [place]: { ...fields, ...agentFields(agent) } };
 }
 
 /** @throws RequestError if the input violates the contract */
@@ -67,7 +67,8 @@ export function prepareRequest(
     urlAt: base => endpointUrl(base, path, names),
     pattern,
     body: body && Buffer.from(JSON.stringify(assumptions.body(endpoint, body, input.params))),
-    shownBody: () => body && JSON.stringify(assumptions.body(endpoint, withoutSensitive(endpoint, body), input.params)),
+    redactedBody: () =>
+      body && JSON.stringify(assumptions.body(endpoint, withoutSensitive(endpoint, body), input.params)),
     namesResource:
       pattern.includes('{') ||
       body !== undefined ||
@@ -75,7 +76,7 @@ export function prepareRequest(
   };
 }
 
-/** A request for display: without credentials, and without the values of secrets. */
+/** A request for display, without credentials and secret values. */
 export interface RequestPreview {
   /** Its name in the contract. */
   readonly operation: string;
@@ -100,9 +101,7 @@ export function describeRequest(
 ): RequestPreview {
   const { method, operation } = endpoint;
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(assumptions.query(operation, read(endpoint.query, input.query) ?? {}))) {
-    if (value !== null && value !== undefined) query.set(name, String(value));
-  }
+  setQuery(query, assumptions.query(operation, read(endpoint.query, input.query) ?? {}));
   const params = new Map(Object.entries(input.params ?? {}));
   const path = assumptions
     .path(endpoint)
@@ -196,10 +195,14 @@ export function endpointUrl(
 ): URL {
   const url = new URL(base);
   url.pathname = `${base.pathname.replace(/\/$/, '')}${path}`;
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined) url.searchParams.set(name, String(value));
-  }
+  setQuery(url.searchParams, query);
   return url;
+}
+
+function setQuery(search: URLSearchParams, query: Fields): void {
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined) search.set(name, String(value));
+  }
 }
 
 /** The URL of a path with a query below a base. */
@@ -210,25 +213,25 @@ export function pathUrl(base: URL, path: string): URL {
   return url;
 }
 
-/** The request with another body, sent unchanged. It is shown without its values: any of them may be a secret. */
+/** Replaces the body by one that is sent unchanged. Its values are never shown, because any of them may be a secret. */
 export function withPayload(request: PreparedRequest, payload: Uint8Array): PreparedRequest {
-  const shownBody = (): string =>
+  const redactedBody = (): string =>
     `${shapeOf(parseJson(Buffer.from(payload).toString()))} (${counted(payload.byteLength, 'byte')})`;
-  return { ...request, body: payload, shownBody, namesResource: true };
+  return { ...request, body: payload, redactedBody, namesResource: true };
 }
 
-const mostFields = 50;
+const maxShownFields = 50;
 
 /** The names of the fields of an object, and of the objects in it, without their values. */
 function shapeOf(value: unknown, depth = 3): string {
   if (Array.isArray(value)) return `[${counted(value.length, 'item')}]`;
   if (!isRecord(value) || depth === 0) return '…';
   const fields = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${shapeOf(each, depth - 1)}`);
-  return `{${[...fields.slice(0, mostFields), ...(fields.length > mostFields ? ['…'] : [])].join(', ')}}`;
+  return `{${[...fields.slice(0, maxShownFields), ...(fields.length > maxShownFields ? ['…'] : [])].join(', ')}}`;
 }
 
 /** The error for a missing path, with advice on the setting that chose it. */
-export function withPlaces(
+export function explainMissingRoute(
   error: ServiceError,
   endpoint: Endpoint,
   assumptions: Assumptions,
@@ -240,26 +243,26 @@ export function withPlaces(
   const used = assumptions.path(endpoint);
   const setting = assumptions.settingOf(endpoint);
   const lacks = `This service does not have ${method} ${used}`;
-  if (setting) return new ApiError(`${lacks}, which ${setting} of the profile says. Correct that setting.`, error);
+  if (setting) return new ApiError(`${lacks}, the path in ${setting} of the profile. Correct that setting.`, error);
   if (!newest) return error;
   const [own, other] = used === newest.path ? (['newest', 'document'] as const) : (['document', 'newest'] as const);
   const elsewhere = `${method} ${other === 'newest' ? newest.path : path}`;
   const words = stated
     ? `${lacks}. The profile says that it is of generation ${own}; generation ${other} has ${elsewhere}. Correct generation in the profile.`
-    : `${lacks}, the path of generation ${own}; generation ${other} has ${elsewhere}. Set generation in the profile if it is that one, otherwise assumptions.path.${operation} to where it takes this.`;
+    : `${lacks}, the path of generation ${own}; generation ${other} has ${elsewhere}. If the service is of generation ${other}, set generation in the profile; otherwise set assumptions.path.${operation}.`;
   return new ApiError(words, error);
 }
 
-/** For a write that seems to be missing at a path that the document does not show. A missing read is only a quiet note. */
+/** Advice for a write that is missing at an assumed path. For a missing read, the error alone is enough. */
 function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assumptions: Assumptions): ServiceError {
   const { operation, method } = endpoint;
   const name = `path.${operation}`;
   const setting = assumptions.settingOf(endpoint);
   if (!isWrite(endpoint) || (!setting && !assumedPaths.includes(operation))) return error;
-  const tried = `${method} ${assumptions.path(endpoint)}`;
+  const call = `${method} ${assumptions.path(endpoint)}`;
   const where = setting
-    ? `${setting} of the profile says ${tried}: correct that setting if the service has it elsewhere.`
-    : `benchtop assumes ${tried}: if the service has it elsewhere, set assumptions.${name} in the profile.`;
+    ? `${setting} of the profile says ${call}: correct that setting if the service has it elsewhere.`
+    : `benchtop assumes ${call}: if the service has it elsewhere, set assumptions.${name} in the profile.`;
   return new CapabilityMissingError(operation, error, `${error.advice} ${where}`.trim());
 }
 

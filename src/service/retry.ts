@@ -1,11 +1,11 @@
-/** Decides whether and when to retry: one pure function. All times are in milliseconds. */
+/** Decides whether and when to retry, as a pure function. All times are in milliseconds. */
 import type { Method } from '../contract/common.ts';
 
 /** How an attempt failed. */
 export type Outcome =
-  /** `refused` if the service's own words say so, whatever the status. */
+  /** `refused` if the error envelope names a refusal, whatever the status. */
   | { readonly kind: 'answer'; readonly status: number; readonly refused?: boolean }
-  /** The connection failed. `sent` is false if it was never made, so that the service cannot have seen the request. */
+  /** The connection failed. `sent` is false if it was never made: the service cannot have seen the request. */
   | { readonly kind: 'network'; readonly sent: boolean; readonly final?: boolean }
   | { readonly kind: 'timeout'; readonly sent: boolean }
   /** An answer arrived that violates the contract. */
@@ -15,11 +15,11 @@ export type Outcome =
 export interface Tries {
   /** Requests made. */
   readonly attempts: number;
-  /** Of these, repeats after a wait. */
+  /** Requests repeated after a wait. */
   readonly retries: number;
-  /** Repeats after the service was lost and found again; they do not count as retries. */
+  /** Requests repeated because the service was lost and found again; not counted as retries. */
   readonly recoveries: number;
-  /** The credential was refused, and has been read again. */
+  /** The credential was refused and has been read again. */
   readonly renewed: boolean;
   /** An attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
@@ -32,28 +32,28 @@ export interface Repeatability {
   readonly method: Method;
   /** Whether the call changes something on the service. */
   readonly isWrite: boolean;
-  /** A repeat is harmless: by a key that the service honours, or by the body. */
+  /** Repeating is harmless, because of an idempotency key that the service honours, or because of the body. */
   readonly repeatable: boolean;
   /** The request has an idempotency key, which the service may not honour. */
   readonly keyed?: boolean;
 }
 
-/** A failed attempt, and all that decides about the next one. */
+/** A failed attempt, and everything that decides whether another follows. */
 export interface Situation {
   readonly call: Repeatability & {
     /** A poll: the next poll is the retry. */
     readonly background: boolean;
   };
   readonly tries: Tries;
-  /** Undefined if the caller stopped it, or no attempt can succeed. */
+  /** Undefined if the caller aborted it, or no attempt can succeed. */
   readonly outcome: Outcome | undefined;
   /** Headers of the answer, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The remedy that `remedyFor` named has worked. */
+  /** The remedy from `remedyFor` has worked. */
   readonly remedied: boolean;
-  /** Until the host takes requests again. */
+  /** Time until the gate of the host opens. */
   readonly gateMs: number;
-  /** Until the deadline of the call. */
+  /** Time until the deadline of the call. */
   readonly leftMs: number;
   /** A number in [0, 1). */
   readonly random: number;
@@ -73,7 +73,7 @@ export type StopReason =
 
 export type Decision =
   | { readonly again: false; readonly reason: StopReason }
-  /** The wait is the call's own; the gate of the host adds its own. `tries` counts the repeat. */
+  /** `waitMs` comes on top of the gate's wait. `tries` counts the repeat. */
   | {
       readonly again: true;
       readonly by: 'renewal' | 'recovery' | 'retry';
@@ -81,24 +81,24 @@ export type Decision =
       readonly tries: Tries;
     };
 
-/** How often a call is retried after a wait. */
-export const maximumRetries = 2;
-const maximumRecoveries = 2;
-/** A longer wait is left to the user. */
-const longestWait = 60_000;
-const firstBackoff = 500;
-const longestBackoff = 8_000;
+/** Maximum number of retries after a wait. */
+export const maxRetries = 2;
+const maxRecoveries = 2;
+/** If the service requests a longer wait, the call fails. */
+const maxRetryAfterMs = 60_000;
+const firstBackoffMs = 500;
+const maxBackoffMs = 8_000;
 const jitterShare = 0.25;
 
 const repeatableMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
-/** What may make a failed call worth repeating at once: reading its credential again, or finding the lost service. */
+/** What to do before repeating a failed call at once: read its credential again, or find the lost service. */
 export function remedyFor(tries: Tries, outcome: Outcome | undefined): 'renew' | 'recover' | undefined {
   if (outcome?.kind === 'answer' && outcome.status === 401) return tries.renewed ? undefined : 'renew';
-  return isLost(outcome) && tries.recoveries < maximumRecoveries ? 'recover' : undefined;
+  return isLost(outcome) && tries.recoveries < maxRecoveries ? 'recover' : undefined;
 }
 
-/** Whether a failed call is sent again, and after which wait. */
+/** Whether to send a failed call again, and after how long. */
 export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs, random, now }: Situation): Decision {
   const stop = (reason: StopReason): Decision => ({ again: false, reason });
   if (!outcome) return stop('stopped');
@@ -109,19 +109,18 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
     return { again: true, by: 'recovery', waitMs: 0, tries: { ...tries, recoveries: tries.recoveries + 1 } };
   }
   if (call.background) return stop('poll');
-  if (tries.retries >= maximumRetries) return stop('attempts');
-  const word = serviceWord(headers);
-  if (word === false) return stop('service_says_no');
-  if (word === undefined && !isTransient(outcome)) return stop('final');
-  if (word === undefined && !mayRepeat(call, outcome)) return stop('not_repeatable');
-  const asked = retryAfter(headers, now);
-  if (asked !== undefined && asked > longestWait) return stop('wait_too_long');
+  if (tries.retries >= maxRetries) return stop('attempts');
+  const shouldRetry = shouldRetryHeader(headers);
+  if (shouldRetry === false) return stop('service_says_no');
+  if (shouldRetry === undefined && !isTransient(outcome)) return stop('final');
+  if (shouldRetry === undefined && !mayRepeat(call, outcome)) return stop('not_repeatable');
+  const requestedMs = retryAfter(headers, now);
+  if (requestedMs !== undefined && requestedMs > maxRetryAfterMs) return stop('wait_too_long');
   const retries = tries.retries + 1;
-  // A closed gate knows how long; the call's own wait is for failures unknown to it. No wait at all would send every
-  // retry at the same moment.
-  const waitMs = gateMs > 0 ? 0 : asked || backoff(retries, random);
+  // A closed gate sets the wait. Otherwise back off, even for `Retry-After: 0`: retries must not all leave at once.
+  const waitMs = gateMs > 0 ? 0 : requestedMs || backoff(retries, random);
   if (waitMs + gateMs >= leftMs) return stop('deadline');
-  // A credential that was not renewed is not read again.
+  // If the credential did not change, it is not read a second time.
   const renewed = tries.renewed || remedyFor(tries, outcome) === 'renew';
   return { again: true, by: 'retry', waitMs, tries: { ...tries, retries, renewed } };
 }
@@ -129,7 +128,7 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
 /** Whether repeating the request cannot make it happen twice. */
 function mayRepeat({ method, repeatable, keyed = false }: Repeatability, outcome: Outcome): boolean {
   if (repeatable || repeatableMethods.has(method)) return true;
-  // A limited rate refuses a start before it is carried out.
+  // A rate limit refuses a start before carrying it out.
   if (keyed && outcome.kind === 'answer' && outcome.status === 429) return true;
   return (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
@@ -141,7 +140,7 @@ function isLost(outcome: Outcome | undefined): boolean {
   );
 }
 
-/** Whether the same request may succeed later. A conflict (409) is an answer, not an accident. */
+/** Whether the same request may succeed later. A conflict (409) is not transient. */
 export function isTransient(outcome: Outcome): boolean {
   switch (outcome.kind) {
     case 'answer':
@@ -155,60 +154,59 @@ export function isTransient(outcome: Outcome): boolean {
   }
 }
 
-/** Not implemented, and no room to store what was sent: both say that nothing was done. */
+/** Not Implemented and Insufficient Storage: nothing was done. */
 const refusedBy: ReadonlySet<number> = new Set([501, 507]);
 
 /**
- * Whether the service may have carried out the request despite the failure. Also one that says itself that it failed
- * does not say how far it got.
+ * Whether the service may have carried out the request despite the failure. A 5xx does not tell how far the service got.
  */
 export function mayHaveTakenEffect(outcome: Outcome | undefined): boolean {
   if (!outcome) return false;
   if (outcome.kind === 'answer') {
     const { status, refused } = outcome;
-    // A proxy that gave up waiting may say 408.
+    // A proxy may answer 408 when it gives up waiting.
     return !refused && (status === 408 || status >= 500) && !refusedBy.has(status);
   }
   return outcome.kind === 'not_understood' || outcome.sent;
 }
 
 /**
- * The service's own word about a retry. Some deployments brand the header (`Service-Should-Retry`), so any name that
- * ends in `-should-retry` counts; if several contradict each other, the cautious one wins.
+ * The should-retry header. Some deployments brand it (`Service-Should-Retry`), so any name that ends in `-should-retry`
+ * counts; `false` wins over `true`.
  */
-function serviceWord(headers: Readonly<Record<string, string>>): boolean | undefined {
-  const words = Object.entries(headers)
+function shouldRetryHeader(headers: Readonly<Record<string, string>>): boolean | undefined {
+  const values = Object.entries(headers)
     .filter(([name]) => name.endsWith('-should-retry'))
     .map(([, value]) => value.trim().toLowerCase());
-  if (words.includes('false')) return false;
-  return words.includes('true') ? true : undefined;
+  if (values.includes('false')) return false;
+  return values.includes('true') ? true : undefined;
 }
 
 /** The wait requested by an answer: `Retry-After-Ms`, or `Retry-After` in seconds or as an HTTP date. */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const milliseconds = amount(headers['retry-after-ms']);
+  const milliseconds = parseAmount(headers['retry-after-ms']);
   if (milliseconds !== undefined) return milliseconds;
   const text = headers['retry-after'];
-  const seconds = amount(text);
+  const seconds = parseAmount(text);
   if (seconds !== undefined) return seconds * 1_000;
   // Date.parse also accepts "-5" and other stray numbers as years; an HTTP date names its weekday or month.
   const date = text && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-function amount(text: string | undefined): number | undefined {
+function parseAmount(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*(\d+(\.\d*)?|\.\d+)\s*$/.test(text) ? Number(text) : undefined;
 }
 
 /** The wait after this many failures in a row, from 1. @param random in [0, 1) */
 export function backoff(attempt: number, random: number): number {
-  const whole = Math.min(longestBackoff, firstBackoff * 2 ** (attempt - 1));
-  return Math.round(whole * (1 - jitterShare + jitterShare * random));
+  const maxMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (attempt - 1));
+  return Math.round(maxMs * (1 - jitterShare + jitterShare * random));
 }
 
 /**
- * The retry budget of a host, shared by all callers, so that everything that polls does not make a failing service
- * worse. A retry costs 1, a success gives back a part (as in gRPC's retry throttling).
+ * The retry budget of a host, shared by all callers, so that retries do not overload a failing service. A retry costs 1, a
+ * success refunds a part (as in gRPC's retry throttling).
  */
 export class RetryBudget {
   readonly #capacity: number;

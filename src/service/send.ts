@@ -1,4 +1,4 @@
-/** Sends a call: one attempt after another, until one succeeds or no other may follow. */
+/** Sends a call: attempt after attempt, until one succeeds or no retry is allowed. */
 
 import { RouteError } from '../net/agents.ts';
 import { deadlineReached, WireFailure } from '../net/failure.ts';
@@ -20,15 +20,15 @@ import {
   untried,
 } from './retry.ts';
 import { type Traced, traceAnswer, traceRequest } from './trace.ts';
-import { type CallFacts, errorOfFailure, heldBack, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
+import { type CallFacts, errorOfFailure, hostUnavailable, outcomeOfFailure, serviceNotFound } from './wire-error.ts';
 
-/** What an attempt adds to what its call already says. */
+/** The parts of a request that each attempt makes for itself. */
 export type AttemptRequest = Omit<WireRequest, 'url' | 'method' | 'signal' | keyof Timeouts>;
 
-/** Where a call goes, what it sends, how its answer is read, and what helps after a failure. */
+/** A call: its address, its request, how to read its answer, and how to recover from a failure. */
 export interface Call<Value> extends Repeatability {
   readonly operation: string;
-  /** Not retried, and last in line at the gate. */
+  /** A poll: not retried, and last in the queue of the gate. */
   readonly background: boolean;
   readonly timeouts: Timeouts;
   readonly time: TimeLimit;
@@ -38,21 +38,21 @@ export interface Call<Value> extends Repeatability {
   readonly facts: (tries: Tries) => CallFacts;
   /** The address of the next attempt. @throws ServiceError */
   readonly locate: (tries: Tries) => Promise<URL>;
-  /** What the next attempt sends. @throws ServiceError, RouteError, WireFailure once the call is stopped */
+  /** The request of the next attempt. @throws ServiceError, RouteError, WireFailure once the call is aborted */
   readonly request: (tries: Tries) => Promise<AttemptRequest>;
   /** Called with each answer before its body is read. */
   readonly answered: (answer: WireAnswer, facts: CallFacts) => void;
   /** Reads an answer, whatever its status. @throws ServiceError for a refusal, WireFailure */
   readonly read: (answer: WireAnswer, facts: CallFacts) => Promise<Value>;
-  /** The error of a failed connection, if the call itself was the reason: no other attempt helps. */
+  /** The error of a failed connection if the call itself caused it: retrying does not help. */
   readonly failed?: (facts: CallFacts) => ServiceError | undefined;
-  /** After a lost connection. Whether the service was found again. */
+  /** Called after a lost connection. Returns whether the service was found again. */
   readonly recover: () => Promise<boolean>;
-  /** After a refused credential. True if another one has been read since, otherwise the error to end with. */
+  /** Called after a refused credential. True if another one was read, otherwise the error to throw. */
   readonly renew?: (refusal: ServiceError) => Promise<true | ServiceError>;
 }
 
-/** How an attempt ended. Without an `outcome` no other follows. */
+/** How an attempt ended. Without an `outcome` it is the last. */
 type Attempt<Value> = {
   readonly tries: Tries;
   readonly status?: number | undefined;
@@ -74,14 +74,14 @@ export interface Sending {
   readonly clock: Clock;
 }
 
-/** Sends the call, again if that may be done, and gives what its answer is read as. @throws ServiceError */
+/** Sends the call, with retries, and returns its value. @throws ServiceError */
 export async function send<Value>(call: Call<Value>, { options, gates, clock }: Sending): Promise<Value> {
   const { operation, method, background, time } = call;
   let tries = untried;
-  /** The error of the last attempt, unless it was of a credential that has been renewed since. */
+  /** The error of the last attempt, unless it was a refused credential that has been renewed. */
   let last: ServiceError | undefined;
   for (;;) {
-    const found = await located(call, tries, clock);
+    const found = await locate(call, tries, clock);
     if ('tries' in found) {
       tries = found.tries;
       continue;
@@ -90,7 +90,8 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
     const gate = gates.of(url.host);
     const inTime = await gate.pass({ signal: time.signal, endsAt: time.endsAt, background });
     const { aborted } = time.signal;
-    if (aborted || !inTime) throw (!aborted && last) || heldBack(call.facts(tries), gate, time.signal, call.timeouts);
+    if (aborted || !inTime)
+      throw (!aborted && last) || hostUnavailable(call.facts(tries), gate, time.signal, call.timeouts);
 
     const startedAt = clock.monotonic();
     const attempt = await run(call, url, tries, options);
@@ -126,12 +127,11 @@ export async function send<Value>(call: Call<Value>, { options, gates, clock }: 
 }
 
 /**
- * Finds the service. One that was lost and is not found may be found a little later: that is tried like a lost
- * connection, after a wait, with the tries counted.
+ * Finds the service. If it was lost, it may come back a little later: waits, and counts a retry as for a lost connection.
  *
- * @throws ServiceError if no other try may follow
+ * @throws ServiceError if no retry is allowed
  */
-async function located(
+async function locate(
   call: Call<unknown>,
   tries: Tries,
   clock: Clock,
@@ -192,13 +192,13 @@ async function run<Value>(
 /** Reports how an attempt ended to the gate of its host. */
 function report(attempt: Attempt<unknown>, gate: RateLimitGate, now: number): void {
   if (attempt.ok) gate.succeeded();
-  // Cancelled by the caller: that says nothing about the host.
+  // An abort by the caller tells nothing about the host.
   if (attempt.ok || !attempt.outcome) return;
   const { outcome, error, headers } = attempt;
-  const asked = retryAfter(headers, now);
+  const requestedMs = retryAfter(headers, now);
   const isLimited = outcome.kind === 'answer' && (outcome.status === 429 || error.kind === 'rate_limit');
-  if (isLimited) gate.limit(asked);
-  else if (isTransient(outcome) && asked !== undefined) gate.failed(asked);
+  if (isLimited) gate.limit(requestedMs);
+  else if (isTransient(outcome) && requestedMs !== undefined) gate.failed(requestedMs);
   else if (!isTransient(outcome)) gate.answered();
   else if (!('sent' in outcome) || outcome.sent) gate.failed();
   else gate.unreachable();

@@ -2,9 +2,9 @@
  * A supervised connection to a service that may end, or move to another port, while it is in use. All callers share it:
  * the first one that misses the service restarts it, the others wait for the same attempt.
  */
-import { unlessAborted } from '../text/abort.ts';
-import { asError } from '../text/errors.ts';
-import { Listeners } from '../text/listeners.ts';
+import { unlessAborted } from '../base/abort.ts';
+import { asError } from '../base/errors.ts';
+import { Listeners } from '../base/listeners.ts';
 import type { Supervisor, Target } from './options.ts';
 
 /** The state of the connection, for display. Times are epoch milliseconds. */
@@ -13,7 +13,7 @@ export type ConnectionState =
       readonly kind: 'connected';
       /** Increases with each process that answers as the service. */
       readonly generation: number;
-      /** Why this is not quite the requested service, as a sentence. */
+      /** How the service differs from the requested one, as a sentence. */
       readonly note: string | undefined;
     }
   | { readonly kind: 'starting' | 'restarting' | 'silent'; readonly since: number }
@@ -24,7 +24,7 @@ export type ConnectionState =
 export interface ConnectionMonitor {
   readonly state: ConnectionState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Retries immediately after a failure, however recent. */
+  /** Retries at once after a failure. */
   readonly retry: () => void;
 }
 
@@ -35,14 +35,14 @@ export const fixedConnection: ConnectionMonitor = {
   retry: () => {},
 };
 
-/** When the service is located: at the start of a screen or a command, or after it was lost. */
-export type Moment = 'start' | 'command' | 'lost';
+/** Why the service is located: for a new screen or command, or because it was lost. */
+export type LocateReason = 'start' | 'command' | 'lost';
 
 /** Why a held service ended: stopped, replaced, or gone without notice. */
 export type EndReason = 'stopped' | 'replaced' | 'lost';
 
 export interface LocatedService extends Target {
-  /** The same for the same process: a service lost for a moment is not a new one. */
+  /** Identifies the process: a service that was lost and found again keeps its id. */
   readonly id: string;
   readonly note?: string | undefined;
 }
@@ -50,30 +50,30 @@ export interface LocatedService extends Target {
 /** The supervised service. */
 export interface SupervisedService {
   /** Finds or starts the service. @throws Error for the user */
-  readonly ensure: (moment: Moment, signal: AbortSignal) => Promise<LocatedService>;
-  /** Keeps it from idling out, until released. `onEnd` is called once, if it ends before. */
-  readonly hold: (target: Target, onEnd: (farewell: EndReason) => void) => () => void;
-  /** Whether it exists but does not answer, because it is stopped or overloaded. */
+  readonly ensure: (reason: LocateReason, signal: AbortSignal) => Promise<LocatedService>;
+  /** Keeps it from idling out until released. `onEnd` is called once if it ends first. */
+  readonly hold: (target: Target, onEnd: (endReason: EndReason) => void) => () => void;
+  /** Whether it exists but does not answer, e.g. because it is suspended or overloaded. */
   readonly isSilent: (target: Target) => Promise<boolean>;
 }
 
 export interface SupervisorOptions {
   /** `start` for a screen, which also holds the service; `command` for a few requests. */
-  readonly moment: 'start' | 'command';
+  readonly reason: 'start' | 'command';
 }
 
-/** Minimum delay after a failed attempt; doubled with each further one. */
-const firstRestMs = 1_000;
-const longestRestMs = 15_000;
+/** Delay after a failed attempt; doubles with each further one. */
+const firstRetryMs = 1_000;
+const maxRetryMs = 15_000;
 /** A service that has not answered for this long is checked, so that a hang is noticed before requests time out. */
 const checkAfterMs = 1_000;
-/** A hold that ended sooner than this is not renewed before as much time has passed. */
-const shortestHoldMs = 1_000;
+/** A hold that ends sooner than this is renewed only after this delay. */
+const minHoldMs = 1_000;
 
 interface Failure {
   readonly error: Error;
-  /** Until when callers get the error without another attempt; monotonic, because the clock may be set. */
-  readonly restUntil: number;
+  /** Callers get this error without a new attempt until then. Monotonic: the system clock may be set. */
+  readonly retryNotBefore: number;
   readonly count: number;
 }
 
@@ -82,7 +82,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   readonly #holds: boolean;
   readonly #closing = new AbortController();
   readonly #listeners = new Listeners();
-  #moment: Moment;
+  #reason: LocateReason;
   #state: ConnectionState;
   #target: LocatedService | undefined;
   #lastId: string | undefined;
@@ -91,15 +91,15 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #failure: Failure | undefined;
   #release: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** A request has been sent, and none has been answered since. */
-  #waits = false;
+  /** A request was sent, and nothing has been answered since. */
+  #isWaiting = false;
   /** Increases with each answer. */
   #answers = 0;
 
-  constructor(service: SupervisedService, { moment }: SupervisorOptions) {
+  constructor(service: SupervisedService, { reason }: SupervisorOptions) {
     this.#service = service;
-    this.#moment = moment;
-    this.#holds = moment === 'start';
+    this.#reason = reason;
+    this.#holds = reason === 'start';
     this.#state = { kind: 'starting', since: Date.now() };
   }
 
@@ -119,13 +119,13 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#waitForAnswer(this.#target);
       return Promise.resolve(this.#target);
     }
-    const { error, restUntil } = this.#failure ?? { error: undefined, restUntil: 0 };
-    if (!this.#attempt && error && performance.now() < restUntil) return Promise.reject(error);
+    const { error, retryNotBefore } = this.#failure ?? { error: undefined, retryNotBefore: 0 };
+    if (!this.#attempt && error && performance.now() < retryNotBefore) return Promise.reject(error);
     return unlessAborted(this.#attempt ?? this.#begin(), signal);
   };
 
   readonly recover = async (lost: Target, signal: AbortSignal): Promise<boolean> => {
-    // Another caller may have found it in the meantime.
+    // Another caller may have found it already.
     if (this.#target && (this.#target.baseUrl !== lost.baseUrl || this.#target.apiKey !== lost.apiKey)) return true;
     this.#target = undefined;
     try {
@@ -138,8 +138,8 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
 
   readonly answered = (): void => {
     this.#answers += 1;
-    if (!this.#waits) return;
-    this.#waits = false;
+    if (!this.#isWaiting) return;
+    this.#isWaiting = false;
     clearTimeout(this.#timer);
     if (this.#target && this.#state.kind === 'silent') this.#setConnected(this.#target);
   };
@@ -152,7 +152,7 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   /** Releases the service without locating it. Pending callers fail. */
   close(): void {
     this.#closing.abort(new Error('The connection to the local service was closed.'));
-    this.#letGo();
+    this.#releaseHold();
     this.#target = undefined;
     this.#listeners.clear();
   }
@@ -169,20 +169,20 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   #begin(): Promise<LocatedService> {
     const attempt = this.#ensure();
     this.#attempt = attempt;
-    // Those who wait get the failure; it is in the state as well.
+    // Callers that await it get the error; without a caller, the state has it.
     attempt.catch(() => {});
     return attempt;
   }
 
   async #ensure(): Promise<LocatedService> {
     const { signal } = this.#closing;
-    const moment = this.#moment;
+    const reason = this.#reason;
     this.#set({ kind: this.#generation > 0 ? 'restarting' : 'starting', since: Date.now() });
-    // Only the first attempt may replace a running service: two screens must not keep replacing each other's.
-    this.#moment = 'lost';
+    // Only the first attempt may replace a running service: two screens must not keep replacing each other's service.
+    this.#reason = 'lost';
     try {
       signal.throwIfAborted();
-      const target = await this.#service.ensure(moment, signal);
+      const target = await this.#service.ensure(reason, signal);
       signal.throwIfAborted();
       if (target.id !== this.#lastId) this.#generation += 1;
       this.#lastId = target.id;
@@ -194,9 +194,9 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
     } catch (cause) {
       const error = asError(cause);
       const count = (this.#failure?.count ?? 0) + 1;
-      const restMs = Math.min(longestRestMs, firstRestMs * 2 ** (count - 1));
-      this.#failure = { error, restUntil: performance.now() + restMs, count };
-      if (!signal.aborted) this.#set({ kind: 'failed', message: error.message, retryAt: Date.now() + restMs });
+      const retryMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (count - 1));
+      this.#failure = { error, retryNotBefore: performance.now() + retryMs, count };
+      if (!signal.aborted) this.#set({ kind: 'failed', message: error.message, retryAt: Date.now() + retryMs });
       throw error;
     } finally {
       this.#attempt = undefined;
@@ -204,57 +204,57 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
   }
 
   #hold(target: LocatedService): void {
-    this.#letGo();
+    this.#releaseHold();
     if (!this.#holds) return;
     const since = performance.now();
-    this.#release = this.#service.hold(target, farewell => {
+    this.#release = this.#service.hold(target, endReason => {
       this.#release = undefined;
-      if (this.#target === target) this.#ended(farewell, performance.now() - since);
+      if (this.#target === target) this.#ended(endReason, performance.now() - since);
     });
   }
 
-  #letGo(): void {
+  #releaseHold(): void {
     clearTimeout(this.#timer);
     this.#release?.();
     this.#release = undefined;
-    this.#waits = false;
+    this.#isWaiting = false;
   }
 
-  /** The service has ended: locate it immediately, unless it was ended on purpose. */
-  #ended(farewell: EndReason, heldMs: number): void {
+  /** The service has ended: locate it again at once, unless it was stopped on purpose. */
+  #ended(endReason: EndReason, heldMs: number): void {
     this.#target = undefined;
-    this.#waits = false;
-    if (farewell === 'stopped') {
+    this.#isWaiting = false;
+    if (endReason === 'stopped') {
       this.#set({ kind: 'stopped' });
       return;
     }
-    if (heldMs >= shortestHoldMs || farewell === 'replaced') {
+    if (heldMs >= minHoldMs || endReason === 'replaced') {
       void this.#begin();
       return;
     }
-    this.#later(this.retry, shortestHoldMs);
+    this.#later(this.retry, minHoldMs);
   }
 
   #waitForAnswer(target: LocatedService): void {
-    if (this.#waits) return;
-    this.#waits = true;
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
     this.#later(() => void this.#check(target), checkAfterMs);
   }
 
-  /** Checks whether a service that requests wait for is alive, and reports if it does not answer. */
+  /** Checks whether the service is alive while requests wait for it, and reports it as silent otherwise. */
   async #check(target: LocatedService): Promise<void> {
     const since = Date.now();
     const answers = this.#answers;
     const missed = await this.#service.isSilent(target).catch(() => undefined);
     if (this.#target !== target) return;
-    // A service that has answered something in the meantime is busy, not silent.
+    // If anything was answered meanwhile, the service is busy, not silent.
     const silent = missed && answers === this.#answers;
     if (silent === undefined) {
-      // A failed check reports nothing, and is repeated while requests wait.
-      if (this.#waits) this.#later(() => void this.#check(target), checkAfterMs);
+      // A failed check proves nothing: repeat it while requests wait.
+      if (this.#isWaiting) this.#later(() => void this.#check(target), checkAfterMs);
       return;
     }
-    this.#waits = silent;
+    this.#isWaiting = silent;
     const wasSilent = this.#state.kind === 'silent';
     if (!silent && wasSilent) this.#setConnected(target);
     else if (silent && !wasSilent) this.#set({ kind: 'silent', since });

@@ -1,13 +1,13 @@
 /** Traces requests and answers with their bodies for debugging, without secrets. */
 import { StringDecoder } from 'node:string_decoder';
+import { parseJson } from '../base/json-depth.ts';
 import { hidden, type Redact } from '../config/redaction.ts';
 import type { Endpoint } from '../contract/common.ts';
 import type { WireAnswer, WireRequest } from '../net/wire.ts';
-import { parseJson } from '../text/json-depth.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An event of a request or an answer. A body is cut at `longestBody`. */
+/** An event of a request or an answer. A body is cut at `maxBodyLength`. */
 export type TraceEvent =
   | {
       readonly kind: 'request';
@@ -25,7 +25,7 @@ export type TraceEvent =
 
 export type Tracer = (event: TraceEvent) => void;
 
-/** What is known of a traced request. */
+/** How to trace a request. */
 export interface Traced {
   readonly tracer: Tracer | undefined;
   readonly endpoint: Pick<Endpoint, 'operation' | 'sensitiveAnswer'>;
@@ -35,9 +35,9 @@ export interface Traced {
 }
 
 /** Maximum characters of a body. */
-export const longestBody = 8_192;
-/** Additional characters that are kept, so that a secret across the cut is still found. */
-const beyond = 8_192;
+export const maxBodyLength = 8_192;
+/** Extra characters to buffer, so that a secret across the cut is still found. */
+const lookahead = 8_192;
 
 const secretHeader = /^(x-api-key|(proxy-)?authorization|(set-)?cookie)$|token|secret|signature|credential/;
 
@@ -69,14 +69,18 @@ export function traceAnswer(answer: WireAnswer, traced: Traced): WireAnswer {
   return { ...answer, chunks: () => watched(answer.chunks(), body) };
 }
 
-function traceRequestBody({ body, headers }: WireRequest, { body: shownBody, redact }: Traced, tracer: Tracer): void {
+function traceRequestBody(
+  { body, headers }: WireRequest,
+  { body: redactedBody, redact }: Traced,
+  tracer: Tracer,
+): void {
   const bytes = body instanceof Uint8Array ? body.byteLength : body ? Number(headers['content-length'] ?? 0) : 0;
   if (bytes === 0) return;
-  const shown = shownBody();
+  const shown = redactedBody();
   const whole = shown === undefined ? '' : redact(shown);
-  const text = whole.slice(0, longestBody);
+  const text = whole.slice(0, maxBodyLength);
   if (text !== '') tracer({ kind: 'body', of: 'request', text });
-  if (shown === undefined || whole.length > longestBody) {
+  if (shown === undefined || whole.length > maxBodyLength) {
     tracer({ kind: 'left out', of: 'request', bytes: Math.max(0, bytes - Buffer.byteLength(text)) });
   }
 }
@@ -100,13 +104,13 @@ class AnswerBody {
   readonly #decoder = new StringDecoder();
   #isFull = false;
   #bytes = 0;
-  /** Of these, how many are shown, or were before their secrets were taken out. */
+  /** The part of them that is shown, counted before redaction. */
   #shownBytes = 0;
   /** Characters that are shown. */
   #shown = 0;
   #text = '';
-  /** A text of more characters is measured without its secrets, which may be most of it. */
-  #measuredFrom = longestBody + beyond;
+  /** The text is redacted and measured again once it is longer than this. */
+  #nextMeasure = maxBodyLength + lookahead;
 
   constructor(tracer: Tracer, traced: Traced, streams: boolean) {
     this.#tracer = tracer;
@@ -119,22 +123,22 @@ class AnswerBody {
     if (this.#isFull) return;
     this.#text += this.#decoder.write(chunk);
     if (this.#streams) this.#showLines();
-    // A body with secrets in JSON fields is read whole.
+    // A body with secrets in JSON fields has to be read whole.
     else if (!this.#traced.endpoint.sensitiveAnswer) this.#isFull = this.#isEnough();
   }
 
-  /** Whether the text is longer than what is shown of it, also without its secrets. */
+  /** Whether the text is longer than the part to show, even when redacted. */
   #isEnough(): boolean {
-    if (this.#text.length <= this.#measuredFrom) return false;
-    this.#measuredFrom = 2 * this.#text.length;
-    return this.#traced.redact(this.#text).length > longestBody + beyond;
+    if (this.#text.length <= this.#nextMeasure) return false;
+    this.#nextMeasure = 2 * this.#text.length;
+    return this.#traced.redact(this.#text).length > maxBodyLength + lookahead;
   }
 
   #showLines(): void {
     const end = this.#text.lastIndexOf('\n') + 1;
     for (const line of this.#text.slice(0, end).split('\n').slice(0, -1)) {
       if (line.trim() !== '') this.#show(line);
-      if (this.#shown < longestBody) this.#shownBytes += 1;
+      if (this.#shown < maxBodyLength) this.#shownBytes += 1;
     }
     this.#text = this.#text.slice(end);
     if (!this.#isEnough()) return;
@@ -144,16 +148,16 @@ class AnswerBody {
 
   #show(text: string): void {
     const whole = this.#traced.redact(text);
-    const shown = whole.slice(0, longestBody - this.#shown);
+    const shown = whole.slice(0, maxBodyLength - this.#shown);
     this.#shown += shown.length;
-    // Redacted text counts with its own length.
+    // If all of it is shown, count its length before redaction.
     this.#shownBytes += Buffer.byteLength(shown.length < whole.length ? shown : text);
     if (shown !== '') this.#tracer({ kind: 'body', of: 'answer', text: shown });
   }
 
   end(): void {
     this.#show(this.#withoutSensitive(this.#text + this.#decoder.end()));
-    const left = this.#shown < longestBody ? 0 : this.#bytes - this.#shownBytes;
+    const left = this.#shown < maxBodyLength ? 0 : this.#bytes - this.#shownBytes;
     if (left > 0) this.#tracer({ kind: 'left out', of: 'answer', bytes: left });
   }
 
@@ -165,7 +169,7 @@ class AnswerBody {
   }
 }
 
-/** Replaces the values of these names, at any depth. */
+/** Hides the values of these fields, at any depth. */
 function masked(value: unknown, names: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(item => masked(item, names));

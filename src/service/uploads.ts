@@ -22,22 +22,22 @@ import type { Tries } from './retry.ts';
 import { type AttemptRequest, type Call, limitTime, send, type TimeLimit } from './send.ts';
 import { type CallFacts, sentence } from './wire-error.ts';
 
-/** The source of an upload: bytes, or an open file of which the first `size` bytes are sent. The file stays open. */
+/** The source of an upload: bytes, or the first `size` bytes of an open file, which stays open. */
 export type UploadSource = Uint8Array | { readonly handle: FileHandle; readonly size: number };
 
 export interface UploadOptions extends CallOptions {
-  /** When the address expires, as `uploadDeadline` has it. If it is missing, the storage decides. */
+  /** When the address expires, from `uploadDeadline`. Without it, the storage decides. */
   readonly untilMs?: number | undefined;
-  /** Called with the bytes sent so far and in total. Starts again at 0 if an attempt is repeated. */
+  /** Called with the number of bytes sent and the total. Starts again at 0 with each attempt. */
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
 }
 
-/** The longest time that S3 and Google Cloud Storage sign an address for. */
+/** S3 and Google Cloud Storage sign addresses for at most 7 days. */
 const longestLifetimeMs = 7 * 24 * 60 * 60 * 1_000;
 
 /**
  * When addresses expire: monotonic milliseconds of the service's clock. Both `expires_at` and `Date` were written by the
- * service, so a wrong clock of this machine does not matter. Undefined if they do not tell.
+ * service, so a wrong clock of this machine does not matter. Undefined if either is missing or implausible.
  */
 export function uploadDeadline(expiresAt: string | null | undefined, head: AnswerHead | undefined): number | undefined {
   if (!head) return undefined;
@@ -58,7 +58,7 @@ const chunkSize = 64 * 1024;
 /** Error codes of object storage for an expired signature. */
 const expiredCode = /^(ExpiredToken|RequestExpired|RequestTimeTooSkewed|SignatureDoesNotMatch|AccessDenied)$/;
 
-/** The file was changed while it was read. */
+/** The file became shorter while it was read. */
 class FileChanged extends Error {}
 
 export function uploader(client: Client): PutUpload {
@@ -89,7 +89,7 @@ class Upload implements Call<void> {
   readonly #options: UploadOptions;
   readonly #url: URL;
   #guard: ReachGuard | undefined;
-  /** Where the service is, if it stores the file itself. */
+  /** The address of the service, if it stores the file itself. */
   #place: Place | undefined;
   #isShorter = false;
 
@@ -101,7 +101,7 @@ class Upload implements Call<void> {
     this.#source = source;
     this.#options = options;
     this.#url = checkedAddress(target, allowInsecureHttp);
-    // A large file over a slow line takes long: only silence ends it.
+    // A large file on a slow connection takes long: only silence is limited.
     this.timeouts = timeoutsOf(timeouts, { deadlineMs: undefined, ...options });
     this.time = limitTime(options.signal, this.timeouts.deadlineMs, client.clock.monotonic());
   }
@@ -123,7 +123,7 @@ class Upload implements Call<void> {
       throw urlError('upload_url_expired', `The upload address of ${path} has expired.`, { attempts });
     }
     const agent = await agents.get(this.#url, 'upload');
-    this.#guard = await this.#judge(agent);
+    this.#guard = await this.#guardFor(agent);
     const source = this.#source;
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     return {
@@ -136,11 +136,11 @@ class Upload implements Call<void> {
   }
 
   /**
-   * Judges the connections to a storage; undefined if the service itself stores the file, or a proxy looks up the name.
+   * Guards the connections to a storage; undefined if the service itself stores the file, or a proxy resolves the name.
    *
    * @throws RequestError if the address, as it is written, leads further into the user's network than the service is
    */
-  async #judge({ proxy }: Agent): Promise<ReachGuard | undefined> {
+  async #guardFor({ proxy }: Agent): Promise<ReachGuard | undefined> {
     const { connection } = this.#client;
     if (connection.isOwn(this.#url)) return undefined;
     const guard = new ReachGuard(this.#url, connection.base, proxy ? async () => [] : undefined);
@@ -165,7 +165,7 @@ class Upload implements Call<void> {
     return {
       method: this.method,
       isWrite: this.isWrite,
-      lostAdvice: 'Sending it again is harmless.',
+      lostAdvice: 'It is safe to send it again.',
       unreachedAdvice: 'The service named it for uploads: check the network and the proxy settings.',
       mayHaveHappened: false,
       path,
@@ -184,9 +184,9 @@ class Upload implements Call<void> {
     const { status } = answer;
     if (status >= 300 && status < 400) {
       answer.close();
-      throw redirected(answer, facts, this.#url, 'Upload it again: that asks for a new address.');
+      throw redirected(answer, facts, this.#url, 'Run the upload again to get a new address.');
     }
-    // A successful body is read to its end too, so that the connection can be reused.
+    // Read the body of a success as well, so that the connection can be reused.
     const text = await readErrorBody(answer);
     if (status >= 300) throw refusal(this.#target.path, { ...answer, text }, facts, this.#client.clock.now());
   }
@@ -195,7 +195,7 @@ class Upload implements Call<void> {
     const refused = this.#guard?.refused;
     if (refused) return this.#tooFarInside(refused);
     if (!this.#isShorter) return undefined;
-    const message = `${this.#target.path} became shorter while it was sent. Nothing was stored. Send it again.`;
+    const message = `${this.#target.path} became shorter during the upload. Nothing was stored. Upload it again.`;
     return new RequestError(message, { ...details, code: 'file_changed' });
   }
 
@@ -215,25 +215,25 @@ function unusableAddress(path: string, what: string): RequestError {
 
 function checkedAddress({ path, url: text }: UploadUrl, allowInsecureHttp: boolean): URL {
   const refuse = (what: string) => unusableAddress(path, what);
-  if (!URL.canParse(text)) throw refuse('is no address');
+  if (!URL.canParse(text)) throw refuse('is not a URL');
   const url = new URL(text);
   if (url.username || url.password) throw refuse('holds a user name');
   requireTls(url, `the upload address of ${path}`, allowInsecureHttp);
   return url;
 }
 
-/** The headers that storages sign: of S3, Google Cloud Storage and Azure. A service chooses no others, such as cookies. */
+/** The headers that S3, Google Cloud Storage and Azure sign. The service may set no others, such as cookies. */
 const storageHeader = /^(content|x-amz|x-goog|x-ms)-/;
 
-/** The signed headers, unchanged. The length is that of the bytes really sent. */
-function uploadHeaders(given: Readonly<Record<string, string>>, size: number, userAgent: string) {
-  const signed = Object.entries(given)
+/** The signed headers, unchanged, with the actual length. */
+function uploadHeaders(headers: Readonly<Record<string, string>>, size: number, userAgent: string) {
+  const signed = Object.entries(headers)
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => storageHeader.test(name));
   return { 'user-agent': userAgent, ...Object.fromEntries(signed), 'content-length': String(size) };
 }
 
-/** Takes only the code from a storage's answer: the rest repeats the signature. */
+/** The error for a storage's refusal. Quotes only the code: the rest of the answer repeats the signature. */
 function refusal(
   path: string,
   answer: { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string },
@@ -242,7 +242,11 @@ function refusal(
 ) {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(answer.text)?.[1];
   const details = { ...facts.details, status: answer.status };
-  if (answer.status === 403 || (answer.status === 400 && code !== undefined && expiredCode.test(code))) {
+  if (
+    answer.status === 401 ||
+    answer.status === 403 ||
+    (answer.status === 400 && code !== undefined && expiredCode.test(code))
+  ) {
     return urlError(
       'upload_url_refused',
       `The upload address of ${path} was refused${code ? ` (${code})` : ''}.`,
@@ -254,14 +258,14 @@ function refusal(
 }
 
 function urlError(code: string, what: string, details: ErrorDetails): UploadUrlError {
-  return new UploadUrlError(`${what} Nothing was stored. Upload it again: that asks for a new address.`, {
+  return new UploadUrlError(`${what} Nothing was stored. Run the upload again to get a new address.`, {
     operation,
     ...details,
     code,
   });
 }
 
-/** Reads by position, so that an attempt can be repeated and other readers of the file are not disturbed. */
+/** Reads by position, so that an attempt can be repeated without affecting other readers of the file. */
 async function* readFile(handle: FileHandle, size: number, onChanged: () => void): AsyncGenerator<Buffer, void> {
   for (let position = 0; position < size; ) {
     const buffer = Buffer.allocUnsafe(Math.min(chunkSize, size - position));

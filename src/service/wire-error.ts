@@ -1,9 +1,9 @@
-/** Errors of requests without an answer: failed connections, and attempts that were not made. */
+/** Errors without a response: failed connections, and requests that were never sent. */
 
+import { own } from '../base/own-property.ts';
 import type { Redact } from '../config/redaction.ts';
 import type { Auth, Method } from '../contract/common.ts';
 import { isCertificateError, stopped, switchedProtocols, type WireFailure } from '../net/failure.ts';
-import { own } from '../text/own.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import {
   CancelledError,
@@ -31,18 +31,18 @@ const unreached: Readonly<Record<string, string>> = {
 export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Outcome | undefined {
   if (reason === 'aborted' || reason === 'deadline') return undefined;
   if (reason !== 'network') return { kind: 'timeout', sent };
-  // These refusals of a proxy are permanent; a proxy that found no service may find one later.
+  // A refusal by the proxy is permanent; a proxy that did not find the service may find it later.
   const isRefused = proxy?.status !== undefined && proxy.status < 500;
   return { kind: 'network', sent, final: isRefused || isFinal(code) };
 }
 
 /** Whether retrying cannot help, because the certificate, the header or the server stays the same. */
 function isFinal(code: string | undefined): boolean {
-  return code !== undefined && (isCertificateError(code) || isRefusedHere(code) || code === switchedProtocols);
+  return code !== undefined && (isCertificateError(code) || isInvalidHeader(code) || code === switchedProtocols);
 }
 
-/** Node refused to send a header. */
-function isRefusedHere(code: string): boolean {
+/** Node refuses to send such a header. */
+function isInvalidHeader(code: string): boolean {
   return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN' || code === 'ERR_HTTP_INVALID_HEADER_VALUE';
 }
 
@@ -63,7 +63,7 @@ export function errorOfFailure(
       ? (facts.lostAdvice ?? 'Nothing was changed.')
       : 'Nothing was sent.';
   const { host } = facts;
-  const proxy = proxyWords(failure);
+  const proxy = proxyOf(failure);
   const via = proxy ? ` through ${proxy.name}` : '';
   switch (reason) {
     case 'aborted':
@@ -83,27 +83,29 @@ export function errorOfFailure(
     case 'network':
       break;
   }
-  if (isRefusedHere(code)) {
+  if (isInvalidHeader(code)) {
     return new RequestError('A header holds characters that cannot be sent. Nothing was sent.', details);
   }
   if (isCertificateError(code)) return new NetworkError(certificateMessage(failure, host, code, after), details);
-  if (!sent && proxy) return new NetworkError(proxyMessage(proxy, host, code, after), details);
   if (!sent) {
-    const what = own(unreached, code) ?? 'cannot be reached';
-    return new NetworkError(
-      `${host} ${what} (${code}). ${after} ${facts.unreachedAdvice ?? 'Check the network, the proxy settings and the base URL.'}`,
-      details,
-    );
+    const message = proxy ? proxyMessage(proxy, host, code, after) : unreachedMessage(facts, code, after);
+    return new NetworkError(message, details);
   }
   if (code === switchedProtocols) {
-    const what = `${host} answered 101 Switching Protocols, which was not asked for`;
-    return new NetworkError(`${what}. ${after} Check the base URL.`, details);
+    const message = `${host} answered with an unexpected 101 Switching Protocols. ${after} Check the base URL.`;
+    return new NetworkError(message, details);
   }
   const when = answered ? 'in the middle of the answer' : 'before an answer came';
   return new NetworkError(`The connection to ${host}${via} was lost ${when} (${code}). ${after}`, details);
 }
 
-interface ProxyWords {
+function unreachedMessage({ host, unreachedAdvice }: CallFacts, code: string, after: string): string {
+  const what = own(unreached, code) ?? 'cannot be reached';
+  const advice = unreachedAdvice ?? 'Check the network, the proxy settings and the base URL.';
+  return `${host} ${what} (${code}). ${after} ${advice}`;
+}
+
+interface Proxy {
   /** Without its user and password. */
   readonly name: string;
   readonly variable: string;
@@ -111,15 +113,15 @@ interface ProxyWords {
   readonly status: number | undefined;
 }
 
-function proxyWords({ proxy }: WireFailure): ProxyWords | undefined {
+function proxyOf({ proxy }: WireFailure): Proxy | undefined {
   if (!proxy || !('host' in proxy.used)) return undefined;
   const { host, variable } = proxy.used;
   return { name: `the proxy ${host} (${variable})`, variable, status: proxy.status };
 }
 
-/** Which host could not prove its identity, and how to trust it. */
+/** Names the host with the untrusted certificate, and how to trust it. */
 function certificateMessage(failure: WireFailure, host: string, code: string, after: string): string {
-  const proxy = proxyWords(failure);
+  const proxy = proxyOf(failure);
   if (proxy && failure.proxy?.isUntrusted) {
     // Node checks it against its own certificates only.
     return `${capital(proxy.name)} could not prove its identity (${code}). ${after} If it uses a certificate of your own, name its file in NODE_EXTRA_CA_CERTS; if it does not use TLS, set ${proxy.variable} to http://HOST:PORT.`;
@@ -133,7 +135,7 @@ function certificateMessage(failure: WireFailure, host: string, code: string, af
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Why a request did not get past the proxy. */
-function proxyMessage({ name, variable, status }: ProxyWords, host: string, code: string, after: string): string {
+function proxyMessage({ name, variable, status }: Proxy, host: string, code: string, after: string): string {
   const subject = capital(name);
   if (status === 407) {
     return `${subject} asks for a user and a password. ${after} Put them into ${variable}, before the host: USER:PASSWORD@HOST:PORT.`;
@@ -146,10 +148,10 @@ function proxyMessage({ name, variable, status }: ProxyWords, host: string, code
   return `${subject} ${own(unreached, code) ?? 'cannot be reached'} (${code}). ${after} ${advice}`;
 }
 
-const after = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
+const outcomeText = ({ mayHaveHappened }: CallFacts): string => (mayHaveHappened ? outcomeAdvice : 'Nothing was sent.');
 
 /**
- * The error of a call whose service was not found. An earlier attempt of a write may have happened.
+ * The error of a call whose service was not found. An earlier attempt of a write may have been carried out.
  *
  * @param facts of the attempts that were made
  */
@@ -157,18 +159,23 @@ export function serviceNotFound(error: unknown, facts: CallFacts, signal: AbortS
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
   if (!(error instanceof NetworkError)) return error;
   const details = { ...facts.details, code: error.code, outcomeUnknown: facts.mayHaveHappened };
-  return new NetworkError(`${sentence(error.message)} ${after(facts)}`, details);
+  return new NetworkError(`${sentence(error.message)} ${outcomeText(facts)}`, details);
 }
 
 /** The error of a call whose deadline comes before its host accepts requests again. */
-export function heldBack(facts: CallFacts, gate: RateLimitGate, signal: AbortSignal, limits: Timeouts): ServiceError {
+export function hostUnavailable(
+  facts: CallFacts,
+  gate: RateLimitGate,
+  signal: AbortSignal,
+  limits: Timeouts,
+): ServiceError {
   if (signal.aborted) return errorOfFailure(stopped(signal), facts, limits);
   const retryAfterMs = Math.ceil(gate.remaining());
   const state = gate.state();
   const isLimited = state.kind === 'open' || state.reason === 'rate_limit';
   const what = isLimited ? 'limits the rate of requests' : 'is out of service';
   const advice = facts.isPolled ? '' : ` Try again in ${inSeconds(retryAfterMs)}.`;
-  const message = `${facts.host} ${what}. ${after(facts)}${advice}`;
+  const message = `${facts.host} ${what}. ${outcomeText(facts)}${advice}`;
   const details = { ...facts.details, retryAfterMs, outcomeUnknown: facts.mayHaveHappened };
   return isLimited
     ? new RateLimitError(message, { ...details, code: 'rate_limited' })
@@ -181,7 +188,7 @@ export interface CallFacts {
   readonly isWrite: boolean;
   /** The advice if the answer was lost and the call changes nothing. */
   readonly lostAdvice?: string;
-  /** What to check if the host cannot be reached, where it is not that of the profile. */
+  /** What to check if the host cannot be reached; by default the base URL of the profile. */
   readonly unreachedAdvice?: string;
   /** Path without the query. */
   readonly path: string;
@@ -191,33 +198,33 @@ export interface CallFacts {
   readonly redact: Redact;
   /** An earlier attempt of this write may have reached the service. */
   readonly mayHaveHappened: boolean;
-  /** What to do about a field that was refused, if its name in this service may be another. */
+  /** Advice on a refused field whose name may differ in this service. */
   readonly fieldAdvice?: string | undefined;
-  /** What a 404 is about: a record, what the query or the body names, or only a path. A record if missing. */
+  /** What a 404 concerns: a record (the default), a resource named in the query or the body, or only a path. */
   readonly subject?: 'record' | 'input' | 'path';
-  /** The caller tries again by itself, and says when. */
+  /** A poll: the caller retries by itself, and shows when. */
   readonly isPolled?: boolean;
   /** Common fields of every error of this attempt. */
   readonly details: Pick<ErrorDetails, 'operation' | 'attempts' | 'idempotencyKey' | 'partial'>;
 }
 
-/** Whether a write may have happened: by the attempt that ended so, or by an earlier one. */
+/** Whether a write may have happened, by this attempt or an earlier one. */
 export function isOutcomeUnknown({ isWrite, mayHaveHappened }: CallFacts, outcome: Outcome): boolean {
   return mayHaveHappened || (isWrite && mayHaveTakenEffect(outcome));
 }
 
 export const outcomeAdvice = 'It may have happened anyway: check before you repeat it.';
 
-const longestMessage = 2_000;
+const maxMessageLength = 2_000;
 
-/** Text from the wire as one sentence of limited length, made safe before words of ours follow it. */
+/** Text from the wire, sanitised and limited in length, as a sentence that another can follow. */
 export function sentence(text: string): string {
   const trimmed = sanitiseLine(text).trim();
-  const clipped = trimmed.length > longestMessage ? `${trimmed.slice(0, longestMessage)}…` : trimmed;
+  const clipped = trimmed.length > maxMessageLength ? `${trimmed.slice(0, maxMessageLength)}…` : trimmed;
   return clipped === '' || /[.!?…:]$/.test(clipped) ? clipped : `${clipped}.`;
 }
 
-/** A wait in words, rounded up so that a retry then is not too early. */
+/** A wait in words, rounded up so that a retry is not too early. */
 export function inSeconds(ms: number): string {
   if (ms < 1_000) return `${ms} ms`;
   const seconds = Math.ceil(ms / 1_000);

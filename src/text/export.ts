@@ -1,8 +1,8 @@
 /**
- * Rows as the text of a file. Values are written unchanged; only what would act on the reader (control characters,
- * spreadsheet formulas, Markdown syntax) is dropped or escaped.
+ * Rows as the text of a file. Values are written unchanged, except that active content (control characters, spreadsheet
+ * formulas, Markdown syntax) is dropped or escaped.
  */
-import { longestFileName, nameSafe } from './new-file.ts';
+import { longestFileName, nameSafe } from '../base/new-file.ts';
 import { safeJson } from './sanitise.ts';
 
 export const exportFormats = ['json', 'jsonl', 'csv', 'markdown'] as const;
@@ -17,7 +17,7 @@ export interface ExportColumn<Row> {
 }
 
 /**
- * The rows in `format`, with a final line end. JSON (indented by two) and JSON Lines hold whole rows and ignore the
+ * The rows in `format`, with a final newline. JSON (indented by two) and JSON Lines contain whole rows and ignore the
  * columns; CSV and Markdown have a header of column names and a cell per column.
  *
  * @throws TypeError as JSON.stringify does, for cycles and bigint inside objects
@@ -30,7 +30,7 @@ export function exportRows<Row>(
   return [...exportParts(format, rows, columns)].join('');
 }
 
-/** The same text row by row: a file of many rows need not be in memory as a whole. */
+/** The same text row by row, so that a large file need not fit in memory. */
 export function* exportParts<Row>(
   format: ExportFormat,
   rows: readonly Row[],
@@ -62,8 +62,8 @@ export function* exportParts<Row>(
 const extensions = { json: 'json', jsonl: 'jsonl', csv: 'csv', markdown: 'md', text: 'txt' } as const;
 
 /**
- * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, with the time in UTC. Only `A-Z a-z 0-9 . _ -`, whatever kind
- * and id hold, and at most 120 characters: a long id is cut at its end.
+ * `benchtop-<kind>-<id>-<yyyymmdd-hhmmss>.<extension>`, with the time in UTC. Contains only `A-Z a-z 0-9 . _ -`,
+ * whatever kind and id contain, and at most 120 characters: a long id is cut at its end.
  *
  * @throws RangeError for an invalid date
  */

@@ -3,16 +3,16 @@
  * slash may still be missing, `/re/i` ignores case), `!text` (rows without it), `~text` (fuzzy).
  */
 
-import { compileExpression, compileLiteral, ExpressionError } from './expression.ts';
+import { compileExpression, compileLiteral, ExpressionError } from '../base/expression.ts';
+import { isTimeLimited, withinCpuTime } from '../base/time-limit.ts';
 import { fuzzyFilter, fuzzyMatch, hasCapitals, type Range } from './fuzzy.ts';
-import { isTimeLimited, withinCpuTime } from './time-limit.ts';
 
 export type FilterKind = 'all' | 'text' | 'expression' | 'inverse' | 'fuzzy';
 
 export interface Filter {
   readonly ok: true;
   readonly kind: FilterKind;
-  /** Whether a row with this text stays; several times faster than `matches`. For many rows see `filterRows`. */
+  /** Whether a row with this text passes; several times faster than `matches`. For many rows see `filterRows`. */
   readonly accepts: (haystack: string) => boolean;
   /**
    * Where `haystack` matches, for highlighting (empty for rows that match by what they lack), or undefined if it does
@@ -23,19 +23,19 @@ export interface Filter {
 
 export interface FilterError {
   readonly ok: false;
-  /** One sentence for the user; safe for a terminal as far as the input was. */
+  /** One sentence for the user; as safe for a terminal as the input. */
   readonly error: string;
 }
 
 export interface FilteredRows<T> {
   readonly rows: readonly T[];
-  /** Set if the filter was given up before the last row: what happened and what to do. */
+  /** Set if filtering stopped before the last row; says why and what to do. */
   readonly notice?: string;
 }
 
 /** Expressions are matched against at most this many UTF-16 units of a row. */
 const maximumHaystack = 2_000;
-/** Limits of an expression in milliseconds of processor time: over all rows of a list, and over one text. */
+/** CPU limits of an expression in milliseconds: for all rows of a list, and for one text. */
 const listBudget = 100;
 const textBudget = 10;
 
@@ -100,7 +100,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   const run = (): void => {
     for (; seen < count; seen += 1) {
       if (filter.accepts(textOf(seen))) kept?.push(seen);
-      // Nothing is allocated until a text is left out.
+      // Allocate only once a text is left out.
       else kept ??= Array.from({ length: seen }, (_, place) => place);
     }
   };
@@ -113,7 +113,7 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
 }
 
 function textFilter(needle: string): Filter | FilterError {
-  // An expression ignores case without changing the text, so that the ranges hold for the original.
+  // Ignore case with a flag: a changed text would not match the ranges of the original.
   const flags = hasCapitals(needle) ? 'u' : 'iu';
   try {
     return { ok: true, kind: 'text', ...searchFor(compileLiteral, needle, flags) };
@@ -151,7 +151,7 @@ function parseExpression(input: string): Filter | FilterError {
       error: `Not a regular expression: ${error.message}. For plain text leave out the first slash.`,
     };
   }
-  // With at most one choice to backtrack to, the effort is at worst quadratic in a short text: no guard needed.
+  // With at most one choice to backtrack to, the time is at worst quadratic in a short text, so no guard is needed.
   const simple = (source.match(/[*+?{|]/g) ?? []).length <= 1;
   let tooSlow = false;
   const guarded = <T>(ask: (haystack: string) => T, haystack: string, otherwise: T): T => {
@@ -178,7 +178,7 @@ function rangesOf(expression: RegExp, haystack: string): readonly Range[] | unde
   for (let match = expression.exec(haystack); match; match = expression.exec(haystack)) {
     ranges ??= [];
     if (match[0] !== '') ranges.push([match.index, match.index + match[0].length]);
-    // Skips a whole character after an empty match: half a surrogate pair would be found again, endlessly.
+    // Skip a whole character after an empty match: half a surrogate pair would be found again forever.
     else expression.lastIndex += (haystack.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
   }
   return ranges;

@@ -1,9 +1,9 @@
 /** The table of commands imports no resource, so that help prints fast. What both say of a command has to agree. */
 import { describe, expect, it } from 'vitest';
+import { own } from '../../src/base/own-property.ts';
 import { commands } from '../../src/commands/table/commands.ts';
 import type { CommandSpec } from '../../src/commands/table/spec.ts';
 import { resources } from '../../src/resources/catalogue.ts';
-import { own } from '../../src/text/own.ts';
 
 const declared = resources.flatMap(({ actions = {}, names: [name] }) =>
   Object.values(actions).flatMap(({ id, change, sends }) => {

@@ -35,8 +35,8 @@ it('says of each assumption what the service does with it, or that only a write 
   );
   expect(follows).toEqual([
     'ok the service follows query.cursor, query.limit (page_size, by the profile), query.sort, query.order, query.search',
-    'note not shown by what it lists: query.include_steps, path.listBenchmarkImages',
-    expect.stringMatching(/^note not tried, .*: startEval\.model_slug, .*idempotencyHeader.*path\.getEvalRun \(/),
+    'note its lists do not tell: query.include_steps, path.listBenchmarkImages',
+    expect.stringMatching(/^note not tested, .*: startEval\.model_slug, .*idempotencyHeader.*path\.getEvalRun \(/),
   ]);
   const ignores = await assumptionsOf(query =>
     query.has('search') ? new Error('unknown field search') : { items, has_more: true, next_cursor: 'x' },
@@ -45,8 +45,8 @@ it('says of each assumption what the service does with it, or that only a write 
     expect.stringMatching(/^warn the service ignores query\.cursor\. .*assumptions\.query\.cursor NAME/),
     expect.stringMatching(/^warn the service ignores query\.limit\. .*assumptions\.query\.limit NAME/),
     expect.stringMatching(/^warn the service refuses query\.search: unknown field search/),
-    'note not shown by what it lists: query.sort, query.order, query.include_steps, path.listBenchmarkImages',
-    expect.stringMatching(/^note not tried/),
+    'note its lists do not tell: query.sort, query.order, query.include_steps, path.listBenchmarkImages',
+    expect.stringMatching(/^note not tested/),
   ]);
 });
 

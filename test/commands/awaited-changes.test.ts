@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { type Behaviour, hostileServer, json, refusal, silent } from '../service/hostile-server.ts';
+import { type Behaviour, hostileServer, json, refusal, silent, text } from '../service/hostile-server.ts';
 import { cliOn, testFolder } from './cli.ts';
 
 /** A service that gives the answers of each method and path in turn, the last one again and again. */
@@ -49,7 +49,7 @@ it('cancel follows each run to its end, and takes one that had ended for done', 
     { id: 'evr_2', kind: 'run', done: 'ended', status: 'failed' },
   ]);
   expect(lines(both.notes).map(line => (line as { note: string }).note)).toEqual([
-    'run run evr_2 (evr_2) has ended already: failed.',
+    'run run evr_2 (evr_2) has already ended: failed.',
     'run evr_1: cancelling',
     'run evr_1: cancelled',
   ]);
@@ -75,7 +75,7 @@ it('cancel takes a run that had failed before for ended, though the service acce
   });
   const { code, out, notes } = await cli('cancel', ['evr_1', '--yes', '--wait', '--field', 'done']);
   expect({ code, out }).toEqual({ code: exitCodes.done, out: 'ended\n' });
-  expect(notes).toBe('run run evr_1 (evr_1) has ended already: failed.');
+  expect(notes).toBe('run run evr_1 (evr_1) has already ended: failed.');
 });
 
 it('a label of several lines makes no line of its own', async () => {
@@ -114,10 +114,45 @@ it('undeploy waits until each deployment is gone or inactive', async () => {
   expect(await cli('undeploy', ['tutor', '--yes'])).toMatchObject({ code: exitCodes.usage, out: '' });
 });
 
-it('undeploy waits without a status, and prints none, until the deployment is gone (issue 16, open 5)', async () => {
-  const unsaid = deployment('dep_1', {});
+it('undeploy says where only the record was kept, and does not know what an empty answer means', async () => {
   const cli = await cliTo({
-    'GET /api/v1/deploy/dep_1': [unsaid, unsaid, unsaid, unsaid, unsaid, gone],
+    'GET /api/v1/deploy/dep_1': [deployment('dep_1', { status: 'DEPLOYED' })],
+    'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1', row_deleted: false })],
+    'GET /api/v1/deploy/dep_2': [deployment('dep_2', { status: 'DEPLOYED' })],
+    'DELETE /api/v1/deploy/dep_2': [text('')],
+  });
+  const kept = 'torn down; the service kept its record';
+  expect(await cli('undeploy', ['dep_1', '--yes'])).toMatchObject({
+    code: exitCodes.done,
+    out: 'dep_1\n',
+    notes: expect.stringContaining(`: ${kept}`),
+  });
+  const { out } = await cli('undeploy', ['dep_1', '--yes', '--json']);
+  expect(JSON.parse(out)).toMatchObject({ id: 'dep_1', done: kept, row_deleted: false });
+  expect(await cli('undeploy', ['dep_2', '--yes'])).toMatchObject({
+    code: exitCodes.failed,
+    out: '',
+    notes: expect.stringMatching(/is empty\..*may have/),
+  });
+});
+
+it('reward reports a refusal in a successful answer, and an empty one', async () => {
+  const path = 'POST /api/v1/trajectories/traj_1/rewards';
+  const cli = await cliTo({ [path]: [json({ ok: false, status: 'rejected' }), text('')] });
+  expect(await cli('reward', ['traj_1', 'quality', '1'])).toMatchObject({
+    code: exitCodes.failed,
+    out: '',
+    notes: expect.stringContaining('did not log the reward, with the status rejected'),
+  });
+  const unreported = await cli('reward', ['traj_1', 'quality', '1', '--json']);
+  expect(unreported).toMatchObject({ code: exitCodes.failed, out: '' });
+  expect(JSON.parse(unreported.notes).error).toMatchObject({ code: 'answer_empty', outcome_unknown: true });
+});
+
+it('undeploy waits without a status, and prints none, until the deployment is gone (issue 16, open 5)', async () => {
+  const unreported = deployment('dep_1', {});
+  const cli = await cliTo({
+    'GET /api/v1/deploy/dep_1': [unreported, unreported, unreported, unreported, unreported, gone],
     'DELETE /api/v1/deploy/dep_1': [json({ deployment_id: 'dep_1', row_deleted: false })],
   });
   expect(await cli('undeploy', ['dep_1', '--yes', '--wait', '--field', 'status'])).toEqual({
@@ -139,7 +174,9 @@ it('the ids are printed at the end of --timeout, whether the service answers or 
   expect(answered.notes).toContain('first is still being cancelled after 1 second.');
   const lost = await cli('undeploy', ['dep_1', '--yes', '--wait', '--timeout', '2']);
   expect(lost).toMatchObject({ code: exitCodes.timeout, out: 'dep_1\n' });
-  expect(lost.notes).toContain('tutor may not be undeployed yet: the service no longer answers, so it is not known.');
+  expect(lost.notes).toContain(
+    'tutor may not be undeployed yet: the service no longer answers, so its state is unknown.',
+  );
 });
 
 it('at the end of --timeout it says what was not changed, and what may have been', async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes, Interruption } from '../../src/commands/exit.ts';
-import { follow } from '../../src/commands/until-ended.ts';
+import { follow } from '../../src/commands/follow.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { defaultIntervals } from '../../src/queries/polling.ts';
 import { resources } from '../../src/resources/catalogue.ts';
@@ -507,7 +507,7 @@ describe('upload', () => {
     symlinkSync('nowhere.jsonl', link);
     const linked = await cli('upload', [path, '--dataset', 'talks', '--failures', link]);
     expect([linked.code, linked.out]).toEqual([exitCodes.usage, '']);
-    expect(linked.notes).toContain('link.jsonl exists already. Name a new file with --failures.');
+    expect(linked.notes).toContain('link.jsonl already exists. Name a new file with --failures.');
   });
 
   it.each([
@@ -686,7 +686,7 @@ describe('failures', () => {
     const far = cliOn({ baseUrl: server.url, apiKey: 'key-key-key-key' });
     const { out, notes } = await far('list', ['benchmarks', '--all', '--ids']);
     expect(lines(out)).toEqual(['bench_a']);
-    expect(notes).toContain('brought no new row');
+    expect(notes).toContain('had no new rows');
     expect(notes).toContain(`${asked} rows could not be read`);
     expect(notes).toContain(`${asked - 1} rows with a duplicate id`);
   });

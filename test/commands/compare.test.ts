@@ -40,7 +40,7 @@ const all = (reward: number) => ({ rewards: Array<number>(20).fill(reward) });
 it.each(['test', 'validation'])(
   'says where the %s tasks may have chosen the checkpoint that they measure',
   async split => {
-    const made = { split: 'test', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' };
+    const made = { reward_mean: 1, split: 'test', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' };
     const cli = await cliWith(
       { evr_base: { ...all(0), split: 'test' }, evr_new: { ...all(1), ...made } },
       {
@@ -57,6 +57,12 @@ it.each(['test', 'validation'])(
     expect(/^gate\tPassed\..* The new run is optimistic .*\.$/m.test(out)).toBe(applies);
     const { code, out: record } = await cli('compare', ['evr_base', 'evr_new', '--json']);
     expect([code, JSON.parse(record).caution]).toEqual([exitCodes.done, applies ? words : null]);
+    // `watch` and `--wait` say it with the mean as well.
+    const watched = await cli('watch', ['evr_new']);
+    const short = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
+    expect([watched.code, watched.out.includes(`; ${short})`)]).toEqual([exitCodes.done, applies]);
+    const { out: change } = await cli('watch', ['evr_new', '--json']);
+    expect(JSON.parse(change).caution).toBe(applies ? short : null);
   },
 );
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { commands } from '../../src/commands/table/commands.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { serviceDouble } from '../service/double.ts';
 import { cliOn, testFolder } from './cli.ts';
 
@@ -147,7 +147,7 @@ describe('profile and config', () => {
     );
     expect(JSON.parse((await cli('profile list', ['--json'])).out)).toMatchObject([{ name: 'local', default: true }]);
     expect((await cli('profile add', [...add, '--use'])).code).toBe(exitCodes.done);
-    expect((await cli('profile add', add)).notes).toContain('There is a profile lab already');
+    expect((await cli('profile add', add)).notes).toContain('There is already a profile lab');
     for (const name of ['local', '__proto__']) {
       const { code, notes } = await cli('profile add', [name, '--url', 'https://other.example', '--unchecked']);
       expect([code, notes]).toEqual([exitCodes.usage, expect.stringContaining('choose another')]);
@@ -188,7 +188,9 @@ describe('profile and config', () => {
     expect((await cli('config get', ['profiles.lab.assumptions.query.limit'])).out).toBe('page_size\n');
     expect(await set('query.limits', 'page_size')).toMatchObject({
       code: exitCodes.usage,
-      notes: expect.stringContaining('profiles.lab.assumptions.query.limits is not known; known are query.cursor, '),
+      notes: expect.stringContaining(
+        'profiles.lab.assumptions.query.limits is unknown; the known ones are query.cursor, ',
+      ),
     });
     expect(await set('streamChat', 'maybe')).toMatchObject({ code: exitCodes.usage });
     expect((await set('streamChat', 'no')).code).toBe(exitCodes.done);
@@ -212,7 +214,7 @@ describe('profile and config', () => {
     expect(unknown).toMatchObject({ code: exitCodes.notFound, notes: expect.stringContaining('no profile lob') });
     expect((await cli('config set', ['defaultProfile', 'lab'])).code).toBe(exitCodes.done);
     const second = await cli('config set', ['profiles.lab.apiKeyFile', 'lab.key']);
-    expect(second).toMatchObject({ code: exitCodes.usage, notes: expect.stringContaining('has apiKeyEnv already') });
+    expect(second).toMatchObject({ code: exitCodes.usage, notes: expect.stringContaining('already has apiKeyEnv') });
     expect((await cli('config set', ['profiles.lab.apiKeyEnv', 'OTHER'])).code).toBe(exitCodes.done);
     expect(JSON.parse((await cli('config get', [])).out)).toEqual({
       defaultProfile: 'lab',

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { placeToOpen } from '../../src/commands/open.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { resources } from '../../src/resources/catalogue.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { findView } from '../../src/ui/app/registry.ts';
 import { registry } from '../../src/ui/views/registry.ts';
 import { fakeService } from '../service/fake-service.ts';

@@ -53,7 +53,7 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
   expect(terminal).not.toContain('TOTAL');
 });
 
-it('tells long names apart in a table on a terminal, and cuts no id and no status in its middle', () => {
+it('tells long names and ids apart in a table on a terminal, and cuts no status in its middle', () => {
   const rows = ['seed 1', 'seed 2'].map((seed, index) => ({
     eval_run_id: `evr_${'0'.repeat(60)}${index}`,
     display_name: `nightly run of the tutor on the words, ${seed}, with the held-out split of the second week`,
@@ -66,7 +66,8 @@ it('tells long names apart in a table on a terminal, and cuts no id and no statu
   const [, one = '', other] = tableText(rows, named, { environment: {}, columns: 80 }).split('\n');
   expect(one).not.toBe(other);
   expect(one).toMatch(/d 1, with/);
-  expect(one).toMatch(/ waiting.for… {2}evr_0+…$/);
+  expect(one).toMatch(/ waiting.for… {2}evr_0+…0+$/);
+  expect(other).toMatch(/ waiting.for… {2}evr_0+…0+1$/);
 });
 
 it('cuts no number in a table on a terminal', () => {

@@ -1,5 +1,6 @@
 /** Parsing the command line with the table of commands. */
 import { describe, expect, it } from 'vitest';
+import { helpText } from '../../src/commands/help.ts';
 import { parse } from '../../src/commands/parse.ts';
 import { commands, workbench } from '../../src/commands/table/commands.ts';
 import { type CommandSpec, longFlag } from '../../src/commands/table/spec.ts';
@@ -67,10 +68,20 @@ describe('what cannot be read', () => {
     [['chat', 'm', 'hi', '--temprature', '0'], "Unknown option '--temprature'. Did you mean --temperature?"],
     [['chat', 'm', 'hi', '--jsn'], "Unknown option '--jsn'. Did you mean --json?"],
     [['chat', 'm', 'hi', '--profil=x'], "Unknown option '--profil=x'. Did you mean --profile?"],
+    [['lsit', '--ids'], "Unknown command 'lsit'. Did you mean list?"],
+    [['secret'], 'benchtop secret needs one of these words: set.'],
+    [['serve', '--json', '--jq', '.'], 'This command has no --jq: pipe its JSON into jq'],
     [['--json'], '--json is for commands'],
   ])('is refused, with what may have been meant: %j', (words, message) => {
     expect(() => parse(words)).toThrow(message);
   });
+});
+
+it('takes several short flags in a word, a value behind its short flag, and a negative number as an argument', () => {
+  expect(parse(['list', 'runs', '-rwL5', '--sort', 'mean'])).toMatchObject({
+    flags: { reverse: true, wide: true, limit: 5 },
+  });
+  expect(parse(['reward', 'trj_1', 'tone', '-0.5'])).toMatchObject({ args: ['trj_1', 'tone', '-0.5'] });
 });
 
 it('takes a flag that begins with no as it is called (C5)', () => {
@@ -120,33 +131,28 @@ describe('the text of a chat', () => {
 });
 
 describe('help', () => {
-  const textOf = (words: readonly string[], width?: number): string => {
-    const parsed = parse(words, width);
-    return parsed.kind === 'help' ? parsed.text : '';
+  const textOf = async (words: readonly string[], width?: number): Promise<string> => {
+    const parsed = parse(words);
+    return parsed.kind === 'help' ? helpText(parsed.name, width) : '';
   };
 
-  it.each(all)('of %s names each flag, in 80 columns', (name, { flags, hidden }) => {
-    const text = textOf([...name.split(' '), '--help']);
+  it.each(all)('of %s names each flag, in 80 columns', async (name, { flags }) => {
+    const text = await textOf([...name.split(' '), '--help']);
     expect(text).toMatch(new RegExp(`^Usage: benchtop ${name}`));
-    expect(text).toBe(textOf(['help', ...name.split(' ')]));
+    expect(text).toBe(await textOf(['help', ...name.split(' ')]));
     for (const [key, flag] of Object.entries(flags)) {
       if (!flag.hidden && flag.group !== 'service') expect(text).toContain(longFlag(key));
     }
     const lines = text.slice(0, text.indexOf('\nExamples:') >>> 0).split('\n');
     expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(80);
-    if (!hidden) expect(textOf(['--help'])).toMatch(new RegExp(`^ {2}${name.split(' ')[0]}\\b`, 'm'));
+    expect(await textOf(['--help'])).toMatch(new RegExp(`^ {2}${name.split(' ')[0]}\\b`, 'm'));
   });
 
-  it('of the program names the flags of the workbench and of the service, and fits the terminal', () => {
-    const text = textOf(['--help']);
+  it('of the program names the flags of the workbench and of the service, and fits the terminal', async () => {
+    const text = await textOf(['--help']);
     for (const key of Object.keys(workbench.flags)) expect(text).toContain(longFlag(key));
-    expect(
-      Math.max(
-        ...textOf(['-h'], 60)
-          .split('\n')
-          .map(line => line.length),
-      ),
-    ).toBeLessThanOrEqual(80);
+    const narrow = (await textOf(['-h'], 60)).split('\n');
+    expect(Math.max(...narrow.map(line => line.length))).toBeLessThanOrEqual(80);
     expect(Math.max(...text.split('\n').map(line => line.length))).toBeLessThanOrEqual(80);
   });
 });

@@ -1,7 +1,6 @@
 /** Prebuilt help: found for exactly the words that ask for it. */
 import { describe, expect, it } from 'vitest';
-import { prebuiltTexts } from '../../src/commands/help.ts';
-import { parse } from '../../src/commands/parse.ts';
+import { helpText, prebuiltTexts } from '../../src/commands/help.ts';
 import { prebuiltName, printPrebuilt } from '../../src/commands/prebuilt.ts';
 import { commands } from '../../src/commands/table/commands.ts';
 import { cliOn } from './cli.ts';
@@ -49,9 +48,9 @@ describe('written help', () => {
     expect((await cli('', ['--version'])).out).toBe(texts.get('--version'));
   });
 
-  it('is rendered if the terminal is narrower', () => {
-    const parsed = parse(['list', '--help'], 50);
-    const lines = parsed.kind === 'help' ? parsed.text.slice(0, parsed.text.indexOf('\nExamples:')).split('\n') : [];
+  it('is rendered if the terminal is narrower', async () => {
+    const text = await helpText('list', 50);
+    const lines = text.slice(0, text.indexOf('\nExamples:')).split('\n');
     expect(lines.length).toBeGreaterThan(20);
     expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(50);
   });

@@ -24,7 +24,7 @@ it('--status and --stop say if they looked, and how to reach a service on anothe
   const quoted = `'${other}'`;
   const status = await cli('serve', ['--status']);
   expect(status).toMatchObject({ code: exitCodes.failed, out: `not running on ${own}\n` });
-  expect(status.notes).toMatch(/^Another runs on .* at http:\/\/127\.0\.0\.1:\d+: /);
+  expect(status.notes).toMatch(/^Another service runs on .* at http:\/\/127\.0\.0\.1:\d+: /);
   expect(status.notes).toContain(`benchtop serve --status --data ${quoted} shows it.`);
   const known = JSON.parse((await cli('serve', ['--status', '--json'])).out);
   expect(known).toMatchObject({ running: false, data: own, others: [{ data: other, pid: process.pid }] });
@@ -49,6 +49,19 @@ it('--status and --stop say if they looked, and how to reach a service on anothe
   expect((await serving).code).toBe(exitCodes.done);
   expect(await cli('serve', ['--status'])).toMatchObject({ out: `not running on ${own}\n`, notes: '' });
   expect(readdirSync(notes)).toEqual([]);
+});
+
+it('a path from the environment has no effect on a terminal', async () => {
+  const evil = '/nowhere/ev\u001b]0;pwn\u0007';
+  const cli = cliOn({ baseUrl: '', apiKey: '' });
+  const environment = { BENCHTOP_DATA_DIR: evil, XDG_CONFIG_HOME: evil };
+  for (const flag of ['--status', '--stop']) {
+    expect((await cli('serve', [flag], { environment })).out).toBe('not running on /nowhere/ev\n');
+  }
+  const shown = await cli('config path', [], { environment, columns: 80 });
+  expect(shown.out).toBe('/nowhere/ev/benchtop/config.json\n');
+  // In a pipe it is data.
+  expect((await cli('config path', [], { environment })).out).toBe(`${evil}/benchtop/config.json\n`);
 });
 
 it('passes on to the server that the variable names', async () => {
@@ -123,14 +136,14 @@ it('--status and --stop see a process that has the folder and does not answer, a
   const cli = cliOn({ baseUrl: '', apiKey: '', home });
   const { pid, ended } = await silentProcess(data);
   const status = await cli('serve', ['--status', '--data', data]);
-  expect(status).toMatchObject({ code: exitCodes.failed, out: `process ${pid} has ${data} and does not answer\n` });
+  expect(status).toMatchObject({ code: exitCodes.failed, out: `process ${pid} holds ${data} but does not answer\n` });
   expect(status.notes).toContain(`benchtop serve --stop --data ${data} ends it.`);
   const json = await cli('serve', ['--status', '--json', '--data', data]);
   expect(JSON.parse(json.out)).toMatchObject({ running: false, silent: true, pid });
 
   const unasked = await cli('serve', ['--stop', '--data', data]);
   expect(unasked).toMatchObject({ code: exitCodes.usage, out: '' });
-  expect(unasked.notes).toMatch(/^benchtop: Process \d+ has .* and does not answer\. End it\? .* add --yes\./);
+  expect(unasked.notes).toMatch(/^benchtop: Process \d+ holds .* but does not answer\. End it\? .* add --yes\./);
   const stop = await cli('serve', ['--stop', '--yes', '--data', data]);
   expect(stop).toMatchObject({ code: exitCodes.done, out: expect.stringContaining(`ended process ${pid}; `) });
   expect((await ended)[1]).toBe('SIGKILL');
@@ -152,6 +165,6 @@ it('says which jobs were set aside, and which wait', () => {
   const waiting = [{ id: 'trn_1', kind: 'training', message: 'The disk of this machine is full.' }];
   expect(jobNotes({ setAside, waiting })).toEqual([
     'The evaluation evr_1 was set aside: the service ended abnormally during it. benchtop get evr_1',
-    'The training trn_1 waits to be tried again: The disk of this machine is full.',
+    'The training trn_1 waits for a retry: The disk of this machine is full.',
   ]);
 });

@@ -236,7 +236,7 @@ describe('another profile', () => {
     await session.release(first);
     // A view that is still mounted reads nothing from a closed store, reopens nothing, and gets no service.
     expect(first.workbench.remembered.setting('late')).toBeUndefined();
-    await expect(first.workbench.service()).rejects.toThrow('not shown any more');
+    await expect(first.workbench.service()).rejects.toThrow('switched to another service');
   });
 });
 

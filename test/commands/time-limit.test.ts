@@ -55,7 +55,7 @@ it('names what it has started if the service is gone since, and says that its en
   const { cli } = await cliTo({ ...known, 'POST /api/v1/eval/bench_1/start': run });
   const { code, out, notes } = await cli('evaluate', [...start, '--timeout', '3']);
   expect({ code, out }).toEqual({ code: exitCodes.timeout, out: 'evr_1\n' });
-  expect(notes).toMatch(/first may still be running: the service no longer answers, so it is not known\./);
+  expect(notes).toMatch(/first may still be running: the service no longer answers, so its state is unknown\./);
   expect(notes).not.toContain('is still running after');
 });
 
@@ -70,7 +70,7 @@ it.each([['evr_1'], []])(
       onNote: text => text.includes('): 429 ') && setImmediate(isUp),
     });
     expect(code).toBe(exitCodes.timeout);
-    expect(notes).toMatch(/The service limits the rate of requests until \d\d:\d\d:\d\d/);
+    expect(notes).toMatch(/The service is rate limiting requests until \d\d:\d\d:\d\d/);
     expect(notes).not.toMatch(/did not answer|no longer answers|is still running/);
   },
 );
@@ -86,7 +86,7 @@ it('does not call running what has a status it does not know', async () => {
   });
   const { code, notes } = await cli('watch', ['trn_1', '--timeout', '3']);
   expect(notes.match(/benchtop does not know the status done: waiting for another one/g)).toHaveLength(1);
-  expect(notes).toContain('benchtop does not know the status done, so its end could not be seen.');
+  expect(notes).toContain('benchtop does not know the status done, so its outcome is unknown.');
   expect(notes).not.toContain('is still running');
   expect(code).toBe(exitCodes.endUnseen);
 });

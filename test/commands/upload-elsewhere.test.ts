@@ -1,8 +1,8 @@
 /** `upload` to a service that ingests at a path other than the assumed one. */
 import { expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
-import { smallFolder } from '../queries/uploads/small-folder.ts';
 import { apiKey, hostileServer, json, refusal } from '../service/hostile-server.ts';
+import { smallFolder } from '../uploads/small-folder.ts';
 import { cliOn } from './cli.ts';
 
 interface Declared {

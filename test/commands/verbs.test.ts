@@ -93,7 +93,7 @@ describe('evaluate', () => {
     [['', '-m', model], exitCodes.usage, /it was empty/],
     [['evr_1', '-m', model], exitCodes.usage, /evr_1 is a run, not a benchmark/],
     [['t-words', '-c', 'first@9'], exitCodes.notFound, /first has no checkpoint 9: there is one at step .*2\./],
-    [['t-words', '-c', 'first@'], exitCodes.usage, /first@ names no step/],
+    [['t-words', '-c', 'first@'], exitCodes.usage, /first@ has no step/],
     [
       ['t-words', '-c', 'first@2', '-m', 'no/model'],
       exitCodes.usage,
@@ -185,9 +185,9 @@ describe('production', () => {
     });
     const on = cliOn({ baseUrl: server.url, apiKey: 'key' });
     const { notes } = await on('promote', ['dep_1', '--undo']);
-    expect(notes).toContain('dep_1 stops answering for talker. There is no terminal');
+    expect(notes).toContain('dep_1 stops serving talker. There is no terminal');
     expect(server.requests.filter(({ url }) => url.startsWith('/api/v1/deploy?'))).toEqual([]);
-    const replaced = 'dep_1 answers for talker from now on. Nothing answers for talker now. There is no terminal';
+    const replaced = 'dep_1 serves talker from now on. Nothing serves talker now. There is no terminal';
     expect((await on('promote', ['dep_1'])).notes).toContain(replaced);
   });
 
@@ -195,7 +195,7 @@ describe('production', () => {
     const slug = ['--slug', 'teacher', '--role', 'production', '--wait', '--field', 'role'];
     const byNobody = await cli('deploy', ['first@latest', ...slug]);
     expect([byNobody.code, byNobody.out]).toEqual([exitCodes.usage, '']);
-    expect(byNobody.notes).toContain('teacher goes into production. Nothing answers for teacher now.');
+    expect(byNobody.notes).toContain('teacher goes into production. Nothing serves teacher now.');
     const answered = (input: string) => ({ input: `${input}\n`, asked: true });
     expect(await cli('deploy', ['first@latest', ...slug], answered('y'))).toMatchObject({
       code: exitCodes.failed,

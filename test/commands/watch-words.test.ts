@@ -1,7 +1,7 @@
 /** What `watch`, `--wait` and line mode say of a resource. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { wordsOf } from '../../src/commands/seen.ts';
 import type { EvalProgress } from '../../src/contract/evaluations.ts';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
@@ -69,4 +69,31 @@ it('takes the range of the rewards for the interval of a held-out reward from th
   expect((await cli('get', ['training', 'trn_1'])).out).toContain(words);
   expect(JSON.parse((await cli('get', ['training', 'trn_1', '--json'])).out)).toMatchObject({ held_out: words });
   expect((await cli('watch', ['trn_1'])).out).toContain(words);
+});
+
+describe('an answer of another type than the contract says', () => {
+  const run = { eval_run_id: 'evr_1', bench_id: 'b', status: 'completed', reward_mean: 0.5 };
+
+  async function cliWhere(progress: object, record: object) {
+    const { url } = await hostileServer((response, request) => {
+      const path = new URL(request.url, 'http://service').pathname;
+      if (path.endsWith('/progress')) return json(progress)(response, request);
+      if (path.endsWith('/rewards')) return json({ eval_run_id: 'evr_1', trajectory_rewards: [] })(response, request);
+      return json(record)(response, request);
+    });
+    return cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  }
+
+  it.each(['watch', 'get'])('is said by %s, and is no failure, if another one has the status', async command => {
+    const cli = await cliWhere({ eval_run_id: 'evr_1', status: 'completed', terminal_rollouts: 'ten' }, run);
+    const { code, out, notes } = await cli(command, command === 'get' ? ['run', 'evr_1'] : ['evr_1']);
+    expect([code, out]).toEqual([0, expect.stringContaining('completed')]);
+    expect(notes.match(/terminal_rollouts/g)).toHaveLength(1);
+  });
+
+  it('is a failure if no other has it', async () => {
+    const cli = await cliWhere({ eval_run_id: 'evr_1', terminal_rollouts: 'ten' }, { ...run, status: undefined });
+    const { code, notes } = await cli('watch', ['evr_1']);
+    expect([code, notes]).toEqual([1, expect.stringContaining('terminal_rollouts')]);
+  });
 });

@@ -69,7 +69,7 @@ describe('the four forms of a credential', () => {
 
   it('exclude each other', () => {
     expect(() => sourceOf({ apiKey: 'sk-1', apiKeyFile: 'key' })).toThrow(
-      /Two settings give the same secret: profiles\.p\.apiKey in .* and profiles\.p\.apiKeyFile/,
+      /Two settings set the same secret: profiles\.p\.apiKey in .* and profiles\.p\.apiKeyFile/,
     );
   });
 });
@@ -96,7 +96,7 @@ describe('a credential that cannot be had', () => {
     const commands = [
       [`console.log('sk-secret'); console.error('sk-secret'); process.exit(3)`, 'exit code 3'],
       [`console.log('sk-secret\\nsk-secret')`, 'one line'],
-      [`console.log('')`, 'gave nothing'],
+      [`console.log('')`, 'an empty secret'],
       [`console.log('sk-secret'.repeat(20000)); setInterval(() => {}, 1000)`, 'more than a secret'],
       [`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)`, 'SIGTERM'],
     ] as const;
@@ -120,7 +120,7 @@ describe('a credential that cannot be had', () => {
     const read = source.get();
     await writeFile(pipe, 'sk-piped\n');
     expect(await read).toBe('sk-piped');
-    await expect(source.get(AbortSignal.abort())).rejects.toThrow('gave no secret');
+    await expect(source.get(AbortSignal.abort())).rejects.toThrow('returned no secret');
   });
 
   it('kills a command with its children once the call is stopped (V14)', async () => {

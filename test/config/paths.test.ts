@@ -1,8 +1,8 @@
 import { chmod, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makePrivateFolder } from '../../src/base/ownership.ts';
 import { findPaths, settingPath, tightenDefaultFolders } from '../../src/config/paths.ts';
-import { makePrivateFolder } from '../../src/text/ownership.ts';
 import { temporaryFolder } from './folder.ts';
 
 describe('findPaths', () => {

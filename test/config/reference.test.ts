@@ -16,8 +16,8 @@ describe('the reference of variables', () => {
       for (const [name] of text.matchAll(/\bBENCHTOP_[A-Z_]*[A-Z]\b/g)) read.add(name);
       for (const [, name = ''] of text.matchAll(/(?:environment|env)(?:\.|\[')([A-Z][A-Z_]+)\b/g)) read.add(name);
     }
-    // `HOME` contains the folders; the others are set by the program for the background service.
-    const internal = ['HOME'];
+    // `HOME` contains the folders; the options of Node are not the program's own.
+    const internal = ['HOME', 'NODE_OPTIONS'];
     expect([...read].filter(name => !named.has(name) && !internal.includes(name))).toEqual([]);
     expect([...named].filter(name => name.startsWith('BENCHTOP_') && !read.has(name))).toEqual([]);
   });
@@ -40,7 +40,7 @@ describe('the JSON Schema of the settings', () => {
     };
     walk(settingsSchema(), '');
     expect(undescribed).toEqual([]);
-    for (const name of [...Object.keys(settings.shape), 'apiKeyCommand', 'focusedSeconds']) {
+    for (const name of [...Object.keys(settings().shape), 'apiKeyCommand', 'focusedSeconds']) {
       expect(text).toContain(`"${name}":{`);
     }
   });
@@ -60,7 +60,7 @@ describe('the JSON Schema of the settings', () => {
       { profiles: { lab: { baseURL: 'x' } } },
       { poll: { focusedSeconds: 0 } },
     ]) {
-      expect([wrong, settings.safeParse(wrong).success, schema.safeParse(wrong).success]).toEqual([
+      expect([wrong, settings().safeParse(wrong).success, schema.safeParse(wrong).success]).toEqual([
         wrong,
         false,
         false,

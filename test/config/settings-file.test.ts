@@ -72,6 +72,16 @@ describe('readSettings', () => {
     expect(error).not.toContain('sk-secret');
   });
 
+  it.each([[[0, 10]], [10], ['1..0'], ['high']])(
+    'says what a range of rewards is, and not only that %j is none',
+    async rewardRange => {
+      await save({ compare: { rewardRange } });
+      expect(errorOf()).toContain(
+        'compare.rewardRange must be the lowest and the highest reward as a text, such as "0..1"',
+      );
+    },
+  );
+
   it('names the place of broken JSON without quoting it', async () => {
     await save('{\n  "profiles": {"p": {"apiKey": "sk-secret" "x"}}\n}');
     expect(errorOf()).toMatch(/not valid JSON at line 2, column \d+/);

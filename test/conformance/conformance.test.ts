@@ -4,10 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
-import { deploymentStatuses } from '../../src/contract/deployments.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
 import { errorCodes, errorTypes } from '../../src/contract/errors.ts';
-import { trainingStatuses } from '../../src/contract/training.ts';
+import { deploymentStatuses, trainingStatuses } from '../../src/contract/status.ts';
 import { documentedEndpoints, documentText, notShown, type TableRow, tableRows } from './document.ts';
 import { rules, scopedByKey } from './rules.ts';
 import { makeWorld, type Sample, type World } from './samples.ts';

@@ -1,8 +1,15 @@
 /** What a status means, for every resource. */
 import { describe, expect, it } from 'vitest';
-import { knownDeploymentStatuses } from '../../src/contract/deployments.ts';
-import { hasEnded, isOver, isRunning, isSameStatus, statusMeaning, statusWords } from '../../src/contract/status.ts';
-import { trainingStatuses } from '../../src/contract/training.ts';
+import {
+  hasEnded,
+  isOver,
+  isRunning,
+  isSameStatus,
+  knownDeploymentStatuses,
+  statusMeaning,
+  statusWords,
+  trainingStatuses,
+} from '../../src/contract/status.ts';
 import { statusStyle, statusText } from '../../src/ui/widgets/status.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 

@@ -45,7 +45,7 @@ describe('the command line', () => {
     }
     const wide = openSession(home.env, { columns: 120, rows: 100, args: ['--help'] });
     await wide.ended;
-    await wide.waitFor('benchtop COMMAND --help says more about a command.');
+    await wide.waitFor('benchtop COMMAND --help explains a command.');
     expect(wide.text().trimEnd()).toBe(written['--help'].trimEnd());
     const narrow = openSession(home.env, { columns: 60, rows: 120, args: ['list', '--help'] });
     await narrow.ended;
@@ -149,7 +149,7 @@ describe('the command line', () => {
   });
 
   it('talks in a terminal; ctrl-c ends it there', async () => {
-    const args = ['chat', 'benchtop/tutor-base', '--max-tokens', '6'];
+    const args = ['chat', 'benchtop/tutor-base', '--max-tokens', '6', '--temperature', '0'];
     const session = openSession(home.env, { columns: 80, rows: 15, args });
     await session.waitFor('you: ');
     session.type('opposite: hot?\r');

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { eventually } from '../eventually.ts';
 import { freshHome, openSession, programLine } from './session.ts';
 

@@ -71,7 +71,7 @@ const firstFrame = (session: Session): string => session.sent().split('\u001b[?2
 function importedBy(path: string, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found;
   found.add(path);
-  for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*["'](\.[^"']+)["']/g)) {
+  for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*["'](\.\.?\/[^"']+)["']/g)) {
     importedBy(join(dirname(path), name), found);
   }
   return found;
@@ -81,6 +81,15 @@ it('compiles little before the cache of compiled code is switched on', () => {
   const bytes = [...importedBy(program)].reduce((sum, path) => sum + statSync(path).size, 0);
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThan(10_000);
+});
+
+it('loads neither the schemas of the contract nor cryptography before the first frame', () => {
+  const chunks = join(dirname(program), 'chunks');
+  const screen = readdirSync(chunks).find(name => name.startsWith('tui-')) ?? '';
+  const code = [...importedBy(join(chunks, screen))].map(path => readFileSync(path, 'utf8')).join('\n');
+  expect(code).toContain('listBenchmarks');
+  expect(code).not.toContain('/api/v1/');
+  expect(code).not.toMatch(/from\s*["']node:crypto["']/);
 });
 
 describe('a start that was ended by a signal', () => {

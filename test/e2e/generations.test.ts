@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { type StandIn, standIn } from '../generations/stand-in.ts';
-import { smallFolder } from '../queries/uploads/small-folder.ts';
 import { apiKey } from '../service/hostile-server.ts';
+import { smallFolder } from '../uploads/small-folder.ts';
 import { freshHome, openSession, programLine, prompt } from './session.ts';
 import { go, goWay, type Step } from './views.ts';
 
@@ -94,10 +94,10 @@ function actions({ bench, run, oldRun, training, trajectory, test, production }:
       sends: new RegExp(`POST .*/${trajectory}/complete$`),
     },
     {
-      way: [...at('datasets', 'recorded'), 'u', { see: 'A file of trajectories' }, { type: 'two' }, 'enter'],
+      way: [...at('datasets', 'recorded'), 'u', { see: 'Choose a file of trajectories' }, { type: 'two' }, 'enter'],
       sends: /GET .*\/datasets/,
     },
-    { way: [{ see: 'Into the dataset' }, 'enter', { see: 'all of it was sent' }], sends: /POST .*\/upload$/ },
+    { way: [{ see: 'Into the dataset' }, 'enter', { see: 'everything was sent' }], sends: /POST .*\/upload$/ },
     {
       way: [
         ...at('benchmarks', 't-words'),

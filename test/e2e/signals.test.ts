@@ -126,7 +126,7 @@ describe.each([
     session.type(`\u0015${env['BENCHTOP_BASE_URL']}\t`);
     session.press('right', 'right', 'right');
     session.type('\tsk-lab\r');
-    await session.waitFor('Asking the service…');
+    await session.waitFor('Loading…');
     await endsBy(session, signal, code);
   });
 

@@ -25,6 +25,7 @@ describe('the terminal', () => {
     ['SIGALRM', 142],
     ['SIGXCPU', 152],
     ['SIGVTALRM', 154],
+    ['SIGPROF', 155],
     ['SIGPWR', 158],
     ['SIGTRAP', 133],
     ['SIGABRT', 134],

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/commands/exit.ts';
 import { resources } from '../../src/resources/catalogue.ts';
-import { cliOn, testFolder, timeIsUp } from '../commands/cli.ts';
-import { smallFolder } from '../queries/uploads/small-folder.ts';
+import { cliOn, testFolder } from '../commands/cli.ts';
 import { apiKey } from '../service/hostile-server.ts';
+import { smallFolder } from '../uploads/small-folder.ts';
 import { standIn } from './stand-in.ts';
 
 async function worldOf(generation: 'document' | 'newest') {
@@ -65,16 +65,6 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     expect((await cli('watch', [ids.gone])).code).toBe(1);
     expect(await cli('list', ['runs', '--ids'])).toMatchObject({ out: expect.stringContaining(ids.oldRun) });
     expect(await cli('watch', [ids.oldRun])).toMatchObject({ code: run.code, out: expect.stringContaining('before') });
-  });
-
-  it('watch says if another record comes than was asked for', async () => {
-    const { cli } = await worldOf(generation);
-    const [asked, answered] = isNewest ? ['91c9', '91c0'] : ['evr_9', 'evr_1'];
-    const { code, out, notes } = await cli('watch', ['run', asked, '--timeout', '2', '--json'], {
-      onPrint: timeIsUp(),
-    });
-    expect([code, JSON.parse(out)]).toEqual([124, expect.objectContaining({ id: answered, label: 'baseline' })]);
-    expect(notes).toContain(`Asked for ${asked}, the service answers with ${answered}.`);
   });
 
   it('chat with a model, and with a deployment that does not answer for its slug', async () => {

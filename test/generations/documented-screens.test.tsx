@@ -1,6 +1,6 @@
 /** The screen on a service with the endpoints of the document alone, however it refuses unknown paths. */
 import { describe, expect, it } from 'vitest';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { eventually } from '../eventually.ts';
 import { serviceAt } from '../service/hostile-server.ts';
 import { placeIn } from '../ui/places.ts';

@@ -117,7 +117,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     ['evaluate', evaluate],
     ['watch', [startedRun, '--timeout', '60']],
   ])('says the same of its end where the time is up before: %s', async (command, args) => {
-    const words = 'the service reports no status for it, so its end could not be seen.';
+    const words = 'the service reports no status for it, so its outcome is unknown.';
     const isUp = timeIsUp();
     /** Its first state. */
     const isSeen = (text: string): boolean => text.includes('no status, mean');
@@ -196,14 +196,14 @@ describe('an evaluation whose status the service never says (C2)', () => {
       notes: `The service does not say whether ev is still running. ${advice(startedRun)}`,
     });
     await cli('get', ['run', documentedIds.oldRun]);
-    const unsaid = {
+    const unreported = {
       code: 6,
       out: '',
       notes: `The service does not say which of 2 runs are still running. ${advice('ID')}`,
     };
-    expect(await cli('watch', args)).toEqual(unsaid);
+    expect(await cli('watch', args)).toEqual(unreported);
     // Neither was asked for: the old one may have ended with fewer rewards.
-    expect(await cli('watch', [...args, '--until', 'rewards=2', '--timeout', '60'])).toEqual(unsaid);
+    expect(await cli('watch', [...args, '--until', 'rewards=2', '--timeout', '60'])).toEqual(unreported);
     const judged = await cli('watch', [startedRun, '--until', 'rewards=2', '--timeout', '60']);
     expect([judged.code, judged.notes.match(/counts as ended/g)]).toEqual([0, ['counts as ended']]);
   });
@@ -230,6 +230,33 @@ it('a start whose answer was lost is sent once, with how to find out and how to 
   expect([code, out, starts]).toEqual([3, '', 1]);
   expect(notes).toMatch(/It may have happened anyway.*benchtop list runs.*--idempotency-key mine/);
   expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('mine');
+});
+
+it('a second command repeats a start whose answer was lost with its key, and a third starts another', async () => {
+  let starts = 0;
+  const server = await hostileServer((response, request) => {
+    const isList = request.url.startsWith('/api/v1/benchmarks?');
+    if (isList) return json({ items: [{ bench_id: 'b1', label: 't-words' }], has_more: false })(response, request);
+    if (request.method !== 'POST') return json({}, 405)(response, request);
+    starts += 1;
+    if (starts === 1) return resetAtOnce(response, request);
+    return json({ eval_run_id: `evr_${starts}` })(response, request);
+  });
+  const cli = cliOn({ baseUrl: server.url, apiKey, home: testFolder() });
+  const evaluate = ['t-words', ...model, '--name', 'nightly'];
+  const [first, second, third] = [
+    await cli('evaluate', evaluate),
+    await cli('evaluate', evaluate),
+    await cli('evaluate', evaluate),
+  ];
+  expect([first.code, second.code, third.code]).toEqual([3, 0, 0]);
+  expect(second.notes).toMatch(/^The same request was sent at \S+, but its answer was lost.*same idempotency key/);
+  expect(third.notes).toBe('');
+  const sent = server.requests.flatMap(({ method, headers }) =>
+    method === 'POST' ? [headers['idempotency-key']] : [],
+  );
+  expect(sent).toEqual([expect.any(String), sent[0], expect.any(String)]);
+  expect(sent[2]).not.toBe(sent[0]);
 });
 
 it('a start that the service says failed is reported like one whose answer was lost', async () => {

@@ -118,7 +118,7 @@ describe('a service with the paths of the document only', () => {
   ])('%s says that the end of a run cannot be seen', async (command, args) => {
     const { cli } = await world();
     const { code, notes } = await cli(command, args);
-    expect([code, notes]).toEqual([6, expect.stringContaining('its end could not be seen')]);
+    expect([code, notes]).toEqual([6, expect.stringContaining('its outcome is unknown')]);
   });
 
   it('compares a run that it has started, whose status the service does not report', async () => {
@@ -127,7 +127,7 @@ describe('a service with the paths of the document only', () => {
     const { code, out, notes } = await cli('compare', ['ev', 'r2', '--json']);
     expect([code, JSON.parse(out)]).toMatchObject([0, { n: 6, ties: 6 }]);
     expect(notes.split('\n').map(line => JSON.parse(line).note)).toEqual(
-      ['r1', 'r2'].map(id => `The service reports no status for ${id}: comparing the rewards that it has now.`),
+      ['r1', 'r2'].map(id => `The service reports no status for ${id}: comparing its rewards so far.`),
     );
   });
 

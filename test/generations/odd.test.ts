@@ -3,7 +3,7 @@
  * unknown words, missing lists. None of it hides anything else.
  */
 import { describe, expect, it } from 'vitest';
-import { cliOn } from '../commands/cli.ts';
+import { cliOn, timeIsUp } from '../commands/cli.ts';
 import { apiKey, type Behaviour, hostileServer, json } from '../service/hostile-server.ts';
 
 const created_at = '2026-03-04T05:06:07Z';
@@ -121,9 +121,9 @@ describe('a service that answers a little differently', () => {
       out: expect.stringContaining('no status'),
       notes: 'old has an end time, but no status says how it ended.',
     });
-    expect(await run('watch', ['run', '21', '--timeout', '0.2'])).toMatchObject({
+    expect(await run('watch', ['run', '21', '--timeout', '60'], { onPrint: timeIsUp() })).toMatchObject({
       code: 6,
-      notes: expect.stringMatching(/does not know the status .*, so its end could not be seen\./),
+      notes: expect.stringMatching(/does not know the status .*, so its outcome is unknown\./),
     });
   });
 });

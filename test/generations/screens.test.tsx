@@ -1,13 +1,13 @@
 /** Every view and every action of the screen on both generations of the service, which reject unknown requests. */
 import { describe, expect, it } from 'vitest';
-import { planUpload } from '../../src/queries/uploads/benchmark-plan.ts';
-import { BenchmarkUpload } from '../../src/queries/uploads/benchmark-upload.ts';
 import { registry } from '../../src/ui/views/registry.ts';
+import { planUpload } from '../../src/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../src/uploads/benchmark-upload.ts';
 import { eventually } from '../eventually.ts';
-import { smallFolder } from '../queries/uploads/small-folder.ts';
 import { serviceAt } from '../service/hostile-server.ts';
 import { placeIn } from '../ui/places.ts';
 import { openProgram } from '../ui/program/rig.tsx';
+import { smallFolder } from '../uploads/small-folder.ts';
 import { standIn } from './stand-in.ts';
 
 const limitMs = 60_000;

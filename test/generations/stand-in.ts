@@ -453,13 +453,21 @@ function newest(): Routes {
   };
 }
 
-/** A new resource looks like an existing one. */
-function known(path: string, { run, training, trajectory, test }: StandIn['ids']): string {
-  return path
-    .replace(/\b(evr_9|91c9)\b/, run)
-    .replace(/\b(trn_9|e339)\b/, training)
-    .replace(/\b(dep_9|d129)\b/, test)
-    .replace(/\btj-\d\b/, trajectory);
+/** A new resource looks like an existing one but for its id. */
+function known(path: string, { run, training, trajectory, test }: StandIn['ids']) {
+  const alike = [
+    [/\b(evr_9|91c9)\b/, run],
+    [/\b(trn_9|e339)\b/, training],
+    [/\b(dep_9|d129)\b/, test],
+    [/\btj-\d\b/, trajectory],
+  ] as const;
+  const [[pattern, like] = []] = alike.filter(([id]) => id.test(path));
+  const [id] = pattern?.exec(path) ?? [];
+  if (pattern === undefined || like === undefined || id === undefined)
+    return { path, answered: (found: unknown) => found };
+  const answered = (found: unknown): unknown =>
+    found && JSON.parse(JSON.stringify(found).replaceAll(`"${like}"`, `"${id}"`));
+  return { path: path.replace(pattern, like), answered };
 }
 
 /** Paths of the document's generation, which this one does not have. */
@@ -491,7 +499,8 @@ export async function standIn(
   const refused: string[] = [];
   const answer: Behaviour = (response, request) => {
     const { pathname, searchParams: query } = new URL(request.url, 'http://stand-in');
-    const name = `${request.method} ${known(decodeURIComponent(pathname), ids)}`;
+    const { path, answered } = known(decodeURIComponent(pathname), ids);
+    const name = `${request.method} ${path}`;
     const refuse = (status: number, detail: unknown) => {
       refused.push(`${name} ${JSON.stringify(detail)}`);
       return json({ detail }, status)(response, request);
@@ -516,7 +525,7 @@ export async function standIn(
       const found =
         typeof route === 'function' ? (route as Answer)({ query, body, host: request.headers.host ?? '' }) : route;
       if (found === said) return stream(said)(response, request);
-      if (found !== undefined) return json(found)(response, request);
+      if (found !== undefined) return json(answered(found))(response, request);
       response.writeHead(204);
       response.end();
     } catch (error) {

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints } from '../../src/contract/endpoints.ts';
-import { AlreadyRunning, type RunningService, serve } from '../../src/local/daemon/serve.ts';
+import type { RunningService } from '../../src/local/daemon/daemon.ts';
+import { AlreadyRunning, serve } from '../../src/local/daemon/serve.ts';
 import { foreignOperations } from '../../src/local/server/handlers.ts';
 import { createService, type Service } from '../../src/service/index.ts';
 import { readPages } from '../../src/service/pagination.ts';
@@ -102,7 +103,7 @@ describe('requests that cannot be answered', () => {
   it('knows its routes and their methods', async () => {
     expect((await call('GET', '/api/v1/nothing')).body.error.code).toBe('unknown_route');
     const wrong = await call('PUT', '/api/v1/benchmarks');
-    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET']);
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   it('answers no page of a browser and no foreign name', async () => {

@@ -1,7 +1,6 @@
 /** An action for several inputs under one confirmation: each has its outcome. */
 import { describe, expect, it } from 'vitest';
 import { type Action, action, sendAll, sendKeyed } from '../../src/queries/action.ts';
-import { StartKeys } from '../../src/queries/start-keys.ts';
 import {
   AuthenticationError,
   CancelledError,
@@ -13,6 +12,7 @@ import {
 } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const service = fakeService();
@@ -35,7 +35,7 @@ const conflict = new ConflictError('It is running.', { status: 409, requestId: '
 
 it('a start carries the same key until its outcome is known, from whatever window (U34)', async () => {
   const sent: (string | undefined)[] = [];
-  const keys = new StartKeys();
+  const keys = RememberedStore.inMemory('test').startKeys;
   const lost = new NetworkError('The connection was lost.', { outcomeUnknown: true });
   const outcomes: (Error | undefined)[] = [lost, lost, undefined, undefined, conflict, undefined];
   const start = action(
@@ -44,7 +44,7 @@ it('a start carries the same key until its outcome is known, from whatever windo
       const error = outcomes.shift();
       if (error) throw error;
     },
-    { touches: [], keyed: true },
+    { touches: [], keyed: 'start' },
   );
   for (let at = 0; at < 6; at += 1) {
     await sendKeyed(service, start, { name: 'same' }, { signal, keys }).catch(() => {});
@@ -57,7 +57,7 @@ it('a start carries the same key until its outcome is known, from whatever windo
 
 it('a refusal does not settle the key of an earlier start whose outcome is not known', async () => {
   const sent: (string | undefined)[] = [];
-  const keys = new StartKeys();
+  const keys = RememberedStore.inMemory('test').startKeys;
   const failed = new ServerError('The service failed.', { status: 500, outcomeUnknown: true });
   const limited = new RateLimitError('Too many requests.', { status: 429 });
   const outcomes: (Error | undefined)[] = [failed, limited, undefined, undefined];
@@ -67,7 +67,7 @@ it('a refusal does not settle the key of an earlier start whose outcome is not k
       const error = outcomes.shift();
       if (error) throw error;
     },
-    { touches: [], keyed: true },
+    { touches: [], keyed: 'start' },
   );
   while (outcomes.length > 0) await sendKeyed(service, start, { name: 'same' }, { signal, keys }).catch(() => {});
   const [first, second, third, fourth] = sent;
@@ -92,8 +92,8 @@ describe('an action for several inputs', () => {
   it('sends each with the idempotency key of its content', async () => {
     const sent: (string | undefined)[] = [];
     const noting = (label: string): Write => ({ label, send: async ({ idempotencyKey }) => sent.push(idempotencyKey) });
-    const keyed = action(write, { touches: [], keyed: true });
-    const keys = new StartKeys();
+    const keyed = action(write, { touches: [], keyed: 'start' });
+    const keys = RememberedStore.inMemory('test').startKeys;
     await sendAll(service, keyed, [noting('one'), noting('two')], { signal, keys });
     await sendAll(service, write, [noting('three')], { signal, keys });
     expect(sent).toEqual([expect.any(String), expect.any(String), undefined]);

@@ -10,7 +10,7 @@ import {
   runtimeList,
   taskCountQuery,
 } from '../../src/queries/benchmarks.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
 const context = (answers: Answers) => ({

@@ -24,4 +24,5 @@ it('one that was started, or taken away, is known by its id', () => {
     record: deployment,
   });
   expect(undeploy.removes?.({ deployment_id: 'd1' })).toEqual({ kind: 'deployment', id: 'd1' });
+  expect(undeploy.removes?.({ deployment_id: 'd1' }, { row_deleted: false })).toBeUndefined();
 });

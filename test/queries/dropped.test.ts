@@ -2,9 +2,9 @@
 import { QueryClient } from '@tanstack/react-query';
 import { describe, expect, it } from 'vitest';
 import { FailedQueries } from '../../src/queries/failed-queries.ts';
-import { wholePage } from '../../src/queries/lists/list.ts';
+import { wholePage } from '../../src/queries/lists/list-source.ts';
 import { Lists } from '../../src/queries/lists/lists.ts';
-import { SetBacks } from '../../src/queries/statuses/set-backs.ts';
+import { Restarts } from '../../src/queries/statuses/restarts.ts';
 import { knownResource } from '../../src/queries/statuses/store.ts';
 import { openGate } from '../../src/service/gate.ts';
 import { Memory } from '../../src/ui/navigation/memory.tsx';
@@ -47,14 +47,14 @@ describe('with a query that the cache drops (U44)', () => {
   });
 
   it('what it said of runs is forgotten', () => {
-    const setBacks = new SetBacks();
+    const restarts = new Restarts();
     const run = knownResource({ kind: 'training', id: 'trn_1', label: 'long' }, [
       { kind: 'training', id: 'trn_1', status: 'running' },
     ]);
-    setBacks.follow(run, 39, 'progress');
-    setBacks.drop('progress');
-    setBacks.follow(run, 30, 'progress');
-    expect(setBacks.of('trn_1')).toBeUndefined();
+    restarts.follow(run, 39, 'progress');
+    restarts.drop('progress');
+    restarts.follow(run, 30, 'progress');
+    expect(restarts.of('trn_1')).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 /** The pace of a training run, and what is reported once it stalls. */
 import { describe, expect, it } from 'vitest';
 import { paceOf, paceWords, type RunSituation } from '../../src/queries/pace.ts';
-import { type ProgressPoint, RememberedStore } from '../../src/queries/remembered/store.ts';
+import { type ProgressPoint, RememberedStore } from '../../src/store/store.ts';
 
 const minute = 60_000;
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { everyRun, runsOfBenchmark } from '../../src/queries/evaluations.ts';
-import { type ListSource, restKey } from '../../src/queries/lists/list.ts';
+import { type ListSource, restKey } from '../../src/queries/lists/list-source.ts';
 import { ListReader } from '../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyTrainingRun, lastCheckpoint } from '../../src/queries/training.ts';

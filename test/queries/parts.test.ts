@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { evalProgressQuery } from '../../src/queries/evaluations.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { checkpointList, heldOutRewardsQuery, trainerRewardsQuery } from '../../src/queries/training.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError, NotFoundError } from '../../src/service/errors.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
 const notFound = (): never => {

@@ -33,7 +33,7 @@ import {
   runsOfBenchmark,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
-import type { ListSource } from '../../src/queries/lists/list.ts';
+import type { ListSource } from '../../src/queries/lists/list-source.ts';
 import type { LiveQuery } from '../../src/queries/live-query.ts';
 import { chatModelsQuery, modelList } from '../../src/queries/models.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
@@ -262,6 +262,8 @@ describe('a query', () => {
       status: 'running',
       done: 3,
       total: 9,
+      // For rows that do not say how many steps are wanted.
+      record: { status: 'running', total_steps: 9 },
     });
     const rollouts = {
       eval_run_id: 'r1',

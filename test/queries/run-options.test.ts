@@ -1,6 +1,7 @@
 /** The options of a run that a service describes: for all models at once, or for each. */
+import { hashKey } from '@tanstack/react-query';
 import { expect, it } from 'vitest';
-import { optionNames, readRunOptions } from '../../src/queries/run-options.ts';
+import { optionNames, readRunOptions, runOptionsQuery } from '../../src/queries/run-options.ts';
 import type { Service } from '../../src/service/index.ts';
 import { fakeService } from '../service/fake-service.ts';
 
@@ -47,4 +48,19 @@ it('are asked for until they are no longer wanted', async () => {
   const { signal } = new AbortController();
   await readRunOptions(service, 'getEvalOptions', { benchId: 'b1' }, signal);
   expect(given).toEqual([signal]);
+});
+
+it('are read once for each operation, benchmark and model', () => {
+  const query = (
+    ...[operation, benchId, model]: [operation: 'getEvalOptions' | 'getTrainingOptions', string, string?]
+  ) => runOptionsQuery(operation, { benchId, model });
+  const queries = [
+    query('getEvalOptions', 'b1'),
+    query('getEvalOptions', 'b2'),
+    query('getTrainingOptions', 'b1'),
+    query('getTrainingOptions', 'b1', 'm'),
+    query('getTrainingOptions', 'b1', 'n'),
+  ];
+  expect(new Set(queries.map(({ key }) => hashKey(key))).size).toBe(queries.length);
+  expect(queries[0]?.activity(undefined)).toBe('settled');
 });

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { everyRun, runsOfBenchmark } from '../../src/queries/evaluations.ts';
-import type { ListSource } from '../../src/queries/lists/list.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import type { ListSource } from '../../src/queries/lists/list-source.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const run = (id: string, status: string, reward_mean: number | null = null): EvalRun => ({

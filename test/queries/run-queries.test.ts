@@ -20,8 +20,6 @@ import {
   runsOfBenchmark,
   startEvaluation,
 } from '../../src/queries/evaluations.ts';
-import { rememberedAt } from '../../src/queries/remembered/seen.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import {
   cancelTraining,
   checkpointList,
@@ -41,6 +39,8 @@ import {
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
+import { rememberedAt } from '../../src/store/seen.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 it.each([
@@ -84,16 +84,33 @@ it('lists are kept under keys that the next version finds', () => {
     ['evaluations', 'runs'],
     ['evaluations', 'runs', 'b1'],
   ]);
+  const activities = (...rows: { readonly status: string }[]) =>
+    lists.map(({ activity }) => (activity as ((data: typeof rows) => unknown) | undefined)?.(rows));
+  expect(activities({ status: 'completed' }, { status: 'running' })).toEqual(Array(4).fill('running'));
+  expect([activities({ status: 'completed' }), activities()]).toEqual(Array(2).fill(Array(4).fill('open')));
 });
 
 it.each([
-  ['checkpoints', (ended: boolean) => checkpointList('r1', ended).activity?.([])],
-  ['rewards of the trainer', (ended: boolean) => trainerRewardsQuery('r1', ended).activity(undefined)],
-  ['rewards on held-out tasks', (ended: boolean) => heldOutRewardsQuery('r1', ended).activity(undefined)],
-  ['results', (ended: boolean) => runResultsQuery('r1', ended).activity(undefined)],
-  ['trajectories', (ended: boolean) => trajectoriesOfRun('r1', ended).activity?.([])],
-])('the %s of a run are polled until it has ended', (_, activity) => {
-  expect([activity(false), activity(true)]).toEqual(['running', 'settled']);
+  ['checkpoints', 'running', (ended: boolean) => checkpointList('r1', ended).activity?.([])],
+  ['rewards of the trainer', 'running', (ended: boolean) => trainerRewardsQuery('r1', ended, 0).activity(undefined)],
+  ['rewards on held-out tasks', 'building', (ended: boolean) => heldOutRewardsQuery('r1', ended).activity(undefined)],
+  ['results', 'running', (ended: boolean) => runResultsQuery('r1', ended, 0).activity(undefined)],
+  ['trajectories', 'running', (ended: boolean) => trajectoriesOfRun('r1', ended).activity?.([])],
+])('the %s of a run are polled as %s until it has ended', (_, before, activity) => {
+  expect([activity(false), activity(true)]).toEqual([before, 'settled']);
+});
+
+it('the curve and the results of a run are polled less often while they have all that has been done', () => {
+  const curve = [1, 2].map(step => ({ step, trainer_reward: 0.5 }));
+  const rewards = [0.5, null, 0.25].map((reward, index) => ({ trajectory_id: `t${index}`, reward }));
+  const results = { rewards, unreadable: 0, snapshots: [], unreadSnapshots: 0, statisticsError: undefined };
+  const activities = [undefined, null, 2, 3].map(done => [
+    trainerRewardsQuery('r1', false, done).activity(curve),
+    runResultsQuery('r1', false, done).activity(results),
+  ]);
+  expect(activities.map(each => new Set(each))).toEqual(
+    ['running', 'running', 'open', 'running'].map(each => new Set([each])),
+  );
 });
 
 it.each([

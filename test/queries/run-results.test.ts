@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
 import { comparison } from '../../src/queries/compare.ts';
 import { runResultsQuery } from '../../src/queries/evaluations.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { stepRewardList } from '../../src/queries/training.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
 const context = (answers: Answers) => ({

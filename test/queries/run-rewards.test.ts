@@ -1,14 +1,14 @@
 /** Rollouts that a service left out belong to a task only where that is certain, and none counts twice. */
 import { describe, expect, it } from 'vitest';
-import { unreadableIn } from '../../src/contract/common.ts';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
+import { unreadableIn } from '../../src/contract/lists.ts';
 import { evalRunQuery, runResultsQuery } from '../../src/queries/evaluations.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { readRunRewards } from '../../src/queries/run-extent.ts';
 import { eachOnce, rewardsByTask } from '../../src/queries/run-rewards.ts';
 import { trajectoriesOfRun } from '../../src/queries/trajectories.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
 const rewards = (...tasks: (string | null)[]) => tasks.map(task_id => ({ task_id, reward: 1, trajectory_id: 't' }));
@@ -134,5 +134,11 @@ describe('how far a run got', () => {
     expect(await read(of('completed'))).toMatchObject({ status: undefined, total: undefined });
     expect(await read(of('running'))).toMatchObject({ status: 'running', total: undefined });
     expect(await read({ getEvalProgress: failing, getEvalRun: failing })).toMatchObject({ status: undefined });
+  });
+
+  it('has the number of rollouts of a progress without a status, whether or not the record can be read', async () => {
+    const record = () => ({ eval_run_id: 'evr_1', status: 'running' });
+    expect(await read({ ...progress(null, 2), getEvalRun: record })).toMatchObject({ status: 'running', total: 2 });
+    expect(await read({ ...progress(null, 2), getEvalRun: failing })).toMatchObject({ status: undefined, total: 2 });
   });
 });

@@ -4,9 +4,10 @@
  */
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
+import type { Call, UntypedCall } from '../../src/service/call.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { NotFoundError } from '../../src/service/errors.ts';
-import type { Call, Service, UntypedCall } from '../../src/service/index.ts';
+import type { Service } from '../../src/service/index.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 /** The answer of an operation; `ids` are those of the path. */

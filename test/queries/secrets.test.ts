@@ -1,8 +1,8 @@
 /** Secrets and datasets: what is asked for, and what is gone. */
 import { expect, it } from 'vitest';
 import { datasetList } from '../../src/queries/datasets.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
 import { deleteSecret, secretList } from '../../src/queries/secrets.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { pageOf } from './scripted-service.ts';
 

@@ -1,10 +1,20 @@
 /** The completed steps of each run in a list: requested if the record lacks them, and not again once final. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TrainingRun } from '../../src/contract/training.ts';
 import { cellText } from '../../src/present/column.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
-import { observeTraining, type ProgressedRun, trainingRunsOf, withProgress } from '../../src/queries/training.ts';
+import {
+  everyTrainingRun,
+  observeTraining,
+  type ProgressedRun,
+  trainingProgressQuery,
+  trainingRunQuery,
+  trainingRunsOf,
+  withProgress,
+} from '../../src/queries/training.ts';
 import { trainingColumns } from '../../src/resources/training.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
+import { CapabilityMissingError } from '../../src/service/errors.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { fakeService } from '../service/fake-service.ts';
 
 const run = (id: string, status: string): TrainingRun => ({
@@ -77,4 +87,42 @@ it('shows the list also where the progress cannot be had, and asks in vain but f
 it('shows no budget of steps that a number cannot hold', () => {
   const unbounded = { ...run('odd', 'running'), options: { num_steps: Number.POSITIVE_INFINITY } };
   expect(shown([{ ...unbounded, completed_steps: 7 }, unbounded])).toEqual(['7 of ', ' of ']);
+});
+
+describe('a service whose progress alone says how many steps there are', () => {
+  const { options: _, ...bare } = run('trn_1', 'running');
+  const answer = { training_run_id: 'trn_1', status: 'running', completed_steps: 8, total_steps: 10 };
+  const { signal } = new AbortController();
+
+  it('lists them with its rows, and remembers them', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const answers = { listTrainingRuns: () => [bare], getTrainingProgress: () => answer };
+    const source = withProgress(trainingRunsOf('bench_1'));
+    const read = async () => {
+      const context = { service: fakeService(answers), signal, memory, query: {} };
+      const { items } = await source.readPage(context);
+      return { items, followed: (await source.readPage({ ...context, isFollowed: true })).items };
+    };
+    const { items } = await read();
+    expect(shown(items)).toEqual(['8 of 10']);
+    memory.see([trainingProgressQuery('trn_1').observes?.(answer)].filter(said => said !== undefined));
+    expect(shown((await read()).followed)).toEqual([' of 10']);
+  });
+
+  it('shows them where it lists no training runs', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const missing = (operation: 'getTrainingRun' | 'listTrainingRuns') => () => {
+      throw new CapabilityMissingError(operation);
+    };
+    const answers = {
+      listTrainingRuns: missing('listTrainingRuns'),
+      getTrainingRun: missing('getTrainingRun'),
+      getTrainingProgress: () => answer,
+    };
+    const service = fakeService(answers, { capabilities: new Capabilities() });
+    const context = { service, signal, memory, query: {} };
+    memory.see([observeTraining(await trainingRunQuery('trn_1').read(context))]);
+    const listed = await withProgress(everyTrainingRun).instead?.(context);
+    expect(shown(listed?.items ?? [])).toEqual(['8 of 10']);
+  });
 });

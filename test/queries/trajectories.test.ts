@@ -1,11 +1,11 @@
 /** Trajectories of services that do not list them. */
 import { describe, expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
-import { readListed, rememberRows } from '../../src/queries/remembered/listing.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
-import { storeTrajectory, trajectoriesOfRun, trajectoryList } from '../../src/queries/trajectories.ts';
+import { readListed, rememberRows } from '../../src/queries/remembered-fallback.ts';
+import { storeTrajectory, trajectoriesOfRun, trajectoryList, trajectoryQuery } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { type Answers, fakeService } from '../service/fake-service.ts';
 
 function contextOf(answers: Answers) {
@@ -88,4 +88,10 @@ it.each([
     { trajectory_id: 'trj_2', status },
   ];
   expect(trajectoryList({}).activity?.(rows)).toBe(activity);
+});
+
+it('a trajectory is read again until it has ended: others may add to it', () => {
+  const { activity } = trajectoryQuery('traj_1');
+  const of = (status: string) => activity({ trajectory_id: 'traj_1', status } as Parameters<typeof activity>[0]);
+  expect([of('running'), of('completed'), activity(undefined)]).toEqual(['open', 'settled', 'open']);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EvalRun } from '../../src/contract/evaluations.ts';
 import { type Column, exportColumns, fitColumns } from '../../src/present/column.ts';
-import { given } from '../../src/present/fact.ts';
+import { withValue } from '../../src/present/fact.ts';
 import { sortRows } from '../../src/present/sort.ts';
 import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { unknownResource } from '../../src/queries/statuses/store.ts';
@@ -97,7 +97,7 @@ describe('the table of runs', () => {
     const column = runColumns.find(({ id }) => id === 'mean');
     const said = (row: Omit<MeasuredRun, 'eval_run_id'>) => {
       const run = { eval_run_id: 'a', reward_mean: null, ...row };
-      const facts = given(runFacts(run)).filter(({ label }) => label.startsWith('mean'));
+      const facts = withValue(runFacts(run)).filter(({ label }) => label.startsWith('mean'));
       return [column?.text?.(run), ...facts.map(({ label, value }) => `${label}: ${value}`)];
     };
     for (const status of ['running', 'pending', null]) expect(said({ status })).toEqual(['–']);

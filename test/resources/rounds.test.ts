@@ -1,9 +1,9 @@
 /** A round reads many queries: whether it makes progress, and when it stops. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { QueryContext } from '../../src/queries/query-context.ts';
-import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { following } from '../../src/resources/following.ts';
+import { following } from '../../src/resources/rotation.ts';
+import { Workbench } from '../../src/workbench/workbench.ts';
 import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
 
 const ids = Array.from({ length: 10 }, (_, index) => `evr_${index}`);

@@ -1,8 +1,8 @@
 /** What Watch says of the pace: nothing that was not read. */
 import { expect, it, onTestFinished } from 'vitest';
-import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { watchedOf } from '../../src/resources/watch.ts';
+import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 
 function world() {

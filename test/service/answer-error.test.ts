@@ -133,13 +133,13 @@ describe('the message says what to do', () => {
     [
       'secret',
       'resource_not_found',
-      'What the request names may not exist, or this service does not offer POST /api/v1/secrets.',
+      'A resource that the request names may not exist, or this service does not offer POST /api/v1/secrets.',
     ],
     ['secret', 'secret_not_found', 'It may have been deleted, or belong to another organization.'],
     [
       'raw',
       'resource_not_found',
-      'What the request names may not exist, or this service does not offer GET /api/v2/notes.',
+      'A resource that the request names may not exist, or this service does not offer GET /api/v2/notes.',
     ],
     ['record', 'resource_not_found', 'It may have been deleted, or belong to another organization.'],
   ] as const)('what the 404 of a %s may mean, with the code %s', async (what, code, words) => {
@@ -258,14 +258,14 @@ describe('the advice at the end of a message', () => {
   it.each([
     ['apiKey', 'No. Check the API key of this profile.'],
     ['shownWithout', 'No. Check the API key of this profile.'],
-    ['inferenceToken', 'No. Check the inference token of this profile; where none is set, the API key is sent.'],
-    ['trajectoryToken', 'No. Trajectory tokens are short-lived and good for one trajectory: get a new one.'],
+    ['inferenceToken', 'No. Check the inference token of this profile; without one, the API key is sent.'],
+    ['trajectoryToken', 'No. Trajectory tokens are short-lived and valid for one trajectory: get a new one.'],
   ] as const)('of a refused credential names the one that was sent: %s', (auth, words) => {
     expect(messageOf(401, said('authentication_error'), { auth })).toBe(words);
   });
 
   it('of what may not be done, or not now, says who could', () => {
-    expect(messageOf(403, said('permission_error'))).toBe('No. This key may not do that: use one with more rights.');
+    expect(messageOf(403, said('permission_error'))).toBe('No. This key lacks the permission: use another one.');
     expect(messageOf(409, said('conflict_error'))).toBe('No.');
     expect(messageOf(409, 'no')).toContain('Its current state does not allow this.');
     expect(messageOf(404, 'no')).toContain('Check the base URL of this profile.');
@@ -277,7 +277,7 @@ describe('the advice at the end of a message', () => {
     expect(of({})).toBe('No. It may have been deleted, or belong to another organization.');
     expect(of({ subject: 'path' })).toBe('No. This service does not offer GET /x.');
     expect(of({ subject: 'input' })).toBe(
-      'No. What the request names may not exist, or this service does not offer GET /x.',
+      'No. A resource that the request names may not exist, or this service does not offer GET /x.',
     );
     const details = { ...callFacts.details, mayLackPath: true, operation: 'cancelEval' };
     expect(of({ details })).toBe(
@@ -293,7 +293,7 @@ describe('the advice at the end of a message', () => {
     expect(wrong('limit', { fieldAdvice: 'Call it otherwise.' })).toBe('No. Call it otherwise.');
     for (const param of ['agent', 'agent_id', 'agent_name'])
       expect(wrong(param, { fieldAdvice: 'Call it otherwise.' })).toBe(
-        'No. This service requires an agent for uploads: give one with --agent, or set agent in the profile.',
+        'No. This service requires an agent for uploads: set one with --agent, or set agent in the profile.',
       );
     expect(wrong('agents')).toBe('No. Fix agents and try again.');
   });

@@ -88,6 +88,12 @@ describe('advice on a refused field (C4)', () => {
     );
   });
 
+  it('gives none of a name that only begins alike, with an underscore', () => {
+    const set = { 'startEval.model_slug': '_base' };
+    expect(advice(model, '_other', 'Field required', { set })).toBeUndefined();
+    expect(advice(model, '_base_slug', 'Field required', { set })).toContain('startEval.model_slug _base_slug');
+  });
+
   it.each<[string, ReturnType<typeof sent>, string | undefined, string, Endpoint]>([
     ['of a wrong value', sent('limit=100'), 'limit', 'must be at most 50', endpoints.listBenchmarks],
     [
@@ -100,6 +106,7 @@ describe('advice on a refused field (C4)', () => {
     ['of a field that was not sent', sent(''), 'limit', 'Unknown parameter', endpoints.listBenchmarks],
     ['of a field that was left out', sent('', { checkpoint_id: 'c' }), 'model', 'Field required', start],
     ['of a field like none', model, 'bench_id', 'Field required', start],
+    ['of a field that is an id like it', sent('', { checkpoint_id: 'c' }), 'bench_id', 'Field required', start],
     ['of a name that is none', model, 'model; rm', 'Field required', start],
     ['of a model that does not exist', model, 'model_slug', 'unknown model m', start],
     [

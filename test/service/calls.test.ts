@@ -1,8 +1,8 @@
 /** Every operation of the contract sends what the document says, with the credential it says. */
 import { describe, expect, it } from 'vitest';
 import { endpoints, type InputOf, type Operation } from '../../src/contract/endpoints.ts';
+import { untypedCall } from '../../src/service/call.ts';
 import { CancelledError } from '../../src/service/errors.ts';
-import { untypedCall } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
 import { apiKey, errorOf, hostileServer, inferenceToken, json, refusal, serviceAt } from './hostile-server.ts';
 
@@ -332,6 +332,19 @@ it('sends any other request with the key of the organization', async () => {
   const error = await errorOf(serviceAt(server.url).service.sendRaw({ method: 'GET', path: '/api/v1/anything' }));
   expect(server.requests[0]?.headers).toMatchObject({ 'x-api-key': apiKey });
   expect((error as Error).message).toContain('Check the API key of this profile.');
+});
+
+it('sends the path of any other request as it is, braces too', async () => {
+  const server = await hostileServer(json({}));
+  await serviceAt(server.url).service.sendRaw({ method: 'GET', path: '/api/v1/{name}/}x?a={b}' });
+  expect(decodeURIComponent(server.requests[0]?.url ?? '')).toBe('/api/v1/{name}/}x?a={b}');
+});
+
+it('says how long the body of a request is, which some services require', async () => {
+  const server = await hostileServer(json({}));
+  await serviceAt(server.url).service.sendRaw({ method: 'POST', path: '/x', body: Buffer.from('{"a":1}') });
+  expect(server.requests[0]?.headers).toMatchObject({ 'content-length': '7' });
+  expect(server.requests[0]?.headers).not.toHaveProperty('transfer-encoding');
 });
 
 it('logs rewards with the key of the organization if no token is given', async () => {

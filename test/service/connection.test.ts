@@ -130,6 +130,34 @@ describe('TLS', () => {
     expect(reads()).toBe(1);
   });
 
+  it.each([
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 1],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 1],
+    ['UNABLE_TO_GET_ISSUER_CERT', 1],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 1],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 1],
+    ['CERT_HAS_EXPIRED', 0],
+  ])('%s has the certificates of the system read %i times', async (code, times) => {
+    class Refusing extends HttpsAgent {
+      override createConnection(): Socket {
+        return new Socket().destroy(Object.assign(new Error('refused'), { code }));
+      }
+    }
+    let reads = 0;
+    const agent: Agent = {
+      proxy: undefined,
+      protocols: { https: new Refusing() },
+      trustingSystem: async () => {
+        reads += 1;
+        return undefined;
+      },
+    };
+    const { signal } = new AbortController();
+    const request = { method: 'GET', url: new URL('https://service.example/'), headers: {}, agent, signal } as const;
+    await expect(exchange({ ...request, connectMs: 5_000, silenceMs: 5_000 })).rejects.toMatchObject({ code });
+    expect(reads).toBe(times);
+  });
+
   it('asks Node whether it trusts a proxy', async () => {
     const { port, caFile } = await tlsServer();
     const url = new URL(`https://127.0.0.1:${port}`);

@@ -240,6 +240,38 @@ it('the key of a service that was started again comes with its address', async (
   expect(server.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['old-key-0123456789', firstKey]);
 });
 
+it('the key of a service is not sent twice if it still has the same', async () => {
+  const server = await hostileServer(denied);
+  const supervisor = { locate: async () => ({ baseUrl: server.url, apiKey: firstKey }), recover: async () => false };
+  const { service } = serviceAt('http://localhost', { supervisor });
+  expect(await errorOf(service.call('listBenchmarks'))).toMatchObject({ kind: 'authentication', attempts: 1 });
+  expect(server.requests).toHaveLength(1);
+});
+
+it('a service that is lost is started again, also after the connections were closed, but not for a call cut off by that', async () => {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const hang: Behaviour = () => ask();
+  const server = await hostileServer(resetAtOnce, page, resetAtOnce, page, hang);
+  let recoveries = 0;
+  const supervisor = {
+    locate: async () => ({ baseUrl: server.url, apiKey: firstKey }),
+    recover: async () => {
+      recoveries += 1;
+      return true;
+    },
+  };
+  const { service } = serviceAt('http://localhost', { supervisor });
+  await service.background.call('listBenchmarks');
+  await service.close();
+  await service.background.call('listBenchmarks');
+  expect(recoveries).toBe(2);
+  const cut = errorOf(service.background.call('listBenchmarks'));
+  await asked;
+  await service.close();
+  expect(await cut).toMatchObject({ kind: 'network' });
+  expect(recoveries).toBe(2);
+});
+
 it('stops reading a key once the last call that waits for it is stopped (V14)', async () => {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();

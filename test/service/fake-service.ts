@@ -1,7 +1,8 @@
 /** Services that answer what a test says, for screens and queries that ask for no more. */
 import type { InputOf, Operation } from '../../src/contract/endpoints.ts';
+import { type Call, type UntypedCall, untypedCall } from '../../src/service/call.ts';
 import { openGate } from '../../src/service/gate.ts';
-import { type Call, type Service, type UntypedCall, untypedCall } from '../../src/service/index.ts';
+import type { Service } from '../../src/service/index.ts';
 import type { CallOptions } from '../../src/service/options.ts';
 
 /** What operations answer to what they are given. */

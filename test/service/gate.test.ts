@@ -59,6 +59,18 @@ it('a gate that has just opened lets through whoever waits no longer', async () 
   expect(through).toEqual(['a']);
 });
 
+it('a gate that closes for longer lets go at once of those who would wait in vain', async () => {
+  const { gate, clock, through, send } = gateOn();
+  gate.limit(1_000);
+  send('a', { endsAt: clock.monotonic() + 5_000 });
+  send('b', { endsAt: clock.monotonic() + 5_001 });
+  gate.limit(5_000);
+  await flush();
+  expect(through).toEqual(['a is too late']);
+  await clock.advance(5_000);
+  expect(through).toEqual(['a is too late', 'b']);
+});
+
 describe('a host that fails', () => {
   it('is failing after the wait as well, until it answers', async () => {
     const { gate, clock } = gateOn();

@@ -2,8 +2,8 @@
 import { createServer as createRawServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { untypedCall } from '../../src/service/call.ts';
 import { CancelledError, NetworkError, RequestError, ResponseError, ServiceError } from '../../src/service/errors.ts';
-import { untypedCall } from '../../src/service/index.ts';
 import {
   type Behaviour,
   errorOf,
@@ -361,6 +361,35 @@ describe('silence', () => {
   });
 });
 
+describe('a record of another id than was asked for', () => {
+  const runOf = async (answer: unknown, eval_run_id = 'evr_1') => {
+    const { service } = serviceAt((await hostileServer(json(answer))).url);
+    return service.call('getEvalRun', { params: { eval_run_id } });
+  };
+
+  it('is an error that says both ids', async () => {
+    const error = await errorOf(runOf({ eval_run_id: 'evr_2', status: 'completed' }));
+    expect(error).toBeInstanceOf(ResponseError);
+    expect(error).toMatchObject({
+      code: 'answer_of_another',
+      attempts: 1,
+      message: 'The service sent the record evr_2 instead of evr_1. It was not used.',
+    });
+    const { service } = serviceAt((await hostileServer(json({ eval_run_id: 'evr_2', trajectory_rewards: [] }))).url);
+    expect(await errorOf(service.call('getTrajectoryRewards', { params: { eval_run_id: 'evr_1' } }))).toMatchObject({
+      code: 'answer_of_another',
+    });
+  });
+
+  it('is none where the id is spelled in another case, is a number, or is not repeated', async () => {
+    const uuid = '9B2F6C1E-0000-4000-8000-00000000ABCD';
+    await expect(runOf({ eval_run_id: uuid.toLowerCase() }, uuid)).resolves.toMatchObject({});
+    const { service } = serviceAt((await hostileServer(json({ checkpoint_id: 'c', step_index: 4 }))).url);
+    const params = { training_run_id: 'trn_1', step_index: '4' };
+    await expect(service.call('getCheckpoint', { params })).resolves.toMatchObject({ step_index: 4 });
+  });
+});
+
 describe('answers that are none', () => {
   it.each<[string, Behaviour, string, string]>([
     [
@@ -371,7 +400,7 @@ describe('answers that are none', () => {
     ],
     ['truncated JSON', text('{"items": [{"bench_id": "b1", "lab'), 'answer_not_json', 'is incomplete JSON'],
     ['a wrong type', json({ items: 'none', has_more: false }), 'answer_unexpected', 'items must be a list'],
-    ['nothing at all', text(''), 'answer_unexpected', 'is not what benchtop expects'],
+    ['nothing at all', text(''), 'answer_empty', 'is empty'],
     ['a bare word', json('ok'), 'answer_unexpected', 'is not what benchtop expects'],
   ])('%s', async (_, behaviour, code, words) => {
     const server = await hostileServer(behaviour);
@@ -640,6 +669,6 @@ describe('an answer that no reader is made for (X11)', () => {
     );
     const error = await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
     expect(error).toMatchObject({ kind: 'network', code: 'SWITCHING_PROTOCOLS', attempts: 1 });
-    expect((error as Error).message).toContain('101 Switching Protocols, which was not asked for');
+    expect((error as Error).message).toContain('unexpected 101 Switching Protocols');
   });
 });

@@ -1,8 +1,8 @@
 /** A deployment that does not answer for its slug is asked where the service says, and no key goes to another origin. */
 import { describe, expect, it } from 'vitest';
+import { chatRoute } from '../../src/chat/route.ts';
 import type { Generation } from '../../src/contract/generation.ts';
-import { chatRoute } from '../../src/queries/chat-route.ts';
-import { RememberedStore } from '../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { errorOf, hostileServer, inferenceToken, json, refusal, serviceAt, stream } from './hostile-server.ts';
 
 const answer = stream([
@@ -55,7 +55,7 @@ describe('the address', () => {
     const other = await hostileServer(refusal(401, 'authentication_error', 'authentication_required'));
     const error = await errorOf(asked(`${other.url}/p/dep_1`, serviceAt(server.url).service));
     expect(error).toMatchObject({ kind: 'authentication' });
-    expect(String(error)).toContain('none was sent');
+    expect(String(error)).toContain('None was sent');
     expect(String(error)).toContain('inferenceUrl');
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/common.ts';
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
 import { Assumptions } from '../../src/service/assumptions.ts';
-import { untypedCall } from '../../src/service/index.ts';
+import { untypedCall } from '../../src/service/call.ts';
 import { describeRequest } from '../../src/service/request.ts';
 import { apiKey, hostileServer, inferenceToken, json, serviceAt } from './hostile-server.ts';
 
@@ -17,6 +17,7 @@ describe('the preview of a call', () => {
   it.each<[Operation, object]>([
     ['startEval', { params: { bench_id: 'a/b c' }, body: { display_name: 'x', model_slug: 'm' } }],
     ['listTrajectories', { query: { cursor: 'é&=', limit: 5, eval_run_id: 'evr_1' } }],
+    ['listTrajectories', { query: { cursor: null, limit: undefined, eval_run_id: 'evr_1' } }],
     ['deleteEvalRun', { params: { bench_id: 'b', eval_run_id: 'e' } }],
     ['cancelTraining', { params: { training_run_id: 't' } }],
     ['buildBenchmarkImages', { params: { bench_id: 'b' } }],
@@ -24,6 +25,7 @@ describe('the preview of a call', () => {
     const server = await hostileServer(json({}));
     const { service } = serviceAt(`${server.url}/prefix/`, { assumptions: renamed });
     const preview = service.preview(operation, input);
+    expect(preview.path).not.toMatch(/=(null|undefined)/);
     await untypedCall(service)(operation, input).catch(() => {});
     const [request] = server.requests;
     expect(request).toMatchObject({ method: preview.method });

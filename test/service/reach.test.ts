@@ -3,6 +3,7 @@ import { ReachGuard, writtenTooFarInside } from '../../src/service/reach.ts';
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'rebound.example': ['203.0.113.7', '127.0.0.1'],
+  'rebound6.example': ['2001:db8::7', '::1'],
   'inside.example': ['10.0.0.7'],
   'service.example': ['203.0.113.1'],
   'corp.example': ['10.0.0.1'],
@@ -26,6 +27,7 @@ describe('an address that a service gave (X4)', () => {
   it.each([
     ['https://storage.example/a', 'https://service.example', undefined],
     ['https://rebound.example/a', 'https://service.example', 'this machine'],
+    ['https://rebound6.example/a', 'https://service.example', 'this machine'],
     ['https://inside.example/a', 'https://service.example', 'a private network'],
     ['https://inside.example/a', 'https://corp.example', undefined],
     ['https://localhost./a', 'https://service.example', 'this machine'],

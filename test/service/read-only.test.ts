@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Endpoint, isWrite } from '../../src/contract/common.ts';
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts';
+import { untypedCall } from '../../src/service/call.ts';
 import { ReadOnlyError } from '../../src/service/errors.ts';
-import { untypedCall } from '../../src/service/index.ts';
 import { errorOf, hostileServer, json, serviceAt, stream } from './hostile-server.ts';
 
 const operations = Object.entries(endpoints) as [Operation, Endpoint][];

@@ -4,7 +4,7 @@ import type { Target } from '../../src/service/options.ts';
 import {
   type EndReason,
   type LocatedService,
-  type Moment,
+  type LocateReason,
   SupervisedConnection,
   type SupervisedService,
 } from '../../src/service/supervisor.ts';
@@ -13,7 +13,7 @@ const anySignal = new AbortController().signal;
 
 /** A service whose starts end when the test says so. */
 class FakeService implements SupervisedService {
-  readonly moments: Moment[] = [];
+  readonly moments: LocateReason[] = [];
   readonly held: Target[] = [];
   silent = false;
   checks = 0;
@@ -22,8 +22,8 @@ class FakeService implements SupervisedService {
   released = 0;
   #starts: PromiseWithResolvers<LocatedService>[] = [];
 
-  ensure = (moment: Moment, signal: AbortSignal): Promise<LocatedService> => {
-    this.moments.push(moment);
+  ensure = (reason: LocateReason, signal: AbortSignal): Promise<LocatedService> => {
+    this.moments.push(reason);
     const start = Promise.withResolvers<LocatedService>();
     signal.addEventListener('abort', () => start.reject(signal.reason));
     this.#starts.push(start);
@@ -66,7 +66,7 @@ let connection: SupervisedConnection;
 beforeEach(() => {
   vi.useFakeTimers();
   service = new FakeService();
-  connection = new SupervisedConnection(service, { moment: 'start' });
+  connection = new SupervisedConnection(service, { reason: 'start' });
 });
 afterEach(() => {
   connection.close();
@@ -327,7 +327,7 @@ describe('closing', () => {
 
 describe('a single command', () => {
   it('holds nothing', async () => {
-    const command = new SupervisedConnection(service, { moment: 'command' });
+    const command = new SupervisedConnection(service, { reason: 'command' });
     const located = command.locate(anySignal);
     await service.comesUp(1);
     await located;

@@ -289,7 +289,7 @@ describe('an upload to an address of the service itself', () => {
     await service.call('listBenchmarks');
     const lost = await errorOf(service.putUpload(target(first), new Uint8Array(3)));
     expect(lost).toMatchObject({ kind: 'upload_url', code: 'upload_url_expired' });
-    expect((lost as Error).message).toContain('Upload it again: that asks for a new address');
+    expect((lost as Error).message).toContain('Run the upload again to get a new address');
     const seen = first.requests.length;
     // Known to be the former address, it is not even tried.
     expect(await errorOf(service.putUpload(target(first), new Uint8Array(3)))).toMatchObject({ kind: 'upload_url' });

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
 import type { WireRequest } from '../../src/net/wire.ts';
 import type { Service } from '../../src/service/index.ts';
-import { longestBody, type TraceEvent, traceAnswer, traceRequest } from '../../src/service/trace.ts';
+import { maxBodyLength, type TraceEvent, traceAnswer, traceRequest } from '../../src/service/trace.ts';
 import { apiKey, hostileServer, inferenceToken, json, open, refusal, serviceAt, stream } from './hostile-server.ts';
 
 /** The events of some work, and all their texts. */
@@ -81,7 +81,7 @@ describe('a body', () => {
     const rows = (url: string) => Array.from({ length: 2_000 }, (_, path) => ({ path, url, more: [null, { url }] }));
     const options = { sensitiveAnswer: ['url'], piece: 1_000 };
     const [shown, rest, ...others] = await tracedAnswer(JSON.stringify(rows('https://a/?signature=1')), options);
-    expect(shown).toEqual(body(JSON.stringify(rows('••••')).slice(0, longestBody)));
+    expect(shown).toEqual(body(JSON.stringify(rows('••••')).slice(0, maxBodyLength)));
     expect([rest?.kind, others]).toEqual(['left out', []]);
     expect(await tracedAnswer('{"url":"https://a', options)).toEqual([body('••••')]);
     expect(await tracedAnswer('', options)).toEqual([]);
@@ -89,12 +89,12 @@ describe('a body', () => {
   });
 
   it('of a stream is counted with its secrets', async () => {
-    const line = 'x'.repeat(2 * longestBody);
+    const line = 'x'.repeat(2 * maxBodyLength);
     const text = `${apiKey}\n${line}\n${line}\n`;
     expect(await tracedAnswer(text, { type: 'text/event-stream', piece: 1_000 })).toEqual([
       body('[redacted]'),
-      body(line.slice(0, longestBody - '[redacted]'.length)),
-      { kind: 'left out', of: 'answer', bytes: text.length - apiKey.length - 1 - longestBody + '[redacted]'.length },
+      body(line.slice(0, maxBodyLength - '[redacted]'.length)),
+      { kind: 'left out', of: 'answer', bytes: text.length - apiKey.length - 1 - maxBodyLength + '[redacted]'.length },
     ]);
   });
 
@@ -190,7 +190,7 @@ describe('what is secret', () => {
     const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
     const line = chunk(inferenceToken);
     const cut = line.indexOf(inferenceToken) + half;
-    const long = json({ items: [{ bench_id: `${'x'.repeat(longestBody - 30)}${apiKey}` }] });
+    const long = json({ items: [{ bench_id: `${'x'.repeat(maxBodyLength - 30)}${apiKey}` }] });
     const server = await hostileServer(stream([line.slice(0, cut), line.slice(cut), 'data: [DONE]\n\n']), long);
     const { text, answered } = await traced(server.url, async service => {
       for await (const event of service.chat.stream(question)) void event;
@@ -217,13 +217,13 @@ describe('a body that is long', () => {
       await service.call('createBenchmarkUpload', { body: { files } });
     });
     const whole = JSON.stringify(answer);
-    expect(answered[0]).toBe(whole.slice(0, longestBody));
+    expect(answered[0]).toBe(whole.slice(0, maxBodyLength));
     const left = events.flatMap(event => (event.kind === 'left out' ? [event] : []));
     expect(left).toEqual([
       { kind: 'left out', of: 'answer', bytes: Buffer.byteLength(whole) - Buffer.byteLength(answered[0] ?? '') },
-      { kind: 'left out', of: 'request', bytes: (server.requests[1]?.body.length ?? 0) - longestBody },
+      { kind: 'left out', of: 'request', bytes: (server.requests[1]?.body.length ?? 0) - maxBodyLength },
     ]);
-    expect(sent[0]).toHaveLength(longestBody);
+    expect(sent[0]).toHaveLength(maxBodyLength);
   });
 
   it.each(['application/json', 'text/event-stream'])(
@@ -231,12 +231,12 @@ describe('a body that is long', () => {
     async type => {
       // Most of the body is the key, which is shown as fewer characters.
       const eventsOf = (keys: number) => tracedAnswer(apiKey.repeat(keys), { type, piece: 1_000 });
-      const shown = '[redacted]'.repeat(longestBody);
-      const [short, long] = [Math.floor(longestBody / 10), longestBody];
+      const shown = '[redacted]'.repeat(maxBodyLength);
+      const [short, long] = [Math.floor(maxBodyLength / 10), maxBodyLength];
       expect(await eventsOf(short)).toEqual([{ kind: 'body', of: 'answer', text: shown.slice(0, 10 * short) }]);
       expect(await eventsOf(long)).toEqual([
-        { kind: 'body', of: 'answer', text: shown.slice(0, longestBody) },
-        { kind: 'left out', of: 'answer', bytes: apiKey.length * long - longestBody },
+        { kind: 'body', of: 'answer', text: shown.slice(0, maxBodyLength) },
+        { kind: 'left out', of: 'answer', bytes: apiKey.length * long - maxBodyLength },
       ]);
     },
   );
@@ -245,10 +245,10 @@ describe('a body that is long', () => {
     const shown = (keys: number) => tracedRequest(new Uint8Array(keys * apiKey.length), apiKey.repeat(keys));
     expect(shown(500)).toEqual([{ kind: 'body', of: 'request', text: '[redacted]'.repeat(500) }]);
     expect(shown(1_000)).toEqual([
-      { kind: 'body', of: 'request', text: '[redacted]'.repeat(1_000).slice(0, longestBody) },
-      { kind: 'left out', of: 'request', bytes: 1_000 * apiKey.length - longestBody },
+      { kind: 'body', of: 'request', text: '[redacted]'.repeat(1_000).slice(0, maxBodyLength) },
+      { kind: 'left out', of: 'request', bytes: 1_000 * apiKey.length - maxBodyLength },
     ]);
-    expect(tracedRequest(new Uint8Array(longestBody), 'x'.repeat(longestBody))).toHaveLength(1);
+    expect(tracedRequest(new Uint8Array(maxBodyLength), 'x'.repeat(maxBodyLength))).toHaveLength(1);
   });
 
   it('streams line by line, until as much has been shown', async () => {
@@ -260,7 +260,7 @@ describe('a body that is long', () => {
     expect(answered.map(text => text.length)).toEqual([
       chunk.length - 2,
       chunk.length - 2,
-      longestBody - 2 * (chunk.length - 2),
+      maxBodyLength - 2 * (chunk.length - 2),
     ]);
     const bytes = 4 * chunk.length + 'data: [DONE]\n\n'.length;
     const shown = answered.join('').length + 4;
@@ -269,7 +269,7 @@ describe('a body that is long', () => {
 
   it('shows a line that does not end once it is long enough', async () => {
     const { promise: isShown, resolve: show } = Promise.withResolvers<void>();
-    const long = `: ${'x'.repeat(3 * longestBody)}`;
+    const long = `: ${'x'.repeat(3 * maxBodyLength)}`;
     const server = await hostileServer(async (response, request) => {
       await open([long])(response, request);
       await isShown;
@@ -283,7 +283,7 @@ describe('a body that is long', () => {
     };
     const { service } = serviceAt(server.url, { tracer });
     for await (const event of service.chat.stream(question)) void event;
-    expect(shown).toEqual([long.slice(0, longestBody)]);
+    expect(shown).toEqual([long.slice(0, maxBodyLength)]);
   });
 
   it('of unknown fields names the first', async () => {

@@ -122,6 +122,7 @@ describe('the address', () => {
       ' (AccessDenied)',
     ],
     ['403 without a code', text('', 403), ''],
+    ['401, though no key was sent', text('', 401), ''],
     ['400 of an expired token', text('<Error><Code>ExpiredToken</Code></Error>', 400), ' (ExpiredToken)'],
   ])('refused with %s asks for a new one', async (_, behaviour, code) => {
     const server = await hostileServer(behaviour);
@@ -130,7 +131,7 @@ describe('the address', () => {
     expect(error).toMatchObject({ kind: 'upload_url', code: 'upload_url_refused', attempts: 1 });
     expect(error).toMatchObject({
       name: 'UploadUrlError',
-      message: `The upload address of tasks/one.json was refused${code}. Nothing was stored. Upload it again: that asks for a new address.`,
+      message: `The upload address of tasks/one.json was refused${code}. Nothing was stored. Run the upload again to get a new address.`,
     });
     expect(inspect(error)).not.toMatch(/Signature|StringToSign/);
   });
@@ -157,7 +158,7 @@ describe('the address', () => {
       kind: 'upload_url',
       code: 'upload_url_expired',
       message:
-        'The service has moved since it gave the address of tasks/one.json. Nothing was stored. Upload it again: that asks for a new address.',
+        'The service has moved since it gave the address of tasks/one.json. Nothing was stored. Run the upload again to get a new address.',
     });
     expect([before.requests.length, after.requests.length]).toEqual([1, 0]);
   });
@@ -195,7 +196,7 @@ describe('the address', () => {
     [`https://me:pw@storage.example/a?${signature}`, 'upload_url_invalid', 'of a holds a user name. Nothing was sent.'],
     [`https://:pw@storage.example/a?${signature}`, 'upload_url_invalid', 'of a holds a user name. Nothing was sent.'],
     [`file:///etc/passwd?${signature}`, 'address_insecure', 'the upload address of a'],
-    [`nowhere?${signature}`, 'upload_url_invalid', 'of a is no address. Nothing was sent.'],
+    [`nowhere?${signature}`, 'upload_url_invalid', 'of a is not a URL. Nothing was sent.'],
   ])('%s is refused and not repeated', async (url, code, words) => {
     const { service } = serviceAt('https://service.example');
     const error = await errorOf(service.putUpload({ path: 'a', url, headers: {} }, new Uint8Array(3)));

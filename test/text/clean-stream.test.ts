@@ -15,6 +15,10 @@ describe('text that comes in pieces', () => {
     expect(clean(' more')).toBe(' more');
   });
 
+  it('writes each line in full, also one that begins like the one before', () => {
+    expect(streamed(['mut', 'able\nmuta', 'ble\n', 'mutant', '\nm'])).toBe('mutable\nmutable\nmutant\nm');
+  });
+
   it.each([
     ['an escape sequence', ['a\u001b', '[31', 'mred\n', 'next']],
     ['a title', ['a\u001b]0;own', 'ed\u0007b\n']],

@@ -17,7 +17,10 @@ function parts(input: string, text: string): string[] | undefined {
 
 describe('parseFilter', () => {
   it('takes everything while nothing is typed', () => {
-    for (const input of ['', '!', '~', '/']) expect(parts(input, 'anything')).toEqual([]);
+    for (const input of ['', '!', '~', '/']) {
+      expect(parts(input, 'anything')).toEqual([]);
+      expect(filterOf(input).kind).toBe('all');
+    }
   });
 
   it('searches plain text with smart case', () => {
@@ -62,9 +65,9 @@ describe('parseFilter', () => {
 
   it('searches plain text without a time limit, which a busy machine could reach', async () => {
     vi.resetModules();
-    vi.doMock('../../src/text/time-limit.ts', () => ({ withinCpuTime: () => false, isTimeLimited: () => false }));
+    vi.doMock('../../src/base/time-limit.ts', () => ({ withinCpuTime: () => false, isTimeLimited: () => false }));
     onTestFinished(() => {
-      vi.doUnmock('../../src/text/time-limit.ts');
+      vi.doUnmock('../../src/base/time-limit.ts');
       vi.resetModules();
     });
     const fresh = await import('../../src/text/filter.ts');

@@ -1,10 +1,10 @@
 /** Small helpers that much else relies on. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { unlessAborted } from '../../src/text/abort.ts';
-import { hashOf } from '../../src/text/hash.ts';
-import { deepestJson, isNestedDeeper } from '../../src/text/json-depth.ts';
-import { lastAt } from '../../src/text/last-at.ts';
+import { unlessAborted } from '../../src/base/abort.ts';
+import { lastAt } from '../../src/base/binary-search.ts';
+import { hashOf } from '../../src/base/hash.ts';
+import { deepestJson, isNestedDeeper } from '../../src/base/json-depth.ts';
 import { firstLines } from '../../src/text/wrap.ts';
 
 it('a hash is that of FNV-1a', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { age, clock, duration, parseTime } from '../../src/text/time.ts';
+import { age, clock, clockOrDay, duration, parseTime } from '../../src/text/time.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -27,6 +27,18 @@ describe('duration', () => {
     expect(duration(day - 1_000)).toBe('1d');
     expect(duration(-1_500)).toBe('-1.5s');
     expect(duration(Number.POSITIVE_INFINITY)).toBe('?');
+  });
+});
+
+describe('clockOrDay', () => {
+  const noon = new Date(2026, 2, 4, 12, 0, 0).getTime();
+
+  it('is the time of day today, and has the date on other days', () => {
+    expect(clockOrDay(new Date(2026, 2, 4, 0, 0, 0).getTime(), noon)).toBe('00:00:00');
+    expect(clockOrDay(new Date(2026, 2, 4, 23, 59, 58).getTime(), noon)).toBe('23:59:58');
+    expect(clockOrDay(new Date(2026, 2, 3, 23, 59, 58).getTime(), noon)).toBe('2026-03-03 23:59');
+    expect(clockOrDay(new Date(2025, 11, 4, 9, 8, 7).getTime(), noon)).toBe('2025-12-04 09:08');
+    expect(clockOrDay(Date.now())).toHaveLength('HH:MM:SS'.length);
   });
 });
 

@@ -3,7 +3,6 @@
 import { Text } from 'ink';
 import { type ComponentType, type ReactNode, useEffect } from 'react';
 import { onTestFinished } from 'vitest';
-import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place, ViewName } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';
@@ -13,6 +12,7 @@ import { useShell } from '../../src/ui/app/shell-context.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { View } from '../../src/ui/app/view.tsx';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../src/workbench/workbench.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../screen.ts';
 import { fakeService } from '../service/fake-service.ts';
 

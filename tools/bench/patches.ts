@@ -1,10 +1,10 @@
 /**
- * What each patch saves: builds the program with all patches and without each, and starts the builds in alternation.
- * Measures CPU time of the main thread, which a busy machine affects less than elapsed time.
+ * What the patches save: builds the program with all of them, without any, and without each, and starts the builds in
+ * alternation. Measures CPU time of the main thread, which a busy machine affects less than elapsed time.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,6 +22,9 @@ const usualRuns = 20;
 const warmRuns = 2;
 const usualKeys = 120;
 const keyRounds = 3;
+
+const withAll = 'with all patches';
+const withoutAny = 'without any patch';
 
 /** The files of packages before a patch, by path. A file that must export something new keeps its exports. */
 function withoutPatch(patch: string, folder: string): Map<string, string> {
@@ -75,7 +78,15 @@ async function cpuOfKey({ program, home }: Variant, args: readonly string[], key
   return taken / keys;
 }
 
-const median = (values: readonly number[]): number => quantile(values, 0.5);
+/** The median, and the quartiles in brackets. */
+function spread(values: readonly number[]): string {
+  const [median = '', low = '', high = ''] = [0.5, 0.25, 0.75].map(share => quantile(values, share).toFixed(1));
+  return `${median} (${low} to ${high})`;
+}
+
+/** What a build costs more than the one with all patches, start by start. */
+const saved = (without: readonly number[], all: readonly number[]): string =>
+  spread(without.map((ms, index) => ms - (all[index] ?? 0)));
 
 /** `[--runs N] [NAME…]`: prints the table; with names, for these patches only. Returns 0; `smoke` runs the first patch once. */
 export async function benchPatches(args: readonly string[], { smoke }: { readonly smoke: boolean }): Promise<number> {
@@ -89,12 +100,17 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
   const named = patches.filter(patch => names.length === 0 || names.some(name => patch.includes(name)));
   const wanted = smoke ? named.slice(0, 1) : named;
   const large = await startLargeService();
+  const builds: readonly (readonly [name: string, removed: readonly string[]])[] = [
+    [withAll, []],
+    [withoutAny, patches],
+    ...wanted.map(patch => [patch.replace(/\.patch$/, ''), [patch]] as const),
+  ];
   const variants: Variant[] = [];
-  for (const name of ['', ...wanted]) {
-    const home = join(folder, name.replaceAll(/\W/g, '-') || 'all');
+  for (const [name, removed] of builds) {
+    const home = join(folder, name.replaceAll(/\W/g, '-'));
     mkdirSync(home);
-    const files = name === '' ? new Map<string, string>() : withoutPatch(name, join(home, 'before'));
-    await bundle(join(home, 'dist'), [instead(files)]);
+    const files = removed.flatMap(patch => [...withoutPatch(patch, join(home, 'before'))]);
+    await bundle(join(home, 'dist'), [instead(new Map(files))]);
     variants.push({ name, home, program: join(home, 'dist', 'main.js'), first: [], data: [], key: [] });
   }
   const address = ['--base-url', large.baseUrl];
@@ -116,21 +132,19 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
   rmSync(folder, { recursive: true, force: true });
   const [all, ...without] = variants;
   if (!all) return 1;
-  const row = (of: (variant: Variant) => readonly number[], variant: Variant): string => {
-    const [known, other] = [median(of(all)), median(of(variant))];
-    return variant === all
-      ? known.toFixed(1)
-      : `${(other - known).toFixed(1)} (${Math.round((other / known - 1) * 100)} %)`;
-  };
+  const row = ({ name, first, data, key }: Variant): string[] => [
+    name,
+    saved(first, all.first),
+    saved(data, all.data),
+    saved(key, all.key),
+  ];
+  console.log(
+    `${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.versions.node}`,
+  );
   printTable([
     ['CPU in ms', 'first frame', 'first answer', 'cursor move'],
-    ['with all patches', row(v => v.first, all), row(v => v.data, all), row(v => v.key, all)],
-    ...without.map(variant => [
-      `saved by ${variant.name.replace(/\.patch$/, '')}`,
-      row(v => v.first, variant),
-      row(v => v.data, variant),
-      row(v => v.key, variant),
-    ]),
+    [all.name, spread(all.first), spread(all.data), spread(all.key)],
+    ...without.map(row),
   ]);
   return 0;
 }

@@ -10,15 +10,15 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: 'src/text/ownership.ts',
+    file: 'src/base/ownership.ts',
     before: 'statSync(path, { throwIfNoEntry: false })',
     after: 'false',
     reason: 'A folder that is there fails with EEXIST, which is as good; other systems may say something else.',
   },
   {
     file: 'src/local/model/trainer.ts',
-    before: 'each < slope.length',
-    after: 'each <= slope.length',
+    before: 'each < logitGradient.length',
+    after: 'each <= logitGradient.length',
     reason: 'What is written beyond the end of a typed array is dropped.',
   },
   {
@@ -125,6 +125,12 @@ export const equivalents: readonly Equivalent[] = [
     before: 'this.#credential?.value',
     after: 'this.#credential.value',
     reason: 'What was refused was sent, with a credential.',
+  },
+  {
+    file: 'src/service/uploads.ts',
+    before: "'shownWithout'",
+    after: "''",
+    reason: 'Advice on a refused key, which no upload carries: a 401 is about its address.',
   },
   {
     file: 'src/net/body.ts',

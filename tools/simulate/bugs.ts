@@ -1,8 +1,9 @@
 /** Bugs on purpose, one for each law: a session with one of them has to fail. */
 import { cpSync, existsSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import type { UntypedCall } from '../../src/service/call.ts';
 import { ServiceError } from '../../src/service/errors.ts';
-import type { Service, UntypedCall } from '../../src/service/index.ts';
+import type { Service } from '../../src/service/index.ts';
 import type { Step } from './plan.ts';
 import type { SessionOptions } from './session.ts';
 

@@ -2,7 +2,8 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type RunningService, serve } from '../../src/local/daemon/serve.ts';
+import type { RunningService } from '../../src/local/daemon/daemon.ts';
+import { serve } from '../../src/local/daemon/serve.ts';
 import { databasePath } from '../../src/local/store/database-path.ts';
 import { unobserved } from '../rig/disk.ts';
 import type { VirtualNetwork } from './virtual-network.ts';

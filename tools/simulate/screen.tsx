@@ -5,13 +5,13 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import xterm from '@xterm/headless';
-import { Workbench } from '../../src/queries/workbench.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { Service } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import { startTerminal } from '../../src/ui/app/terminal/start-terminal.tsx';
 import { registry } from '../../src/ui/views/registry.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../src/workbench/workbench.ts';
 import { leftOn, SequenceReader } from '../rig/sequences.ts';
 
 export interface ScreenOptions {

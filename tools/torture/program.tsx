@@ -1,17 +1,17 @@
 /** The whole program in process, on any service: its own router, views and queries, drawn into an emulator. */
 
-import { Workbench } from '../../src/queries/workbench.ts';
+import { errorStack } from '../../src/base/errors.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import type { Place } from '../../src/resources/place.ts';
 import { systemClock } from '../../src/service/clock.ts';
 import { createService } from '../../src/service/index.ts';
-import { errorStack } from '../../src/text/errors.ts';
 import { Failures } from '../../src/ui/app/failures.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../src/ui/app/terminal-port.ts';
 import { createMouseDecoder, type MouseEvent } from '../../src/ui/keys/mouse.ts';
 import { registry } from '../../src/ui/views/registry.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../src/workbench/workbench.ts';
 import { openScreen, type Screen } from '../../test/screen.ts';
 import { SequenceReader } from '../rig/sequences.ts';
 import { type Input, mouseBytes } from './inputs.ts';

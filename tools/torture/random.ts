@@ -1,5 +1,5 @@
 /** Random numbers from a seed, the same on every machine (mulberry32, seeded by FNV-1a). */
-import { hashOf } from '../../src/text/hash.ts';
+import { hashOf } from '../../src/base/hash.ts';
 
 export class Random {
   readonly seed: string;

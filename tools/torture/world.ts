@@ -5,7 +5,8 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningService, serve } from '../../src/local/daemon/serve.ts';
+import type { RunningService } from '../../src/local/daemon/daemon.ts';
+import { serve } from '../../src/local/daemon/serve.ts';
 import { callerOf, fillWorkFolder, populate } from '../../test/populate.ts';
 import { controls, deceivers } from './texts.ts';
 

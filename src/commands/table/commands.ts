@@ -44,16 +44,16 @@ export const commands = {
         value: 'ID|NAME',
         of: 'seen',
         kinds: ['benchmark'],
-        description: 'images (needed), runs and training runs of a benchmark',
+        description: 'only those of this benchmark; required for images',
       },
-      run: { value: 'ID|NAME', of: 'seen', kinds: ['run'], description: 'trajectories of an evaluation run' },
+      run: { value: 'ID|NAME', of: 'seen', kinds: ['run'], description: 'only trajectories of this evaluation run' },
       training: {
         value: 'ID|NAME',
         of: 'seen',
         kinds: ['training'],
-        description: 'checkpoints (needed) and trajectories of a training run',
+        description: 'only those of this training run; required for checkpoints',
       },
-      dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'trajectories of a dataset' },
+      dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'only trajectories of this dataset' },
       status: { value: 'STATUS', of: 'status', description: 'only rows with this status' },
       filter: {
         value: 'TEXT',
@@ -68,9 +68,9 @@ export const commands = {
       },
       reverse: { short: 'r', needs: 'sort', description: 'in reverse order' },
       limit: { value: 'N', short: 'L', number: 'count', description: 'at most this many rows (default: 100)' },
-      all: { short: 'a', description: 'all rows' },
+      all: { short: 'a', description: 'read every page' },
       columns: { value: 'A,B', of: 'columns', short: 'c', description: 'show these columns or JSON fields' },
-      wide: { short: 'w', description: 'all columns' },
+      wide: { short: 'w', description: 'show all columns' },
       format: { value: 'FORMAT', short: 'f', choices: listFormats, description: 'output format' },
       ...recordFlags,
       field: { value: 'NAME', of: 'field', description: 'print only this field of each row, one per line' },
@@ -99,9 +99,9 @@ export const commands = {
   watch: spec({
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name. The
-first word may name their kind; alone it means everything of that kind that runs. Without arguments: everything that runs or is pinned.
-Exit code 0 if all succeed, 1 if one does not, 6 if the service does not say. With --until an evaluation that is named, pinned or said
-to be running counts as ended by its rewards; others that may be running are listed and not waited for.`,
+first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments, watches
+everything that is running or pinned. Exit code 0 if all succeed, 1 if one does not, 6 if the service does not say. With
+--until, an evaluation that is named, pinned or running counts as ended by its rewards; one without a status is listed, but not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -119,7 +119,7 @@ to be running counts as ended by its rewards; others that may be running are lis
   chat: spec({
     summary: 'ask a model a question, or chat with it',
     about:
-      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text: benchtop waits 10 seconds for its first byte, or with - after the text as long as it takes. After -- every word is text, even one like --this.',
+      'With a text it asks once, otherwise it chats until an empty line. Piped input is appended to the text: benchtop waits up to 10 seconds for it to begin, or without a limit if - follows the text. After -- every word is text, even one like --this.',
     args: [
       { name: 'MODEL', of: 'chat model' },
       { name: 'TEXT', many: true, optional: true },
@@ -131,7 +131,7 @@ to be running counts as ended by its rewards; others that may be running are lis
       temperature: { value: 'N', number: 'any', description: '0 takes the likeliest word each time' },
       topP: { value: 'N', number: 'any', description: 'sample from the likeliest words only' },
       maxTokens: { value: 'N', number: 'any', description: 'limit the answer to this many tokens' },
-      noStream: { description: 'ask for the whole answer at once; also done where a service refuses to stream' },
+      noStream: { description: 'ask for the whole answer at once; automatic if the service refuses to stream' },
       ignoreInput: { short: 'n', description: 'do not read standard input, as in a loop that reads it' },
       ...recordFlags,
     },
@@ -142,20 +142,22 @@ to be running counts as ended by its rewards; others that may be running are lis
     summary: 'upload a benchmark from a folder, or trajectories from a file',
     about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and the build of its images
 starts; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object.
-After a failure the same command continues: it sends what was not sent or was rejected. Trajectories whose request was not answered
-are counted as unknown and not sent again, unless the service is known to store none twice.`,
+After a failure, repeat the command to send the rest, including rejected trajectories. Trajectories whose request was not answered
+count as unknown and are not sent again, unless the service is known to ignore duplicates.`,
     args: [{ name: 'PATH', of: 'file' }],
     flags: {
       ...serviceFlags,
-      new: { description: 'start anew, even if part of the folder or file was sent before' },
-      resendUnknown: { description: 'send trajectories again that may be stored already: it may store them twice' },
+      new: { description: 'start over, even if part of the folder or file was sent before' },
+      resendUnknown: {
+        description: 'resend trajectories that may already be stored; the service may store them twice',
+      },
       dataset: { value: 'NAME', of: 'seen', kinds: ['dataset'], description: 'dataset to add the trajectories to' },
       ...agentFlag,
-      failures: { value: 'FILE', description: 'write the lines that were rejected to this new file' },
-      wait: { short: 'w', description: 'of a folder: wait until the benchmark is ready' },
+      failures: { value: 'FILE', description: 'write the rejected lines to this new file' },
+      wait: { short: 'w', description: 'wait until the benchmark of a folder is ready' },
       timeout: {
         ...waitFlags.timeout,
-        description: 'stop after this long; the same command continues',
+        description: 'stop after this long; repeat the command to continue',
       },
       dryRun: { short: 'n', description: 'read the folder or file and print what would be sent' },
       ...recordFlags,
@@ -165,8 +167,8 @@ are counted as unknown and not sent again, unless the service is known to store 
   }),
   api: spec({
     summary: 'call any operation of the service',
-    about: `Calls an operation of the contract by its name, or any path of the service. Each NAME is a field of the path, the query or
-the body in the contract. Values are strings; where the contract expects another type they are read as JSON. The answer is printed as
+    about: `Calls an operation of the contract by its name, or any path of the service. Each NAME is a field of the path, the query
+or the body in the contract. Values are strings; if the contract expects another type, they are read as JSON. The answer is printed as
 JSON; for a path outside the contract, unchanged. Without an operation, lists all operations with their fields.`,
     args: [
       { name: 'OPERATION|[METHOD] PATH', of: 'operation', optional: true },
@@ -220,8 +222,8 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
     about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of tasks, how many
 of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or it is undecided.
 
-With --fail-below the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole interval is
-below, and also if the interval holds the value: it is undecided then, which --undecided pass lets through.
+With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole interval is
+below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it through.
 
 ${aboutIntervals}`,
     args: [
@@ -241,11 +243,11 @@ ${aboutIntervals}`,
       equalWithin: {
         value: 'D',
         number: 'any',
-        description: 'runs that differ by no more are equal (default: by the settings, 0.05)',
+        description: 'runs that differ by no more count as equal (default: from the settings, 0.05)',
       },
       rewardRange: {
         value: 'LO..HI',
-        description: 'the lowest and the highest possible reward (default: by the settings, 0..1)',
+        description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
       },
       missing: {
         value: 'HOW',
@@ -253,7 +255,7 @@ ${aboutIntervals}`,
         description: 'rollouts without a reward: count the worst and the best case, or ignore them (default: bound)',
       },
       ended: {
-        description: 'take runs as ended whose service does not say so: what it lists is all (see evaluate --until)',
+        description: 'treat runs without a status as ended: no more rewards will come (see evaluate --until)',
       },
       ...recordFlags,
       markdown: { description: 'print a Markdown table, e.g. for a pull request' },
@@ -312,12 +314,12 @@ ${aboutIntervals}`,
       },
       upstreamKeyEnv: serviceFlags.upstreamKeyEnv,
       upstreamKeyFile: serviceFlags.upstreamKeyFile,
-      apiKeyEnv: { value: 'NAME', description: 'variable that holds the key it asks for' },
-      apiKeyFile: { value: 'PATH', description: 'file that holds the key it asks for' },
+      apiKeyEnv: { value: 'NAME', description: 'variable that holds the key that clients must send' },
+      apiKeyFile: { value: 'PATH', description: 'file that holds the key that clients must send' },
       rateLimit: { value: 'N', number: 'positive', description: 'limit each key to this many requests per second' },
       status: { description: 'show whether it is running' },
-      stop: { description: 'stop it, also if it no longer answers; running work resumes at the next start' },
-      yes: { ...yesFlag.yes, needs: 'stop', description: 'end one that does not answer without asking' },
+      stop: { description: 'stop it, even if it no longer answers; running work resumes at the next start' },
+      yes: { ...yesFlag.yes, needs: 'stop', description: 'do not ask before ending one that does not answer' },
       background: { description: 'end when idle', hidden: true },
       json: { description: 'print --status and --stop as JSON' },
     },

@@ -135,14 +135,14 @@ export const waitFlags = {
 /** For evaluations whose status the service does not report. */
 export const untilFlag = {
   value: 'rewards=N|quiet=60s',
-  description: 'take an evaluation as ended once it has N rewards, or no new one for so long',
+  description: 'treat an evaluation as ended after N rewards, or after this long without a new one',
 } as const satisfies FlagSpec;
 
 /** For starts. */
 export const idempotencyKeyFlag = {
   idempotencyKey: {
     value: 'KEY',
-    description: 'the same key starts it only once, where the service honours it (default: a new key)',
+    description: 'a repeat with the same key starts nothing new, if the service honours it (default: a new key)',
   },
 } as const satisfies Readonly<Record<string, FlagSpec>>;
 

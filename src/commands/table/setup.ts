@@ -18,7 +18,7 @@ export const setup = {
     flags: jsonFlag,
   }),
   'profile add': spec({
-    summary: 'add the profile of a service, once it has answered',
+    summary: 'add a profile for a service, after testing it',
     args: [{ name: 'NAME' }],
     flags: {
       url: { value: 'URL', short: 'u', description: 'address of the service' },
@@ -37,7 +37,7 @@ export const setup = {
     args: [{ name: 'NAME', of: 'profile' }],
     flags: { ...yesFlag, ...jsonFlag },
   }),
-  'config path': spec({ summary: 'print where the settings file is', flags: jsonFlag }),
+  'config path': spec({ summary: 'print the path of the settings file', flags: jsonFlag }),
   'config get': spec({
     summary: 'print the settings, or one of them',
     args: [{ name: 'KEY', of: 'set setting', optional: true }],
@@ -45,8 +45,8 @@ export const setup = {
     examples: ['benchtop config get profiles.prod.baseUrl'],
   }),
   'config set': spec({
-    summary: 'change a setting; the value is JSON or a text',
-    about: `What a service names in its own way is profiles.PROFILE.assumptions.NAME, where NAME is one of ${Object.keys(
+    summary: 'change a setting; the value is JSON or text',
+    about: `If a service has its own name for something, set profiles.PROFILE.assumptions.NAME, where NAME is one of ${Object.keys(
       defaultAssumptions,
     ).join(', ')}, or path.OPERATION.`,
     args: [

@@ -36,7 +36,7 @@ export type ValueOf =
   | 'resource'
   /** Names and ids of some kinds. */
   | 'seen'
-  /** A resource, or a name or id of one of any. */
+  /** The name of a resource, or a name or id of any row. */
   | 'resource or seen'
   /** A name or id of the resource that the argument before it names. */
   | 'of resource'
@@ -63,7 +63,7 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   /** What completions offer; nothing without it. */
   readonly of?: ValueOf;
-  /** The kinds offered, if they are names and ids of resources; by default those that the command changes. */
+  /** The kinds to offer, for names and ids of resources; by default those that the command changes. */
   readonly kinds?: readonly string[];
 }
 
@@ -74,13 +74,12 @@ export interface CommandSpec {
   readonly about?: string;
   readonly args?: readonly ArgumentSpec[];
   readonly flags: Readonly<Record<string, FlagSpec>>;
-  /** Groups of flags of which at most one may be given, by key. */
+  /** Groups of mutually exclusive flags, by key. */
   readonly exclusive?: readonly (readonly string[])[];
   /** Example command lines. */
   readonly examples?: readonly string[];
-  /** The last argument is free text: after the argument before it, words are taken as they are, except for long flags. */
+  /** The last argument is free text: words after it begins are taken unchanged, except for long flags. */
   readonly takesText?: true;
-  readonly hidden?: true;
 }
 
 /** Declares a command and keeps the types of its flags. */

@@ -34,7 +34,7 @@ export const verbs = {
   evaluate: spec({
     summary: 'start an evaluation of a model or a checkpoint',
     about:
-      'Prints the id of the run. With --wait the exit code says whether it completed; 6 if the service reports no status of evaluations. Then --until judges the end by the rewards.',
+      'Prints the id of the run. With --wait, the exit code says whether it completed; it is 6 if the service reports no status of evaluations: --until then judges the end by the rewards.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
@@ -55,7 +55,7 @@ export const verbs = {
   }),
   train: spec({
     summary: 'start a training run',
-    about: 'Prints the id of the run. With --wait the exit code says whether it succeeded.',
+    about: 'Prints the id of the run. With --wait, the exit code says whether it succeeded.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: {
       ...serviceFlags,
@@ -71,16 +71,16 @@ export const verbs = {
   }),
   deploy: spec({
     summary: 'deploy a checkpoint under a slug',
-    about: `Prints the id of the deployment. With --wait the exit code says whether it was deployed. --role production asks for
+    about: `Prints the id of the deployment. With --wait, the exit code says whether it was deployed. --role production asks for
 the slug first, or takes --yes.`,
     args: [{ name: 'CHECKPOINT', description: checkpointWords, of: 'checkpoint' }],
     flags: {
       ...serviceFlags,
-      slug: { value: 'SLUG', short: 's', description: 'name used in chat (default: from the name of the run)' },
+      slug: { value: 'SLUG', short: 's', description: 'name used in chat (default: derived from the name of the run)' },
       role: {
         value: 'ROLE',
         choices: ['test', 'production'],
-        description: 'test, the default, answers by its id only; production answers for the slug',
+        description: 'test, the default, is reached by its id only; production serves the slug',
       },
       ...startFlags,
       ...yesFlag,
@@ -91,7 +91,7 @@ the slug first, or takes --yes.`,
   }),
   build: spec({
     summary: 'build the images of a benchmark',
-    about: 'Prints the id of the benchmark. With --wait the exit code says whether it became ready.',
+    about: 'Prints the id of the benchmark. With --wait, the exit code says whether it became ready.',
     args: [{ name: 'BENCHMARK', of: 'seen', kinds: ['benchmark'] }],
     flags: { ...serviceFlags, ...waitFlags, ...outcomeFlags },
     exclusive: exclusiveWaiting,
@@ -99,7 +99,7 @@ the slug first, or takes --yes.`,
   cancel: spec({
     summary: 'cancel evaluation runs and training runs',
     about:
-      'With --wait each is followed until it has ended: exit code 0 if it was cancelled, succeeded before that, or had ended already.',
+      'With --wait, each is followed until it has ended: exit code 0 if it was cancelled, succeeded before that, or had already ended.',
     args: [{ name: 'ID|NAME', many: true, of: 'seen' }],
     flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
     exclusive: exclusiveWaiting,
@@ -113,17 +113,17 @@ the slug first, or takes --yes.`,
   }),
   undeploy: spec({
     summary: 'tear deployments down and delete them',
-    about: 'With --wait each is followed until the service no longer has it, or says that it is inactive.',
+    about: 'With --wait, each is followed until the service no longer has it, or says that it is inactive.',
     args: [{ name: 'ID|SLUG', many: true, of: 'seen' }],
     flags: { ...serviceFlags, ...waitFlags, ...yesFlag, ...outcomeFlags },
     exclusive: exclusiveWaiting,
   }),
   promote: spec({
-    summary: 'make a deployment answer for its slug',
+    summary: 'make a deployment serve its slug',
     args: [{ name: 'ID|SLUG', of: 'seen', kinds: ['deployment'] }],
     flags: {
       ...serviceFlags,
-      undo: { description: 'stop a deployment from answering for its slug' },
+      undo: { description: 'stop a deployment from serving its slug' },
       demote: { value: 'ID|SLUG', description: 'the deployment to demote instead (newer services)' },
       ...yesFlag,
       ...outcomeFlags,

@@ -1,17 +1,17 @@
 /** Texts that help, the man page and README share. */
 
-export const about = `A workbench for a model training and evaluation service. Without a command it opens on the whole
-terminal; without a configured service it works with the local one.`.replaceAll('\n', ' ');
+export const about = `A workbench for a model training and evaluation service. Without a command it opens a full
+screen; without a configured service it uses the local one.`.replaceAll('\n', ' ');
 
 /** Exit codes for scripts, also listed in README. */
 export const exitCodeMeanings: readonly (readonly [code: number, words: string])[] = [
   [0, 'done'],
   [1, 'refused, or failed'],
   [2, 'wrong flags, values, files or settings: nothing was changed'],
-  [3, 'no answer: trying again may work'],
-  [4, 'no credential, or one that is refused'],
+  [3, 'no answer: a retry may work'],
+  [4, 'the credential is missing or refused'],
   [5, 'not found'],
-  [6, 'the end could not be seen: no status, or one that does not say how'],
+  [6, 'the outcome is unknown: no status, or an unclear one'],
   [7, 'the service does not offer this'],
   [124, 'not ended within --timeout'],
   [129, 'ended by SIGHUP while it waited'],
@@ -19,11 +19,10 @@ export const exitCodeMeanings: readonly (readonly [code: number, words: string])
   [143, 'ended by SIGTERM while it waited'],
 ];
 
-export const helpFooter = `
-Flags that select the service may also follow the command. Results go to
+export const helpFooter = `Flags that select the service may also follow the command. Results go to
 standard output, everything else to standard error; with --json both are JSON.
 
 Exit codes:
 ${exitCodeMeanings.map(([code, words]) => `  ${String(code).padEnd(5)}${words}`).join('\n')}
 
-benchtop COMMAND --help says more about a command.`;
+benchtop COMMAND --help explains a command.`;

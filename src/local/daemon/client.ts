@@ -4,11 +4,11 @@ import { closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { errorCode } from '../../base/errors.ts';
 import { Agents } from '../../net/agents.ts';
 import { readBody } from '../../net/body.ts';
 import { WireFailure } from '../../net/failure.ts';
 import { exchange } from '../../net/wire.ts';
-import { errorCode } from '../../text/errors.ts';
 import type { Upstream } from '../engine/upstream.ts';
 import {
   announceSuccessor,
@@ -19,7 +19,7 @@ import {
   readAddress,
   type ServiceAddress,
 } from './files.ts';
-import { decide, fingerprintOf, type Moment } from './settings.ts';
+import { decide, fingerprintOf, type LocateReason } from './settings.ts';
 
 export interface EnsureOptions {
   readonly dataFolder: string;
@@ -29,9 +29,9 @@ export interface EnsureOptions {
   readonly version: string;
   /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
-  /** Whether a service with other settings is replaced, used, or waited for. */
-  readonly moment?: Moment;
-  /** Ends the wait; a service that has already been started keeps starting. */
+  /** Why it is needed; decides whether a service with other settings is replaced. */
+  readonly reason?: LocateReason;
+  /** Stops waiting. A service that is already starting keeps starting. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -61,9 +61,9 @@ export interface LocalAddress {
   readonly background: boolean;
   /** Number of screens that keep it awake. */
   readonly leases: number;
-  /** Jobs that were set aside, because the service ended abnormally during them. */
+  /** Jobs that were set aside because the service crashed while they ran. */
   readonly setAside: NonNullable<Health['set_aside']>;
-  /** Jobs that wait for the end of an external problem, such as a full disk. */
+  /** Jobs that wait until an external problem, such as a full disk, is solved. */
   readonly waiting: NonNullable<Health['waiting']>;
 }
 
@@ -72,21 +72,21 @@ export interface EnsuredAddress extends LocalAddress {
   readonly note: string | undefined;
 }
 
-const askMs = 2_000;
-const silentMs = 800;
-/** Time limit for a start, once no other process has the folder any more. */
+const requestTimeoutMs = 2_000;
+const probeTimeoutMs = 800;
+/** Timeout for a start, once no other process holds the folder. */
 const startMs = 15_000;
-/** Time limit for saving running work. */
+/** Timeout for saving running work. */
 const stopMs = 60_000;
-/** Time for a process to end after a signal. */
+/** Time for a process to exit after a signal. */
 const endMs = 2_000;
-const lookEveryMs = 10;
+const pollIntervalMs = 10;
 const logFile = 'service.log';
 const largestLog = 1024 * 1024;
 /** Passes the upstream server's key to the new process. */
 const upstreamKeyVariable = 'BENCHTOP_UPSTREAM_KEY';
 
-/** Largest answer of a service to its own program. */
+/** Largest accepted answer. */
 const maxBytes = 1024 * 1024;
 const agents = new Agents(undefined);
 
@@ -95,7 +95,7 @@ async function ask(
   method: 'GET' | 'POST',
   { base_url, api_key }: Pick<ServiceAddress, 'base_url' | 'api_key'>,
   path: string,
-  timeoutMs = askMs,
+  timeoutMs = requestTimeoutMs,
 ): Promise<unknown> {
   const url = new URL(`${base_url}${path}`);
   const [agent, { signal }] = [await agents.get(url, 'read'), new AbortController()];
@@ -105,28 +105,28 @@ async function ask(
 }
 
 /**
- * The running service of a folder, if there is one. A killed process may leave its address file behind, which then
- * leads nowhere or to another program: only an answer with the file's instance id counts.
+ * The running service of a folder, if there is one. A killed process leaves its address file behind, and its port may now
+ * belong to another program: only an answer with the instance id of the file counts.
  */
 export async function findService(dataFolder: string): Promise<LocalAddress | undefined> {
   const address = readAddress(dataFolder);
   if (!address) return undefined;
   try {
-    const said = health.parse(await ask('GET', address, '/local/health'));
-    if (said.instance_id !== address.instance_id) return undefined;
+    const answer = health.parse(await ask('GET', address, '/local/health'));
+    if (answer.instance_id !== address.instance_id) return undefined;
     const { base_url: baseUrl, api_key: apiKey, pid, instance_id: instanceId } = address;
-    const { upstream = null, version = '', fingerprint = '', background = true, leases = 0 } = said;
-    const { set_aside: setAside = [], waiting = [] } = said;
+    const { upstream = null, version = '', fingerprint = '', background = true, leases = 0 } = answer;
+    const { set_aside: setAside = [], waiting = [] } = answer;
     return { baseUrl, apiKey, pid, instanceId, upstream, version, fingerprint, background, leases, setAside, waiting };
   } catch {
     return undefined;
   }
 }
 
-/** Whether a service exists but does not answer in time, because it is stopped or overloaded. */
+/** Whether a service exists but does not answer in time, because it is suspended or overloaded. */
 export async function isSilent({ baseUrl, apiKey }: Pick<LocalAddress, 'baseUrl' | 'apiKey'>): Promise<boolean> {
   try {
-    await ask('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', silentMs);
+    await ask('GET', { base_url: baseUrl, api_key: apiKey }, '/local/health', probeTimeoutMs);
     return false;
   } catch (error) {
     return error instanceof WireFailure && error.reason !== 'network';
@@ -164,23 +164,23 @@ class Log {
  * @throws Error if it does not start, with the last lines of its log
  */
 export async function ensureLocalService(options: EnsureOptions): Promise<EnsuredAddress> {
-  const { dataFolder, moment = 'start', signal } = options;
-  const running = await (moment === 'lost' ? findSuccessor(dataFolder, signal) : findService(dataFolder));
+  const { dataFolder, reason = 'start', signal } = options;
+  const running = await (reason === 'lost' ? findSuccessor(dataFolder, signal) : findService(dataFolder));
   if (running) {
-    const decision = judge(running, options);
+    const decision = compareSettings(running, options);
     if (decision.use) return { ...running, note: decision.note };
     // The new service resumes its work.
     await stopService(dataFolder, { successor: true });
   }
   const started = await startService(options);
-  // If another program was faster, use its service.
-  const decision = judge(started, { ...options, moment: 'lost' });
+  // If another program was first, use its service.
+  const decision = compareSettings(started, { ...options, reason: 'lost' });
   return { ...started, note: decision.use ? decision.note : undefined };
 }
 
-function judge(running: LocalAddress, { dataFolder, version, upstream, moment = 'start' }: EnsureOptions) {
+function compareSettings(running: LocalAddress, { dataFolder, version, upstream, reason = 'start' }: EnsureOptions) {
   const fingerprint = fingerprintOf(dataFolder, { upstream });
-  return decide(running, { version, fingerprint, upstream: upstream?.url }, moment);
+  return decide(running, { version, fingerprint, upstream: upstream?.url }, reason);
 }
 
 /** The running service, or one that another program has announced; undefined if there is none. */
@@ -189,11 +189,11 @@ async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<
     const announced = isSuccessorAnnounced(dataFolder);
     const found = await findService(dataFolder);
     if (found || !announced) return found;
-    await wait(lookEveryMs, undefined, { ...(signal && { signal }) });
+    await wait(pollIntervalMs, undefined, { ...(signal && { signal }) });
   }
 }
 
-/** Without the variables of an upstream server: the flags name the one to use, which may be another or none. */
+/** The environment without the variables for the upstream server: the flags decide. */
 function withoutUpstream(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('BENCHTOP_UPSTREAM')));
 }
@@ -216,7 +216,7 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
   });
   child.on('exit', (code, killedBy) => {
     // 0: another process was first; its address will appear.
-    if (code !== 0) failed = killedBy ? `it was ended by ${killedBy}` : `it ended with code ${code}`;
+    if (code !== 0) failed = killedBy ? `it was killed by ${killedBy}` : `it exited with code ${code}`;
   });
   child.unref();
   const begun = performance.now();
@@ -225,36 +225,36 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
     if (readAddress(dataFolder)) {
       const found = await findService(dataFolder);
       if (found) {
-        // Another was first. This one might find the folder free later, and serve it for nobody.
+        // Another process was first. Kill this one, which might serve the folder later without a client.
         if (found.pid !== child.pid) child.kill();
         return found;
       }
     }
     if (performance.now() >= deadline) {
-      if (!isChangingHands(dataFolder) || deadline >= begun + stopMs + startMs) break;
+      if (!isStartingOrStopping(dataFolder) || deadline >= begun + stopMs + startMs) break;
       deadline += startMs;
     }
-    await wait(lookEveryMs, undefined, { ...(signal && { signal }) });
+    await wait(pollIntervalMs, undefined, { ...(signal && { signal }) });
   }
   const waited = Math.round((performance.now() - begun) / 1000);
-  const why = failed ?? `no answer in ${waited} s${holderWords(dataFolder)}`;
+  const why = failed ?? `no answer in ${waited} s${holderNote(dataFolder)}`;
   const lines = log.lastLines();
   throw new Error(
     `The local service did not start: ${why}.${lines === '' ? '' : `\n${lines}`}\nNothing was lost. \`benchtop serve\` shows what is wrong.`,
   );
 }
 
-/** Whether a service saves its work before it ends, or begins: it has the folder, but no address. */
-function isChangingHands(dataFolder: string): boolean {
+/** Whether a service is starting, or saving its work before it exits: it holds the folder, but has no address. */
+function isStartingOrStopping(dataFolder: string): boolean {
   return readAddress(dataFolder) === undefined && isFolderLocked(dataFolder);
 }
 
-/** Names the process that holds the folder of a service that does not answer. */
-function holderWords(dataFolder: string): string {
+/** Explains that another process holds the folder, as the end of a sentence. */
+function holderNote(dataFolder: string): string {
   if (!isFolderLocked(dataFolder)) return '';
   const pid = holderOf(dataFolder);
   const who = pid === undefined ? 'another process' : `process ${pid}`;
-  return `, because ${who} has the data folder and does not answer; \`benchtop serve --stop\` ends it`;
+  return `, because ${who} holds the data folder and does not answer; stop it with \`benchtop serve --stop\``;
 }
 
 /** Whether another service has written its address. */
@@ -268,28 +268,30 @@ export interface StopOptions {
   readonly successor?: boolean;
 }
 
-/** A process has the data folder, and does not answer or does not end. */
+/** A process holds the data folder, and does not answer or does not exit. */
 export class FolderHeld extends Error {
   override readonly name = 'FolderHeld';
-  /** Undefined if it is not known. */
+  /** Undefined if unknown. */
   readonly pid: number | undefined;
 
   constructor(dataFolder: string, pid: number | undefined) {
     const who = pid === undefined ? 'A process' : `Process ${pid}`;
-    super(`${who} has the data folder ${dataFolder} and does not end. End it by hand, then try again.`);
+    super(
+      `${who} still holds the data folder ${dataFolder}. ${pid === undefined ? 'End it' : `Stop it with \`kill ${pid}\``}, then try again.`,
+    );
     this.pid = pid;
   }
 }
 
 /**
- * Ends the process that holds a folder: asks it to end with SIGTERM, and ends it with SIGKILL if it does not. What it
- * acknowledged is stored, and its work resumes at the next start.
+ * Ends the process that holds a folder with SIGTERM, and with SIGKILL if it does not exit. Everything it acknowledged is
+ * stored, and its work resumes at the next start.
  *
  * @throws FolderHeld if it still holds the folder, e.g. because it is another user's
  */
 export async function endHolder(dataFolder: string, pid: number): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    // It may have ended since, and its number may be another program's.
+    // It may have exited, and its pid may belong to another program.
     if (holderOf(dataFolder) !== pid) return;
     try {
       process.kill(pid, signal);
@@ -297,16 +299,16 @@ export async function endHolder(dataFolder: string, pid: number): Promise<void> 
       if (errorCode(error) === 'EPERM') break;
     }
     const deadline = performance.now() + endMs;
-    while (isFolderLocked(dataFolder) && performance.now() < deadline) await wait(lookEveryMs);
+    while (isFolderLocked(dataFolder) && performance.now() < deadline) await wait(pollIntervalMs);
   }
   if (isFolderLocked(dataFolder)) throw new FolderHeld(dataFolder, pid);
 }
 
 /**
- * Stops the service of a folder, and waits until another can start, or has: an open screen starts one as soon as it
- * can. Returns the stopped service, or undefined.
+ * Stops the service of a folder, and waits until another can start or has started, as an open screen starts one at once.
+ * Returns the stopped service, or undefined.
  *
- * @throws FolderHeld if the process that holds the folder does not answer or does not end
+ * @throws FolderHeld if the process that holds the folder does not answer or does not exit
  */
 export async function stopService(
   dataFolder: string,
@@ -316,16 +318,16 @@ export async function stopService(
   const address = readAddress(dataFolder);
   if (successor) announceSuccessor(dataFolder);
   if (running && address) {
-    // The answer is lost if the process ends first, killed or stopped by another program: the lock shows that it ended.
+    // The answer is lost if the process exits first, e.g. killed: the lock shows that it has exited.
     await ask('POST', address, `/local/stop${successor ? '?successor=1' : ''}`).catch(() => {});
   }
   // The address is removed first, the lock last, after running work has been saved.
-  const deadline = performance.now() + (running ? stopMs : askMs);
+  const deadline = performance.now() + (running ? stopMs : requestTimeoutMs);
   while (isFolderLocked(dataFolder) && !isReplaced(dataFolder, running)) {
     if (performance.now() > deadline) {
       throw new FolderHeld(dataFolder, holderOf(dataFolder));
     }
-    await wait(lookEveryMs);
+    await wait(pollIntervalMs);
   }
   return running;
 }

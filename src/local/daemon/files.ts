@@ -1,16 +1,15 @@
-/** The files in the data folder that announce the local service and ensure there is only one. All have mode 0600. */
+/** The files in the data folder by which programs find the local service, and which ensure there is only one. Mode 0600. */
 
-import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod/mini';
-import { errorCode, errorMessage, isDamagedDatabase, sqliteCode } from '../../text/errors.ts';
-import { takeLock } from '../../text/file-lock.ts';
-import { fileSharing, folderSharing, makePrivateFolder, SharedError } from '../../text/ownership.ts';
-import { replaceFile } from '../../text/replace-file.ts';
+import { errorCode, errorMessage, isDamagedDatabase, sqliteCode } from '../../base/errors.ts';
+import { takeLock } from '../../base/file-lock.ts';
+import { fileSharing, folderSharing, makePrivateFolder, SharedError } from '../../base/ownership.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { databasePath } from '../store/database-path.ts';
-import { Keyring, masterKeyLength } from '../store/keyring.ts';
+import { Keyring, masterKeyLength, randomBytes } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
 export type ServiceAddress = z.output<typeof address>;
@@ -21,10 +20,10 @@ const masterKeyFile = 'master-key';
 const lockFile = 'lock.db';
 const holderFile = 'lock.pid';
 const successorFile = 'successor';
-/** What holds a key, or is trusted with one. */
+/** Files that hold a key, or decide where one is sent. */
 const secretFiles = [addressFile, keyFile, masterKeyFile];
 
-/** How others share the folder, or a file in it that nobody else may have written; undefined if they do not. */
+/** Describes how other users can access the folder or its secret files; undefined if they cannot. */
 export function dataFolderSharing(folder: string): SharedError | undefined {
   const sharing = folderSharing(folder);
   if (sharing) return new SharedError(folder, sharing);
@@ -35,7 +34,7 @@ export function dataFolderSharing(folder: string): SharedError | undefined {
   }
   return undefined;
 }
-/** An announced service that has not started by then will not. */
+/** An announced service that has not started after this time will not start. */
 const successorMs = 10_000;
 
 /** An unusable data folder; the message says why and what to do. */
@@ -54,22 +53,22 @@ function describe(folder: string, error: unknown): DataFolderError {
   );
 }
 
-/** What to do about a file of the folder that only a copy can bring back. */
+/** The last resort for a file that can only be restored from a backup. */
 const otherwise = 'or set BENCHTOP_DATA_DIR to another folder';
 
-/** What is wrong with a damaged database, and what to do. */
-function damageWords(folder: string, error: unknown): string {
-  return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Put it back from a copy, move it away to start without its data, ${otherwise}.`;
+/** Explains that the database is damaged, and what to do. */
+function damageMessage(folder: string, error: unknown): string {
+  return `The database ${databasePath(folder)} is damaged: ${errorMessage(error).replace(/\.$/, '')}. Nothing in it was changed. Restore it from a backup, move it away to start without its data, ${otherwise}.`;
 }
 
-/** A failure of the start as one that says what to do, where the folder or its files caused it. */
+/** Turns a failed start into a DataFolderError with advice, if the folder or its files caused it. */
 export function startError(folder: string, error: unknown): unknown {
-  if (isDamagedDatabase(error)) return new DataFolderError(damageWords(folder, error));
+  if (isDamagedDatabase(error)) return new DataFolderError(damageMessage(folder, error));
   const isOfFolder = sqliteCode(error) !== undefined || /^E(?!RR_)/.test(errorCode(error) ?? '');
   return isOfFolder && !(error instanceof DataFolderError) ? describe(folder, error) : error;
 }
 
-/** Makes the folder, and checks that nobody else can have put something there. @throws DataFolderError */
+/** Creates the folder, and checks that other users cannot write to it. @throws DataFolderError */
 export function makeDataFolder(folder: string): void {
   try {
     makePrivateFolder(folder);
@@ -88,11 +87,11 @@ function writePrivate(folder: string, name: string, text: string): void {
   }
 }
 
-/** Files and folders that are made after the database: beside them it cannot be new. */
+/** Files and folders that are created after the database: if one exists, the database is not new. */
 const laterFiles: ReadonlySet<string> = new Set([masterKeyFile, keyFile, 'uploads', 'checkpoints', 'deployments']);
 
 /**
- * Refuses a database that has lost its content: it would be taken for a new one.
+ * Refuses a database that has lost its content, which would look like a new one.
  *
  * @throws DataFolderError
  */
@@ -102,11 +101,11 @@ export function refuseEmptyDatabase(folder: string): void {
   const others = readdirSync(folder).filter(name => laterFiles.has(name));
   if (others.length === 0) return;
   throw new DataFolderError(
-    `The database ${path} is empty, although the folder has ${others.sort().join(', ')}. Put it back from a copy, delete it to start without its data, ${otherwise}.`,
+    `The database ${path} is empty, although the folder has ${others.sort().join(', ')}. Restore it from a backup, delete it to start without its data, ${otherwise}.`,
   );
 }
 
-/** Whether the database holds secrets, which only the master key opens. */
+/** Whether the database holds secrets, which only the master key decrypts. */
 function hasSecrets(folder: string): boolean {
   const path = databasePath(folder);
   if (!existsSync(path)) return false;
@@ -128,7 +127,7 @@ export function keyringOf(folder: string): Keyring {
   const path = join(folder, masterKeyFile);
   if (!existsSync(path) && hasSecrets(folder)) {
     throw new DataFolderError(
-      `The key ${path} is missing, and the database holds secrets that no other key opens. Put it back from a copy, move the database away to start without its data, ${otherwise}.`,
+      `The key ${path} is missing, and the database holds secrets that no other key can decrypt. Restore it from a backup, move the database away to start without its data, ${otherwise}.`,
     );
   }
   if (!existsSync(path)) writePrivate(folder, masterKeyFile, randomBytes(masterKeyLength).toString('base64'));
@@ -140,15 +139,15 @@ export function keyringOf(folder: string): Keyring {
   }
   if (key.byteLength === masterKeyLength) return new Keyring(key);
   throw new DataFolderError(
-    `The key ${path} is damaged: it has ${key.byteLength} bytes instead of ${masterKeyLength}. Put it back from a copy: no other key opens the stored secrets. Or set BENCHTOP_DATA_DIR to another folder.`,
+    `The key ${path} is damaged: it has ${key.byteLength} bytes instead of ${masterKeyLength}. Restore it from a backup: no other key can decrypt the stored secrets. Or set BENCHTOP_DATA_DIR to another folder.`,
   );
 }
 
 /** The API key of the folder's first organization, created on first use. */
 export function apiKeyOf(folder: string): string {
   try {
-    const known = readFileSync(join(folder, keyFile), 'utf8').trim();
-    if (known !== '') return known;
+    const key = readFileSync(join(folder, keyFile), 'utf8').trim();
+    if (key !== '') return key;
   } catch {
     // It does not exist yet.
   }
@@ -162,8 +161,8 @@ export function writeAddress(folder: string, service: ServiceAddress): void {
 }
 
 /**
- * The last address of the folder's service; undefined if there is none, it cannot be read, or others may have written it:
- * the key would go there.
+ * The last address of the folder's service; undefined if there is none, it cannot be read, or other users may have written
+ * it, since the key is sent there.
  */
 export function readAddress(folder: string): ServiceAddress | undefined {
   try {
@@ -225,7 +224,7 @@ export function forgetHolder(folder: string): void {
   rmSync(join(folder, holderFile), { force: true });
 }
 
-/** The process that holds the folder's lock; undefined if there is none, or it is not known. */
+/** The process that holds the folder's lock; undefined if there is none, or it is unknown. */
 export function holderOf(folder: string): number | undefined {
   if (!isFolderLocked(folder)) return undefined;
   try {

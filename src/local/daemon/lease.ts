@@ -1,14 +1,14 @@
-/** An open request that keeps the local service awake while a screen shows it. It ends with either side. */
+/** A lease: an open request that keeps the local service awake while a screen uses it. Either side can end it. */
 import { Agents } from '../../net/agents.ts';
 import { exchange } from '../../net/wire.ts';
 
-/** Why a lease ended: the service was stopped, replaced, or is gone without notice. */
+/** Why a lease ended: the service was stopped or replaced, or the connection was lost. */
 export type LeaseEnd = 'stopped' | 'replaced' | 'lost';
 
 const leasePath = '/local/lease';
 
 /** Sent as the last line of a lease. */
-const leaseEndLine = (farewell: LeaseEnd): string => `:${farewell}\n`;
+const leaseEndLine = (endReason: LeaseEnd): string => `:${endReason}\n`;
 
 /** Service side: the open leases. */
 export class Leases {
@@ -34,9 +34,9 @@ export class Leases {
     });
   }
 
-  end(farewell: LeaseEnd): void {
+  end(endReason: LeaseEnd): void {
     for (const lease of this.#open) {
-      lease.enqueue(Buffer.from(leaseEndLine(farewell)));
+      lease.enqueue(Buffer.from(leaseEndLine(endReason)));
       lease.close();
     }
     this.#open.clear();
@@ -48,15 +48,15 @@ const connectMs = 5_000;
 const agents = new Agents(undefined);
 
 /**
- * Client side. `onEnd` is called once, when the service is gone, and not after a release. The connection does not keep
- * the process alive.
+ * Client side. `onEnd` is called once when the service ends, but not after a release. The connection does not keep the
+ * process alive.
  */
 export function holdLease(
   { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string },
-  onEnd: (farewell: LeaseEnd) => void,
+  onEnd: (endReason: LeaseEnd) => void,
 ): () => void {
   const release = new AbortController();
-  let said = '';
+  let received = '';
   const hold = async (): Promise<void> => {
     const url = new URL(`${baseUrl}${leasePath}`);
     const answer = await exchange({
@@ -65,17 +65,17 @@ export function holdLease(
       headers: { 'x-api-key': apiKey },
       agent: await agents.get(url, 'long'),
       connectMs,
-      // It is silent for hours.
+      // A lease is silent for hours.
       silenceMs: Number.POSITIVE_INFINITY,
       background: true,
       signal: release.signal,
     });
-    for await (const part of answer.chunks()) said = `${said}${Buffer.from(part)}`.slice(-64);
+    for await (const part of answer.chunks()) received = `${received}${Buffer.from(part)}`.slice(-64);
   };
   const end = (): void => {
     if (release.signal.aborted) return;
-    const farewell = (['stopped', 'replaced'] as const).find(word => said.endsWith(leaseEndLine(word)));
-    onEnd(farewell ?? 'lost');
+    const endReason = (['stopped', 'replaced'] as const).find(word => received.endsWith(leaseEndLine(word)));
+    onEnd(endReason ?? 'lost');
   };
   hold().then(end, end);
   return () => release.abort();

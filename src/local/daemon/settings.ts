@@ -5,11 +5,13 @@ import type { RateLimit } from '../server/rate-limit.ts';
 import { keyringOf } from './files.ts';
 
 /** When a program looks for the service: at the start of a screen or of a command, or after losing it. */
-export type Moment = 'start' | 'command' | 'lost';
+export type LocateReason = 'start' | 'command' | 'lost';
 
 /** Settings that only a restart of the service can change. */
 export interface ServiceSettings {
+  /** A server for models that are not local. */
   readonly upstream?: Upstream | undefined;
+  /** Rate limit per key. The default exceeds what programs on one machine send. */
   readonly rateLimit?: RateLimit | undefined;
 }
 
@@ -29,7 +31,7 @@ export function fingerprintOf(dataFolder: string, { upstream, rateLimit }: Servi
   ]);
 }
 
-/** What is known of a running service. */
+/** The settings of a running service. */
 export interface RunningSettings {
   readonly pid: number;
   readonly version: string;
@@ -40,7 +42,7 @@ export interface RunningSettings {
 }
 
 /** The service that a program would start. */
-export interface WantedSettings {
+export interface RequestedSettings {
   readonly version: string;
   readonly fingerprint: string;
   readonly upstream: string | undefined;
@@ -53,24 +55,24 @@ export type Decision =
 
 /**
  * Decides whether to use or replace a running service. It is replaced only when a program starts: two screens with
- * different settings must not keep replacing each other's service. One started by hand is never replaced. Pure.
+ * different settings must not keep replacing each other's service. One started by hand is never replaced.
  */
-export function decide(running: RunningSettings, wanted: WantedSettings, moment: Moment): Decision {
-  const sameVersion = running.version === wanted.version;
-  if (sameVersion && running.fingerprint === wanted.fingerprint) return { use: true, note: undefined };
+export function decide(running: RunningSettings, requested: RequestedSettings, reason: LocateReason): Decision {
+  const sameVersion = running.version === requested.version;
+  if (sameVersion && running.fingerprint === requested.fingerprint) return { use: true, note: undefined };
   // A command without an upstream server must not take it away from an open screen.
-  const differs = !sameVersion || moment === 'start' || wanted.upstream !== undefined;
-  if (moment !== 'lost' && running.background && differs) return { use: false };
-  if (moment === 'command' && sameVersion && wanted.upstream === undefined) return { use: true, note: undefined };
-  return { use: true, note: noteOf(running, wanted) };
+  const differs = !sameVersion || reason === 'start' || requested.upstream !== undefined;
+  if (reason !== 'lost' && running.background && differs) return { use: false };
+  if (reason === 'command' && sameVersion && requested.upstream === undefined) return { use: true, note: undefined };
+  return { use: true, note: settingsNote(running, requested) };
 }
 
-function noteOf({ pid, version, upstream, background }: RunningSettings, wanted: WantedSettings): string {
+function settingsNote({ pid, version, upstream, background }: RunningSettings, requested: RequestedSettings): string {
   const who = background ? 'started for another screen' : 'started by hand';
-  if (version !== wanted.version) {
+  if (version !== requested.version) {
     const older = version === '' ? 'an older version' : `version ${version}`;
-    return `The local service (process ${pid}, ${who}) is ${older}, this program ${wanted.version}. Stop it with \`benchtop serve --stop\` to use this version.`;
+    return `The local service (process ${pid}, ${who}) is ${older}, this program ${requested.version}. Stop it with \`benchtop serve --stop\` to use this version.`;
   }
-  const has = upstream === null ? 'no upstream server' : `the upstream server ${upstream}`;
-  return `The local service (process ${pid}, ${who}) has other settings than this program asks for: ${has}. Stop it with \`benchtop serve --stop\` to use these.`;
+  const upstreamText = upstream === null ? 'no upstream server' : `the upstream server ${upstream}`;
+  return `The local service (process ${pid}, ${who}) runs with other settings than requested: ${upstreamText}. Stop it with \`benchtop serve --stop\` to use yours.`;
 }

@@ -51,18 +51,18 @@ export class Catalog {
     if (baseSlugs.has(name)) return { kind: 'local', model: { kind: 'base', slug: name } };
     const deployment = this.#deployments.serving(organizationId, name);
     if (deployment) return { kind: 'local', model: this.servedBy(deployment) };
-    const waiting = this.#deployments.waiting(organizationId, name);
-    if (waiting) throw notServing(waiting, name);
-    return this.#elsewhere(name);
+    const inactive = this.#deployments.latestInactive(organizationId, name);
+    if (inactive) throw notServing(inactive, name);
+    return this.#upstreamModel(name);
   }
 
   /** The model that an evaluation samples. @throws ModelUnavailable */
   forEvaluation(slug: string, checkpoint: CheckpointRow | undefined): ModelSource {
     if (checkpoint) return { kind: 'local', model: this.ofCheckpoint(checkpoint) };
-    return baseSlugs.has(slug) ? { kind: 'local', model: { kind: 'base', slug } } : this.#elsewhere(slug);
+    return baseSlugs.has(slug) ? { kind: 'local', model: { kind: 'base', slug } } : this.#upstreamModel(slug);
   }
 
-  #elsewhere(name: string): ModelSource {
+  #upstreamModel(name: string): ModelSource {
     if (this.upstream) return { kind: 'upstream', name, upstream: this.upstream };
     throw new ModelUnavailable('unknown', `There is no model ${name}.`);
   }

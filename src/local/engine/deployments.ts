@@ -3,7 +3,7 @@
  * loads it and lets it answer once.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { isStorageError } from '../../text/errors.ts';
+import { isStorageError } from '../../base/errors.ts';
 import { buildBaseModel } from '../model/base-models.ts';
 import { unpackCheckpoint } from '../model/checkpoint-file.ts';
 import { deserialise, serialise } from '../model/model-file.ts';
@@ -20,7 +20,7 @@ type Parts = Pick<EngineParts, 'deployments' | 'training' | 'catalog' | 'weights
 
 export class Deployer implements JobSource, JobRecords {
   readonly kind = 'deployment';
-  /** One at a time: of two under one slug, the later one answers in the end. */
+  /** One at a time, so that the later of two deployments of a slug ends up active. */
   readonly concurrency = 1;
   readonly #parts: Parts;
 
@@ -30,7 +30,7 @@ export class Deployer implements JobSource, JobRecords {
 
   readonly jobs = (): Job[] =>
     this.#parts.deployments
-      .underWay()
+      .inProgress()
       .map(deployment => ({ id: deployment.deployment_id, run: signal => this.#run(deployment, signal) }));
 
   /** A deployment that was interrupted starts over. */
@@ -42,7 +42,7 @@ export class Deployer implements JobSource, JobRecords {
   /** At start: completes interrupted undeploys, and fails deployments whose weights are damaged. */
   recover(): void {
     const { deployments } = this.#parts;
-    for (const { deployment_id } of deployments.leaving()) this.remove(deployment_id);
+    for (const { deployment_id } of deployments.undeploying()) this.remove(deployment_id);
     for (const deployment of deployments.deployed()) {
       try {
         readVerified(this.#parts.catalog.servedBy(deployment).file);
@@ -55,7 +55,7 @@ export class Deployer implements JobSource, JobRecords {
   /** Deletes a deployment, first its files, then its row. Returns whether there was a row. */
   remove(deploymentId: string): boolean {
     const { deployments, weights: folder } = this.#parts;
-    deployments.leave(deploymentId);
+    deployments.beginUndeploy(deploymentId);
     folder.removeDeployment(deploymentId);
     return deployments.delete(deploymentId);
   }
@@ -76,7 +76,7 @@ export class Deployer implements JobSource, JobRecords {
     }
   }
 
-  /** Undefined if the deployment was deleted in the meantime. */
+  /** Undefined if the deployment has been deleted. */
   async #merge({ deployment_id, organization_id, checkpoint_id, model_id }: DeploymentRow) {
     const { deployments, training, weights: folder, catalog } = this.#parts;
     if (!deployments.move(deployment_id, 'MERGING')) return undefined;

@@ -1,6 +1,6 @@
 /** Runs evaluations, each a batch of rollouts at a time. All state is in the database, so a killed process resumes. */
-import { isStorageError } from '../../text/errors.ts';
-import { hashOf } from '../../text/hash.ts';
+import { isStorageError } from '../../base/errors.ts';
+import { hashOf } from '../../base/hash.ts';
 import { shuffled } from '../model/prng.ts';
 import type { Task } from '../samples/manifest.ts';
 import { rolloutKey } from '../store/evaluations.ts';
@@ -18,7 +18,7 @@ import { answerUpstream } from './upstream.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
 import type { WorkerThread } from './worker-thread.ts';
 
-/** Rollouts recorded together, which is the most that a kill can lose. */
+/** Rollouts recorded together. A kill loses at most this many. */
 const batchSize = 8;
 
 type Parts = Pick<
@@ -31,9 +31,8 @@ function optionsOf({ options }: EvalRunRow): EvaluationOptions {
 }
 
 /**
- * The rollouts of a run in the order in which they are sampled: the same at each start, and random, so that the mean of
- * those that have ended says what all of them will. Tasks of one kind are neighbours in a manifest. A second sample of a
- * task comes after the first of all.
+ * The rollouts of a run in sampling order. It is random, so that an early mean is unbiased although a manifest groups
+ * similar tasks, and the same at each start. The second samples follow the first samples of all tasks.
  */
 function planOf(tasks: readonly Task[], options: EvaluationOptions): PlannedRollout[] {
   const { evaluation_samples_per_task: samples, seed } = options;
@@ -60,7 +59,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
   readonly fail = (runId: string, failure: Failure): boolean =>
     this.#parts.evaluations.setStatus(runId, 'failed', failure);
 
-  /** Does what is left of a run. Once the signal aborts, rollouts in flight are dropped; the next start samples them. */
+  /** Runs the remaining rollouts. Once the signal aborts, those in flight are dropped; the next start samples them again. */
   async #evaluate(run: EvalRunRow, signal: AbortSignal): Promise<void> {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
@@ -83,9 +82,9 @@ export class EvaluationRunner implements JobSource, JobRecords {
         return;
       }
       if (signal.aborted) return;
-      const asked = new Map(batch.map(({ task }) => [task.name, task]));
+      const taskByName = new Map(batch.map(({ task }) => [task.name, task]));
       const records = results.map(result => ({
-        ...recordOf(asked.get(result.task_id)?.turns ?? [], result),
+        ...recordOf(taskByName.get(result.task_id)?.turns ?? [], result),
         latency_ms: result.latency_ms,
         completion_tokens: result.answer?.completion_tokens ?? 0,
       }));
@@ -104,7 +103,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
     }
     const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
     const { max_output_tokens_per_step: longest, seed } = optionsOf(run);
-    /** Rollouts of tasks that no model is asked for. */
+    /** Records the rollouts of tasks that cannot be sampled. */
     const others: RolloutResult[] = [];
     const orders = batch.flatMap(planned => {
       const { task, sample } = planned;

@@ -1,6 +1,6 @@
 /** Why work failed, in the contract's terms. */
-import { errorCode, errorMessage, isDiskFull } from '../../text/errors.ts';
-import { own } from '../../text/own.ts';
+import { errorCode, errorMessage, isDiskFull } from '../../base/errors.ts';
+import { own } from '../../base/own-property.ts';
 import type { Failure } from '../store/records.ts';
 
 /** Failure codes and their meaning; anything else is a service error. */
@@ -28,7 +28,7 @@ export function failureOf(
   context: Readonly<Record<string, unknown>>,
   code: string = failureCodeOf(error),
 ): Failure {
-  const said = errorMessage(error);
-  const message = code === 'disk_full' ? 'The disk of this machine is full; free some space and start again.' : said;
+  const isFull = code === 'disk_full';
+  const message = isFull ? 'The disk of this machine is full; free some space and start again.' : errorMessage(error);
   return { type: own(types, code) ?? 'api_error', code, message, context };
 }

@@ -1,8 +1,8 @@
 /**
- * The local image build: checks that a task has a prompt and a grader and that its files are as uploaded, and hashes
- * everything it needs.
+ * The local image build: checks that a task has a prompt and a grader and that its files are unchanged since the
+ * upload, and hashes everything it needs.
  */
-import { errorMessage, isStorageError } from '../../text/errors.ts';
+import { errorMessage, isStorageError } from '../../base/errors.ts';
 import { type ManifestTask, readTask, runtimeOf } from '../samples/manifest.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { Failure } from '../store/records.ts';
@@ -53,7 +53,7 @@ export class ImageBuilder implements JobSource, JobRecords {
     const task = readTask(spec);
     const { dockerfile_path, image_ref } = runtimeOf(spec);
     try {
-      // Only an expression can fail or hang; the manifest's schema has checked the other graders.
+      // Only a regular expression can fail or hang; the schema of the manifest has checked the other graders.
       if (task.grader.kind === 'regex') {
         const order = { task_id: task.name, sample: 0, grader: task.grader };
         const { error } = await graders.grade(order, emptyAnswer, 0, signal);

@@ -1,23 +1,23 @@
 /**
- * Runs the jobs of one kind, each as a task of its own: one that hangs or fails holds up no other. All pending work is
+ * Runs the jobs of one kind concurrently: a job that hangs or fails does not delay the others. All pending work is
  * in the database, so the queue only knows what is running now.
  */
-import { errorStack } from '../../text/errors.ts';
+import { errorStack, isDiskFull } from '../../base/errors.ts';
 import type { JobAttempts, JobKind } from '../store/job-attempts.ts';
 import { failureOf } from './failures.ts';
 
-/** A job that failed for an external reason, such as a full disk, is tried again after this long. */
+/** Delay before a job that failed for an external reason, such as a full disk, is retried. */
 const retryMs = 5_000;
 
 export interface Job {
   readonly id: string;
-  /** It is to end: it runs with an aborted signal, out of turn. */
+  /** The job was cancelled: it runs at once, with an aborted signal. */
   readonly isCancelled?: boolean;
   /**
-   * Does the job to its end. Once the signal aborts, because the job was cancelled or deleted or the service stops, it
+   * Runs the job to completion. The signal aborts if the job is cancelled or deleted or the service stops; the job then
    * ends as soon as it can.
    *
-   * @throws Error for an external reason; the job is then tried again
+   * @throws Error for an external reason; the job is then retried
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface JobSource {
   readonly jobs: () => readonly Job[];
 }
 
-/** A job that waits for the end of an external problem. */
+/** A job that waits until an external problem is solved. */
 export interface WaitingJob {
   readonly id: string;
   readonly kind: JobKind;
@@ -47,7 +47,7 @@ export class JobQueue {
   readonly #source: JobSource;
   readonly #attempts: JobAttempts;
   readonly #running = new Map<string, RunningJob>();
-  /** Jobs that are not started before their time. */
+  /** Timers of the jobs whose start is delayed. */
   readonly #held = new Map<string, NodeJS.Timeout>();
   /** Why the last attempt of a job failed. */
   readonly #problems = new Map<string, string>();
@@ -75,7 +75,7 @@ export class JobQueue {
     this.#nextLook = setImmediate(() => this.#look());
   };
 
-  /** Does not start a job before this many milliseconds have passed, whatever was said of it before. */
+  /** Delays the start of a job by this many milliseconds, in place of any earlier delay. */
   hold(id: string, ms: number): void {
     clearTimeout(this.#held.get(id));
     const release = (): void => {
@@ -130,16 +130,17 @@ export class JobQueue {
     try {
       this.#attempts.end(id, isDone);
     } catch (error) {
-      // The attempt counts only if the service ends abnormally before the job's next one.
+      // The attempt counts only if the service crashes before the job's next one.
       this.#report(error);
     }
   }
 
   #report(error: unknown): void {
+    if (isDiskFull(error)) this.#attempts.pardon();
     process.stderr.write(`${this.#source.kind}: ${errorStack(error)}\n`);
   }
 
-  /** Aborts all jobs and waits until they have ended; the rest of them is done at the next start. */
+  /** Aborts all jobs and waits until they have ended; the next start resumes them. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearImmediate(this.#nextLook);

@@ -40,7 +40,7 @@ export interface TrainingOrder {
   readonly model: LocalModel;
   readonly train: readonly TrainingTask[];
   readonly heldOut: readonly TrainingTask[];
-  /** What the held-out tasks are. */
+  /** The split that the held-out tasks come from. */
   readonly heldOutSplit: HeldOut['split'];
   readonly options: TrainingOptions;
   /** The committed checkpoint to resume from. */
@@ -48,7 +48,7 @@ export interface TrainingOrder {
     readonly step: number;
     readonly weights: WeightFile;
     readonly state: WeightFile;
-    /** How many of the steps up to it, counted back from it, could not be graded. */
+    /** Number of consecutive ungraded steps up to it. */
     readonly ungraded: number;
   } | null;
 }
@@ -69,7 +69,7 @@ export type ToWorker =
     }
   /** Loads a model and lets it answer once. */
   | { readonly kind: 'probe'; readonly id: number; readonly model: LocalModel }
-  /** Grades an answer of another server. */
+  /** Grades an answer from another server. */
   | {
       readonly kind: 'grade';
       readonly id: number;
@@ -94,11 +94,11 @@ export interface RolloutResult {
 }
 
 /** Training progress. The metrics of a step come before its checkpoint. */
-export type TrainingNews =
+export type TrainingEvent =
   | {
       readonly kind: 'step';
       readonly step: number;
-      /** Mean of the rewards of its rollouts; null if none could be graded, so that nothing was learnt. */
+      /** Mean of the rewards of its rollouts; null if none could be graded, in which case nothing was learned. */
       readonly reward: number | null;
       readonly diagnostics: StepDiagnostics | null;
       readonly rollouts: readonly RolloutResult[];
@@ -114,7 +114,7 @@ export type FromWorker =
   | { readonly kind: 'token'; readonly id: number; readonly token: number; readonly text: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Generated }
   | { readonly kind: 'graded'; readonly id: number; readonly result: RolloutResult }
-  | { readonly kind: 'news'; readonly id: number; readonly news: TrainingNews }
+  | { readonly kind: 'news'; readonly id: number; readonly news: TrainingEvent }
   /** Training ended, after its last step or because it was stopped. */
   | { readonly kind: 'trained'; readonly id: number; readonly finished: boolean }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string; readonly code?: string };

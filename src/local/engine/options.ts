@@ -1,7 +1,7 @@
 /**
  * Options of runs: those supported here, and their bounds.
  */
-import { own } from '../../text/own.ts';
+import { own } from '../../base/own-property.ts';
 
 export interface OptionSpec {
   readonly type: 'integer' | 'number';
@@ -34,18 +34,18 @@ export interface ReadOptions<Name extends string> {
 }
 
 /**
- * Reads the options of a run. Null is left out. Every generation of the service has options of its own: those that have no
- * meaning here are taken, and named.
+ * Reads the options of a run. Null counts as missing. Options of other generations that have no meaning here are accepted,
+ * and listed as ignored.
  *
  * @throws OptionError for the first that is out of its bounds
  */
 export function readOptions<Specs extends OptionSpecs>(
   specs: Specs,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
 ): ReadOptions<keyof Specs & string> {
   const set: [string, number][] = [];
   const ignored: string[] = [];
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(input)) {
     if (value === null) continue;
     const spec = own<OptionSpec>(specs, name);
     if (!spec) {
@@ -122,8 +122,8 @@ type EvaluationOption = keyof typeof evaluationOptionSpecs;
 export type EvaluationOptions = Readonly<Partial<Record<EvaluationOption, number>>> &
   Readonly<Record<'evaluation_samples_per_task' | 'seed', number>>;
 
-/** The options of an evaluation: given values within their bounds, and the defaults that do not depend on a task. */
-export function evaluationOptions(given: Readonly<Partial<Record<EvaluationOption, number>>>): EvaluationOptions {
+/** The options of an evaluation, with the defaults that do not depend on a task. */
+export function evaluationOptions(input: Readonly<Partial<Record<EvaluationOption, number>>>): EvaluationOptions {
   const { evaluation_samples_per_task, seed } = evaluationOptionSpecs;
-  return { evaluation_samples_per_task: evaluation_samples_per_task.default, seed: seed.default, ...given };
+  return { evaluation_samples_per_task: evaluation_samples_per_task.default, seed: seed.default, ...input };
 }

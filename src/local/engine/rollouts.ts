@@ -1,34 +1,34 @@
-/** Orders and records of rollouts. */
+/** Orders for rollouts, and their records. */
 
-import { errorMessage } from '../../text/errors.ts';
-import { hashOf } from '../../text/hash.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { hashOf } from '../../base/hash.ts';
 import { defaultSampling } from '../model/policy.ts';
 import type { Task } from '../samples/manifest.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 
-/** What a rollout samples: a task, and which of its samples, from 0. */
+/** A task, and the index of its sample, from 0. */
 export interface PlannedRollout {
   readonly task: Task;
   readonly sample: number;
 }
 
 export interface EvaluationSampling {
-  /** The run's own: two runs with the same seed and the same model have the same rollouts. */
+  /** The seed of the run. Two runs with the same seed and model have the same rollouts. */
   readonly seed: number;
-  /** Longest answer in tokens; a task may set less. */
+  /** Maximum tokens of an answer; a task may set a lower limit. */
   readonly longest: number | undefined;
 }
 
 /**
- * The seed of a rollout is made from the task, so that all runs draw the same random numbers for it: of two models that
- * are equal on a task, none is ahead by luck.
+ * The seed of a rollout depends on the task and not on the id of the run, so that all runs draw the same random numbers for a task: a
+ * comparison of two models has less noise (common random numbers).
  */
 export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: EvaluationSampling): RolloutOrder {
-  const asked = task.max_tokens ?? longest ?? defaultSampling.max_tokens;
+  const maxTokens = task.max_tokens ?? longest ?? defaultSampling.max_tokens;
   const sampling = {
     ...defaultSampling,
-    max_tokens: Math.min(asked, longest ?? asked),
+    max_tokens: Math.min(maxTokens, longest ?? maxTokens),
     seed: hashOf(`${seed} evaluation ${task.name} ${sample}`),
   };
   return { task_id: task.name, sample, turns: task.turns, grader: task.grader, sampling };
@@ -68,11 +68,11 @@ export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explan
 /** The messages of a rollout as the contract's steps: prompt, answer and grade. */
 export function recordOf(turns: RolloutOrder['turns'], result: RolloutResult) {
   const { answer, reward, error } = result;
-  const asked = turns.map(({ role, content }, index) => ({ message_id: index, role, content }));
-  const said = answer
+  const prompt = turns.map(({ role, content }, index) => ({ message_id: index, role, content }));
+  const reply = answer
     ? [
         {
-          message_id: asked.length,
+          message_id: prompt.length,
           role: 'assistant',
           content: answer.text,
           finish_reason: answer.finish_reason,
@@ -81,8 +81,8 @@ export function recordOf(turns: RolloutOrder['turns'], result: RolloutResult) {
         },
       ]
     : [];
-  const graded = { message_id: asked.length + 1, role: 'grader', content: result.explanation };
-  const messages = [...asked, ...said, ...(result.explanation === '' ? [] : [graded])];
+  const graded = { message_id: prompt.length + 1, role: 'grader', content: result.explanation };
+  const messages = [...prompt, ...reply, ...(result.explanation === '' ? [] : [graded])];
   const step = { step_index: 0, ...(reward === null ? {} : { reward }), has_error: error !== null, messages };
   return { task_id: result.task_id, sample: result.sample, reward, error, steps: [step] };
 }

@@ -77,7 +77,7 @@ const defaultSteps = { minimum: 60, maximum: 240 } as const;
 
 const sizes = new Map<string, number>();
 
-/** The number of weights of a base model, which has to be built to know. */
+/** The number of weights of a base model, known only once it is built. */
 function weightsOf(slug: string): number {
   const size = sizes.get(slug) ?? buildBaseModel(slug).network.weights.length;
   sizes.set(slug, size);
@@ -100,12 +100,12 @@ export interface ReadTrainingOptions {
 }
 
 /**
- * The options of a run: given values within their bounds, defaults for the rest.
+ * The options of a run: checked values, and defaults for the rest.
  *
  * @throws OptionError for the first invalid option
  */
-export function readTrainingOptions(given: Readonly<Record<string, unknown>>, on: TrainedOn): ReadTrainingOptions {
-  const { set, ignored } = readOptions(trainingOptionSpecs, given);
+export function readTrainingOptions(input: Readonly<Record<string, unknown>>, on: TrainedOn): ReadTrainingOptions {
+  const { set, ignored } = readOptions(trainingOptionSpecs, input);
   const { train_batch_size, samples_per_instance, max_output_tokens_per_step, learning_rate, kl_penalty, seed } =
     trainingOptionSpecs;
   const most = {

@@ -3,20 +3,20 @@
  * they arrive; after a kill, a run resumes from its last complete checkpoint.
  */
 import { rmSync } from 'node:fs';
-import { isStorageError } from '../../text/errors.ts';
+import { isStorageError } from '../../base/errors.ts';
 import type { Task } from '../samples/manifest.ts';
 import type { JobRecords } from '../store/job-attempts.ts';
 import type { CheckpointRow, Failure, TrainingRunRow } from '../store/records.ts';
 import { readVerified, WeightFileError } from '../store/weight-files.ts';
 import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
-import type { LocalModel, TrainingNews, TrainingOrder, TrainingTask } from './messages.ts';
+import type { LocalModel, TrainingEvent, TrainingOrder, TrainingTask } from './messages.ts';
 import type { EngineParts } from './parts.ts';
 import { environmentOf, recordOf } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
 import { trainingSplits } from './validation.ts';
 
-/** Checkpoints that training can resume from; of older ones only the weights are kept. */
+/** Number of checkpoints to resume from; older ones keep only their weights. */
 const resumable = 2;
 
 type Parts = Pick<
@@ -24,7 +24,7 @@ type Parts = Pick<
   'dataFolder' | 'benchmarks' | 'training' | 'secrets' | 'catalog' | 'weights' | 'trainer'
 >;
 
-/** A benchmark without a task to learn from. */
+/** The benchmark has no task to learn from. */
 class NothingToTrain extends Error {
   readonly code = 'no_train_tasks';
 }
@@ -64,13 +64,13 @@ export class TrainingRunner implements JobSource, JobRecords {
         const turns = new Map(tasks.map(task => [task.name, task.turns]));
         const order = this.#orderOf(run, tasks);
         training.rewind(runId, order.from?.step ?? 0);
-        const onNews = (news: TrainingNews): void => this.#record(run, turns, news);
-        const finished = await trainer.train(order, signal, onNews);
+        const onEvent = (event: TrainingEvent): void => this.#record(run, turns, event);
+        const finished = await trainer.train(order, signal, onEvent);
         if (finished) training.move(runId, ['running'], 'succeeded');
       }
     } catch (error) {
       if (isStorageError(error)) throw error;
-      // A stopping service ends its worker; the next one resumes the run.
+      // The service is stopping and has ended the worker; the next start resumes the run.
       if (!signal.aborted) {
         const context = { base_model_slug: run.base_model_slug, completed_steps: training.completedSteps(runId) };
         training.move(runId, ['pending', 'running'], 'failed', failureOf(error, context));
@@ -101,7 +101,7 @@ export class TrainingRunner implements JobSource, JobRecords {
       model: this.#startOf(run),
       ...splits,
       options,
-      from: this.#lastWhole(run),
+      from: this.#latestIntactCheckpoint(run),
     };
   }
 
@@ -113,8 +113,8 @@ export class TrainingRunner implements JobSource, JobRecords {
     return catalog.ofCheckpoint(parent);
   }
 
-  /** The last checkpoint whose files are intact. */
-  #lastWhole(run: TrainingRunRow): TrainingOrder['from'] {
+  /** Skips checkpoints whose files are missing or damaged. */
+  #latestIntactCheckpoint(run: TrainingRunRow): TrainingOrder['from'] {
     const { training } = this.#parts;
     for (const checkpoint of training.checkpoints(run.training_run_id).reverse()) {
       const files = this.#filesOf(checkpoint);
@@ -135,7 +135,7 @@ export class TrainingRunner implements JobSource, JobRecords {
     return { step, weights, state };
   }
 
-  #record(run: TrainingRunRow, turns: ReadonlyMap<string, TrainingTask['turns']>, news: TrainingNews): void {
+  #record(run: TrainingRunRow, turns: ReadonlyMap<string, TrainingTask['turns']>, news: TrainingEvent): void {
     const { training } = this.#parts;
     const runId = run.training_run_id;
     if (news.kind === 'step') {

@@ -1,5 +1,7 @@
-/** Another server that answers instead of the local models: any that speaks OpenAI's chat completions. */
+/** An upstream server that answers instead of the local models: any with OpenAI's chat completions. */
 import * as z from 'zod/mini';
+import { errorMessage } from '../../base/errors.ts';
+import { parseDeepJson } from '../../base/json-depth.ts';
 import { chatCompletion } from '../../contract/inference.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
@@ -7,8 +9,6 @@ import { readBody, readErrorBody } from '../../net/body.ts';
 import { WireFailure } from '../../net/failure.ts';
 import { statusText } from '../../net/node.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../../net/wire.ts';
-import { errorMessage } from '../../text/errors.ts';
-import { parseDeepJson } from '../../text/json-depth.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 
 export interface Upstream {
@@ -17,21 +17,21 @@ export interface Upstream {
   readonly key: string | undefined;
 }
 
-/** The error body of the other server. */
+/** The error body of the upstream server. */
 interface Reason {
   readonly message: string;
   readonly code?: string | undefined;
   readonly param?: string | undefined;
 }
 
-/** The JSON of a request, as it came. */
+/** The JSON of a request, unchanged. */
 export interface UpstreamBody {
   readonly content: string | Uint8Array;
   /** Its `Content-Encoding`, if it is compressed. */
   readonly encoding?: string | undefined;
 }
 
-/** An error from the other server, or the reason why it did not answer. */
+/** An error response of the upstream server, or a failure to reach it. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code = 'upstream_failed';
@@ -39,22 +39,22 @@ export class UpstreamError extends Error {
   readonly status: number | undefined;
   /** When to try again, from its headers. */
   readonly retryAfter: string | undefined;
-  /** Its own `code` and `param`, if it sent them. */
-  readonly said: Pick<Reason, 'code' | 'param'>;
+  /** The `code` and `param` of its error body, if any. */
+  readonly details: Pick<Reason, 'code' | 'param'>;
 
-  constructor(message: string, status?: number, retryAfter?: string, said: Pick<Reason, 'code' | 'param'> = {}) {
+  constructor(message: string, status?: number, retryAfter?: string, details: Pick<Reason, 'code' | 'param'> = {}) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter;
-    this.said = said;
+    this.details = details;
   }
 }
 
-/** Time limit for silence, before the answer too, in milliseconds. A stream may take longer. */
+/** Idle timeout in milliseconds. A stream may take longer in total. */
 const silenceMs = 120_000;
-/** Of an error page no more is shown. */
+/** Maximum length of the text quoted from an error page. */
 const longestReason = 2_000;
-/** Largest answer that is read whole. */
+/** Largest accepted answer. */
 const maxBytes = 64 * 1024 * 1024;
 
 const errorBody = z.looseObject({
@@ -68,7 +68,7 @@ const errorBody = z.looseObject({
   ]),
 });
 
-/** Time limit for the list of models, in milliseconds. */
+/** Timeout for the list of models, in milliseconds. */
 const listMs = 3_000;
 const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
@@ -81,10 +81,10 @@ function credentialsOf({ key }: Upstream): Record<string, string> {
   return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
-/** Connections, through the proxies that the usual variables name. */
+/** Uses the proxies in the environment. */
 const agents = new Agents(undefined);
 
-/** Asks the other server. Redirects are not followed: they would take the key to a server that the user did not name. */
+/** Sends a request. Redirects are not followed: they would send the key to a server that the user did not name. */
 async function ask(
   upstream: Upstream,
   path: string,
@@ -96,7 +96,7 @@ async function ask(
   return exchange({ ...request, url, headers, agent, connectMs: silenceMs, silenceMs, uncompressed: true });
 }
 
-/** The error for a connection that failed. @throws the signal's reason, if the caller stopped it */
+/** The error for a connection that failed. @throws the signal's reason, if the caller aborted it */
 function failureOf(error: unknown, { url }: Upstream, what: string, signal: AbortSignal): UpstreamError {
   signal.throwIfAborted();
   const isTime = error instanceof WireFailure && error.reason !== 'network';
@@ -137,13 +137,13 @@ export async function sendUpstream(
     return { ...answer, chunks };
   }
   const text = (await readErrorBody(answer).catch(() => '')).slice(0, longestReason);
-  // Some servers repeat the rejected key.
-  const { message, ...said } = reasonOf(upstream.key ? text.replaceAll(upstream.key, '…') : text);
+  // Some servers quote the rejected key.
+  const { message, ...details } = reasonOf(upstream.key ? text.replaceAll(upstream.key, '…') : text);
   throw new UpstreamError(
     `The upstream server answered ${status}: ${message || statusText(status)}`,
     status,
     headers['retry-after'],
-    said,
+    details,
   );
 }
 
@@ -158,13 +158,13 @@ function reasonOf(text: string): Reason {
   }
 }
 
-/** Whether the other server does not take a seed, which not all that speak this protocol know. */
+/** Whether the upstream server rejected the seed, which not all servers support. */
 function refusesSeed(error: unknown): boolean {
   if (!(error instanceof UpstreamError) || (error.status !== 400 && error.status !== 422)) return false;
-  return /\bseed\b/.test(`${error.said.param} ${error.message}`);
+  return /\bseed\b/.test(`${error.details.param} ${error.message}`);
 }
 
-/** A complete answer of the other server: by the seed, where it takes one. @throws UpstreamError */
+/** A complete answer, sampled with the seed if the server supports one. @throws UpstreamError */
 export async function answerUpstream(
   upstream: Upstream,
   model: string,
@@ -193,7 +193,7 @@ export async function answerUpstream(
   };
 }
 
-/** The models of the other server; none if it does not list them in time. */
+/** The models of the upstream server; none if it does not list them in time. */
 export async function modelsUpstream(upstream: Upstream): Promise<z.output<typeof modelList>['data']> {
   try {
     const answer = await ask(upstream, 'models', { method: 'GET', signal: AbortSignal.timeout(listMs) });

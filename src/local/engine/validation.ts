@@ -1,22 +1,22 @@
 /**
- * The tasks that a training run is measured on. Its checkpoints are chosen by this measure, so it must not be the one that
- * the result is reported with: a part of the train split is kept aside for it, and the test split stays for evaluations.
+ * The held-out tasks of a training run. Their reward chooses the checkpoint, so the result must be reported on other
+ * tasks: they are a part of the train split, and the test split is left for evaluations.
  */
-import { hashOf } from '../../text/hash.ts';
+import { hashOf } from '../../base/hash.ts';
 
 /** One task in this many is for validation. */
 const validationShare = 4;
-/** Fewer tasks would say little, or leave too few to learn from. */
+/** With fewer tasks, the estimate is too noisy, or too few are left to learn from. */
 const fewest = 8;
 
 export interface TrainingSplits<Task> {
   readonly train: readonly Task[];
   readonly heldOut: readonly Task[];
-  /** What the held-out tasks are: a part of the train split, or the test split where that is too small to be divided. */
+  /** The split of the held-out tasks: a part of the train split, or the test split if that is too small. */
   readonly heldOutSplit: 'validation' | 'test';
 }
 
-/** Divides the train split by the tasks' names, so that a run which continues another one keeps aside the same tasks. */
+/** Divides the train split by task names, so that a run that continues another one holds out the same tasks. */
 export function trainingSplits<Task extends { readonly task_id: string }>(
   train: readonly Task[],
   test: readonly Task[],

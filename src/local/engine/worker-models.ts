@@ -1,4 +1,4 @@
-/** The models in a worker's memory. Base models stay; of the others, the most recently used. */
+/** The models in a worker's memory: all base models, and the most recently used others. */
 import { buildBaseModel } from '../model/base-models.ts';
 import { unpackCheckpoint } from '../model/checkpoint-file.ts';
 import { deserialise } from '../model/model-file.ts';
@@ -12,8 +12,8 @@ const bases = new Map<string, PolicyModel>();
 const fromFiles = new Map<string, PolicyModel>();
 
 function baseModel(slug: string): PolicyModel {
-  const known = bases.get(slug);
-  if (known) return known;
+  const loaded = bases.get(slug);
+  if (loaded) return loaded;
   const built = buildBaseModel(slug);
   bases.set(slug, built);
   return built;
@@ -24,7 +24,7 @@ function fromFile(model: Exclude<LocalModel, { kind: 'base' }>): PolicyModel {
   const { base_model_slug, weights } = readVerifiedAs(model.file, unpackCheckpoint);
   const base = baseModel(model.slug);
   if (base_model_slug !== model.slug || weights.length !== base.network.weights.length) {
-    const message = `The weights belong to another model than ${model.slug}: to ${base_model_slug}, or an older one.`;
+    const message = `The weights do not fit ${model.slug}: they belong to ${base_model_slug}, or to an older version of it.`;
     throw new WeightFileError('weights_corrupt', message);
   }
   return base.withWeights(weights);
@@ -35,7 +35,7 @@ export function loadModel(model: LocalModel): PolicyModel {
   if (model.kind === 'base') return baseModel(model.slug);
   const { hash } = model.file;
   const loaded = fromFiles.get(hash) ?? fromFile(model);
-  // Moved to the end, so that the first is the least recently used.
+  // Move it to the end: the first one is the least recently used.
   fromFiles.delete(hash);
   fromFiles.set(hash, loaded);
   const [oldest] = fromFiles.keys();

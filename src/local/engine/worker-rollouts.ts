@@ -1,11 +1,11 @@
 /** Samples rollouts on a loaded model, and grades each as it ends. */
-import { errorMessage } from '../../text/errors.ts';
+import { errorMessage } from '../../base/errors.ts';
 import { grade } from '../grading/graders.ts';
 import type { Generated, PolicyModel } from '../model/policy.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 import { ungraded } from './rollouts.ts';
 
-/** Grades an answer. If it cannot be graded it has no reward, which is not a reward of 0. */
+/** Grades an answer. An answer that cannot be graded has no reward, as opposed to a reward of 0. */
 export function gradeAnswer(
   order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>,
   answer: Generated,
@@ -22,7 +22,7 @@ export function gradeAnswer(
   }
 }
 
-/** Runs rollouts one after the other: the latency of each is that of its own answer. */
+/** Runs rollouts one after the other, so that each latency is that of one answer. */
 export function runRollouts(model: PolicyModel, orders: readonly RolloutOrder[]): RolloutResult[] {
   return orders.map(order => {
     const started = performance.now();

@@ -1,7 +1,7 @@
-/** A worker thread as seen by the service: orders in, answers out. */
+/** The service's side of a worker thread: sends orders, receives answers. */
 
 import { Worker } from 'node:worker_threads';
-import { errorMessage } from '../../text/errors.ts';
+import { errorMessage } from '../../base/errors.ts';
 import { longestMatchMs } from '../grading/patterns.ts';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
 import type {
@@ -10,11 +10,11 @@ import type {
   RolloutOrder,
   RolloutResult,
   ToWorker,
-  TrainingNews,
+  TrainingEvent,
   TrainingOrder,
 } from './messages.ts';
 
-/** The worker is next to this file in the sources, and next to the program in `dist`. */
+/** The worker is next to this file in the source tree, and next to the program in `dist`. */
 function workerUrl(): URL {
   if (import.meta.url.endsWith('.ts')) return new URL('./worker.ts', import.meta.url);
   return new URL(import.meta.url.includes('/chunks/') ? '../worker.js' : './worker.js', import.meta.url);
@@ -36,21 +36,21 @@ type Answer = FromWorker | Failed;
 type Listener = (message: Answer) => void;
 
 /**
- * Time limit for a grade: only for a thread that hangs. An expression has its own limit, of processor time, which on a busy
- * machine lasts longer; the rest is for the thread to start.
+ * Timeout for a grade, in case the thread hangs. A regular expression has a CPU limit, which takes longer on a busy
+ * machine; the rest allows for the thread's start.
  */
 export const gradeMs = longestMatchMs + 10_000;
 
 export interface WorkerThreadOptions {
   readonly name: string;
-  /** Yields to everything else on the machine. */
+  /** Runs with the lowest priority. */
   readonly lowPriority?: boolean;
 }
 
 export class WorkerThread {
   readonly #options: WorkerThreadOptions;
   #worker: Worker | undefined;
-  /** The unanswered orders, each with the worker that has it. */
+  /** Pending orders, each with its worker. */
   readonly #waiting = new Map<number, { readonly worker: Worker; readonly listener: Listener }>();
   #orders = 0;
   #lastGrade: Promise<unknown> = Promise.resolve();
@@ -59,7 +59,7 @@ export class WorkerThread {
     this.#options = options;
   }
 
-  /** Starts the thread with the first order, and again after it has died. */
+  /** Starts the thread on the first order, and again after a crash. */
   #started(): Worker {
     if (this.#worker) return this.#worker;
     const { name, lowPriority = false } = this.#options;
@@ -72,7 +72,7 @@ export class WorkerThread {
     return worker;
   }
 
-  /** Fails what a worker had to do. One that dies reports twice, by its error and by its exit. */
+  /** Fails the orders of a dead worker. It reports twice, with its error and its exit. */
   #drop(worker: Worker, reason: string): void {
     if (this.#worker === worker) this.#worker = undefined;
     for (const [id, order] of [...this.#waiting]) {
@@ -95,7 +95,7 @@ export class WorkerThread {
     this.#worker?.postMessage({ kind: 'cancel', id } satisfies ToWorker);
   }
 
-  /** Sends an order that has one answer. Once the signal aborts, the answer is no longer awaited. */
+  /** Sends an order with one answer. Stops waiting once the signal aborts. */
   #ask<Kind extends FromWorker['kind']>(order: (id: number) => ToWorker, kind: Kind, signal: AbortSignal) {
     return new Promise<Extract<FromWorker, { kind: Kind }>>((resolve, reject) => {
       signal.throwIfAborted();
@@ -131,9 +131,9 @@ export class WorkerThread {
   }
 
   /**
-   * Grades an answer. If that takes too long, the thread is ended, and the answer has no reward.
+   * Grades an answer. If that takes too long, the thread is terminated, and the answer has no reward.
    *
-   * @param limitMs counts once the grades before it are done
+   * @param limitMs starts when the earlier grades are done
    */
   grade(
     order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>,
@@ -151,7 +151,7 @@ export class WorkerThread {
       } catch (error) {
         if (signal.aborted || !limit.aborted) throw error;
         this.#drop(worker, 'a grader took too long');
-        // Not awaited: it may not be possible to interrupt what it does.
+        // Not awaited: the thread may not be interruptible.
         void worker.terminate();
         const message = `The grader takes longer than ${limitMs / 1000} s.`;
         return {
@@ -171,12 +171,12 @@ export class WorkerThread {
   }
 
   /**
-   * Trains a model; calls `onNews` after every step. Returns whether it reached its last step: once the signal aborts,
+   * Trains a model; calls `onEvent` after every step. Returns whether it reached its last step: once the signal aborts,
    * it ends after the current step, with a checkpoint.
    *
    * @throws WorkerFailed
    */
-  train(order: TrainingOrder, signal: AbortSignal, onNews: (news: TrainingNews) => void): Promise<boolean> {
+  train(order: TrainingOrder, signal: AbortSignal, onEvent: (event: TrainingEvent) => void): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const stop = (): void => this.#cancel(id);
       const end = (): void => {
@@ -187,7 +187,7 @@ export class WorkerThread {
         each => ({ kind: 'train', id: each, order }),
         message => {
           try {
-            if (message.kind === 'news') onNews(message.news);
+            if (message.kind === 'news') onEvent(message.news);
             if (message.kind === 'trained') {
               end();
               resolve(message.finished);

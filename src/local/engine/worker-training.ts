@@ -1,5 +1,5 @@
 /** A training run in a worker: batches, held-out evaluations, checkpoints. */
-import { hashOf } from '../../text/hash.ts';
+import { hashOf } from '../../base/hash.ts';
 import { GradingError, grade } from '../grading/graders.ts';
 import { freshOptimizer } from '../model/adam.ts';
 import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from '../model/checkpoint-file.ts';
@@ -8,14 +8,14 @@ import { batchesOf, Trainer } from '../model/trainer.ts';
 import type { HeldOut } from '../store/training.ts';
 import { readVerifiedAs, writeDurably } from '../store/weight-files.ts';
 import { WeightFolder } from '../store/weight-folder.ts';
-import type { RolloutResult, TrainingNews, TrainingOrder, TrainingTask } from './messages.ts';
+import type { RolloutResult, TrainingEvent, TrainingOrder, TrainingTask } from './messages.ts';
 import { loadModel } from './worker-models.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
 
-/** Answers sampled for each held-out task: a single one says little, and so does the mean of few. */
+/** Answers sampled for each held-out task: enough for a meaningful mean. */
 const heldOutSamples = { perTask: 4, inAll: 100, mostPerTask: 16 } as const;
-/** A batch may be ungradable by chance; this many in a row are not. */
-const mostUngraded = 5;
+/** One batch may be ungradable by chance; a run fails after this many in a row. */
+const maxUngradedSteps = 5;
 
 /** None of the answers of several steps in a row could be graded, so there is nothing to learn from. */
 export class NothingGraded extends Error {
@@ -32,7 +32,7 @@ export class NothingGraded extends Error {
  */
 export async function train(
   order: TrainingOrder,
-  emit: (news: TrainingNews) => void,
+  emit: (event: TrainingEvent) => void,
   shallStop: () => Promise<boolean>,
 ): Promise<boolean> {
   const { options, from, heldOut } = order;
@@ -63,9 +63,9 @@ export async function train(
     });
     emit({ kind: 'step', step, reward, diagnostics, rollouts });
     ungraded = reward === null ? ungraded + 1 : 0;
-    if (ungraded >= mostUngraded) {
+    if (ungraded >= maxUngradedSteps) {
       throw new NothingGraded(
-        `None of the answers of ${mostUngraded} steps in a row could be graded, up to step ${step}.`,
+        `None of the answers of ${maxUngradedSteps} steps in a row could be graded, up to step ${step}.`,
       );
     }
     if (step % options.held_out_every === 0 || step === options.num_steps) {
@@ -87,7 +87,7 @@ function trainerOf({ model, from, options, train }: TrainingOrder): Trainer {
   return new Trainer(start.withWeights(weights), { samples, learningRate, klPenalty, seed, longest }, optimizer);
 }
 
-function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (news: TrainingNews) => void): void {
+function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (event: TrainingEvent) => void): void {
   const folder = new WeightFolder(order.dataFolder);
   const { slug, network } = trainer.model;
   const weights = packCheckpoint({ base_model_slug: slug, step, weights: network.weights });
@@ -101,8 +101,8 @@ function save(order: TrainingOrder, trainer: Trainer, step: number, emit: (news:
 }
 
 /**
- * The rewards of held-out answers; null where one could not be graded. Every evaluation of a run uses the same seeds, so
- * that they compare.
+ * The rewards of held-out answers; null if an answer could not be graded. All evaluations of a run use the same seeds,
+ * so that they can be compared.
  */
 function heldOutRewards(model: PolicyModel, tasks: readonly TrainingTask[], seed: number): (number | null)[] {
   const { perTask, inAll, mostPerTask } = heldOutSamples;
@@ -110,8 +110,8 @@ function heldOutRewards(model: PolicyModel, tasks: readonly TrainingTask[], seed
   return tasks.flatMap(task =>
     Array.from({ length: samples }, (_, sample) => {
       const { turns, max_tokens, grader, task_id } = task;
-      const chance = hashOf(`${seed} held-out ${task_id} ${sample}`);
-      const answer = model.answer(turns, { temperature: 1, top_p: 1, max_tokens, seed: chance });
+      const answerSeed = hashOf(`${seed} held-out ${task_id} ${sample}`);
+      const answer = model.answer(turns, { temperature: 1, top_p: 1, max_tokens, seed: answerSeed });
       try {
         return grade(grader, answer.text).reward;
       } catch (error) {

@@ -2,14 +2,14 @@
 
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { errorCode, errorMessage } from '../../text/errors.ts';
+import { errorCode, errorMessage } from '../../base/errors.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { loadModel } from './worker-models.ts';
 import { gradeAnswer, runRollouts } from './worker-rollouts.ts';
 import { train } from './worker-training.ts';
 
-/** Words of a chat answer between two checks for new messages. */
-const wordsPerTurn = 8;
+/** Tokens of a chat answer between two checks for new messages. */
+const tokensPerTurn = 8;
 const niceness = 10;
 
 const cancelled = new Set<number>();
@@ -20,19 +20,19 @@ const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 async function chat({ id, model, turns, sampling }: ToWorker & { kind: 'chat' }): Promise<void> {
   const words = loadModel(model).generate(turns, sampling);
-  for (let said = 1; ; said += 1) {
+  for (let count = 1; ; count += 1) {
     const word = words.next();
     if (word.done) {
       emit({ kind: 'answer', id, answer: word.value });
       return;
     }
     emit({ kind: 'token', id, ...word.value });
-    if (said % wordsPerTurn === 0) await turn();
+    if (count % tokensPerTurn === 0) await turn();
     if (cancelled.has(id)) return;
   }
 }
 
-/** A model with weights that are not numbers would fail without an error. */
+/** A model whose weights are NaN would fail silently. */
 function probe({ id, model }: ToWorker & { kind: 'probe' }): void {
   const loaded = loadModel(model);
   if (!loaded.network.weights.every(Number.isFinite)) throw new Error('Some of the weights are not numbers.');
@@ -92,7 +92,7 @@ async function handle(message: ToWorker): Promise<void> {
   }
 }
 
-// On Linux a priority belongs to a thread; elsewhere it would slow down the server too.
+// On Linux each thread has its own priority; elsewhere this would slow down the server too.
 if ((workerData as { lowPriority?: boolean } | null)?.lowPriority && process.platform === 'linux')
   setPriority(niceness);
 parentPort?.on('message', (message: ToWorker) => void handle(message));

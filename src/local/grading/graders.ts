@@ -1,6 +1,6 @@
 /** Graders: pure functions from an answer to a reward between 0 and 1, with an explanation. */
 import * as z from 'zod/mini';
-import { errorMessage } from '../../text/errors.ts';
+import { errorMessage } from '../../base/errors.ts';
 import { patternMatches, syntaxProblem } from './patterns.ts';
 
 const text = z.string().check(z.minLength(1));
@@ -14,7 +14,7 @@ export const graderSpec = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('regex'),
     pattern: text.check(
-      // V8 parses a long one for minutes, without a limit.
+      // V8 may parse a long one for minutes, and has no limit.
       z.maxLength(500, { abort: true }),
       z.refine(pattern => syntaxProblem(pattern) === undefined, 'not a regular expression'),
     ),
@@ -23,7 +23,7 @@ export const graderSpec = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('number'), expected: z.number(), tolerance: z.optional(z.number().check(z.gt(0))) }),
   /** The share of the answer's words that begin with the letter. An answer without words scores 0. */
   z.object({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
-  /** The first choice named in the answer is the expected one, so naming all of them does not help. */
+  /** The first choice in the answer is the expected one. Naming all of them does not help. */
   z
     .object({ kind: z.literal('choice'), choices: z.array(text).check(z.minLength(2)), expected: text })
     .check(z.refine(({ choices, expected }) => choices.includes(expected), 'expected is not one of the choices')),
@@ -45,12 +45,12 @@ export interface Grade {
   readonly explanation: string;
 }
 
-/** A spec that cannot grade anything. This is not a reward of 0: nothing was graded. */
+/** The spec cannot grade the answer, as opposed to a reward of 0. */
 export class GradingError extends Error {
   override readonly name = 'GradingError';
 }
 
-/** Of longer answers only the beginning is graded. */
+/** Maximum length of an answer; the rest is not graded. */
 const longestAnswer = 10_000;
 
 function bare(answer: string): string {
@@ -70,8 +70,8 @@ function wordsOf(answer: string): string[] {
 }
 
 /** Whether the words of a text occur in an answer, and where. */
-function placeOf(wanted: string, answer: string): number {
-  const words = wordsAndNumbers(wanted);
+function placeOf(expected: string, answer: string): number {
+  const words = wordsAndNumbers(expected);
   return words === '' ? -1 : ` ${wordsAndNumbers(answer)} `.indexOf(` ${words} `);
 }
 

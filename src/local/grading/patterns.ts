@@ -1,36 +1,36 @@
-/** The regular expressions of graders. They come from a manifest, so their use has a limit of processor time. */
+/** The regular expressions of graders. They come from a manifest, so they have a limit of CPU time. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { errorMessage } from '../../text/errors.ts';
-import { compileExpression, compileLimit, ExpressionError } from '../../text/expression.ts';
-import { longestByTheClock, withinCpuTime } from '../../text/time-limit.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { compileExpression, compileLimit, ExpressionError } from '../../base/expression.ts';
+import { maxWallMs, withinCpuTime } from '../../base/time-limit.ts';
 
 const flags = 'iu';
 
 /**
- * Processor time for an answer in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third
- * on the longest answer, and one with nested repeats more than any limit: a faster or slower machine grades alike.
+ * CPU time for an answer in milliseconds. An ordinary expression needs a thousandth of it, a quadratic one a third on the
+ * longest answer, and one with nested repeats exceeds any limit: the verdict does not depend on the speed of the machine.
  */
 const answerLimit = 500;
 
-/** Time by the clock, in milliseconds, that the verdict on one answer may take on a busy machine. */
-export const longestMatchMs = longestByTheClock(compileLimit) + longestByTheClock(answerLimit);
+/** Wall-clock time for the verdict on one answer on a busy machine, in milliseconds. */
+export const longestMatchMs = maxWallMs(compileLimit) + maxWallMs(answerLimit);
 
 /** Time for compiling all patterns of a benchmark in milliseconds. 10,000 ordinary ones need a second. */
 const benchmarkLimit = 10_000;
 
-/** An escape: one of a property such as `\p{L}`, or another. */
+/** An escape, either of a property such as `\p{L}` or another one. */
 const escapes = /\\(?:[pP]\{[^}]*\}|.)/gsu;
 const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 
-/** What is wrong with each property that was met, undefined for nothing. */
+/** The problem with each property seen so far, if any. */
 const properties = new Map<string, string | undefined>();
 /** More than Unicode has. */
 const mostProperties = 2_000;
 
 /**
- * Why a pattern is no regular expression, if it is none. Does not compile it, and looks at each property but once: V8
- * makes a set of all its characters wherever it stands, which takes 10 ms for a hundred, and a benchmark may have
- * thousands of patterns.
+ * The syntax error of a pattern, if it has one. Checks each property only once and does not compile the pattern: V8
+ * builds the character set for every occurrence, which takes 10 ms per hundred, and a benchmark may have thousands of
+ * patterns.
  */
 export function syntaxProblem(pattern: string): string | undefined {
   const met = new Set(pattern.match(escapes)?.filter(isProperty));
@@ -40,7 +40,7 @@ export function syntaxProblem(pattern: string): string | undefined {
     const problem = properties.get(property);
     if (problem !== undefined) return problem;
   }
-  // A digit may stand wherever a property may, and nowhere else.
+  // A digit is allowed wherever a property is, and nowhere else.
   return problemOf(
     met.size === 0 ? pattern : pattern.replace(escapes, part => (isProperty(part) ? String.raw`\d` : part)),
   );
@@ -66,7 +66,7 @@ export function patternMatches(pattern: string, answer: string): boolean | undef
 }
 
 /**
- * The first pattern that cannot be used, and why. Compiles all of them, and lets the process do other work in between.
+ * The first pattern that cannot be used, and why. Compiles them one by one and yields in between.
  * Stops at the first: hundreds of slow ones would take minutes.
  */
 export async function unusablePattern(

@@ -1,5 +1,5 @@
 /** The base models: the text each was built from, its context length, and the size of its trainable part. */
-import { hashOf } from '../../text/hash.ts';
+import { hashOf } from '../../base/hash.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
 import { exercises } from '../samples/corpus/exercises.ts';
 import { fables } from '../samples/corpus/fables.ts';
@@ -12,7 +12,7 @@ import { endToken, roleTokens, splitWords, Vocabulary } from './tokenizer.ts';
 export interface BaseModelSpec {
   readonly slug: string;
   readonly name: string;
-  /** Dollars per million tokens, as such services price; nothing is charged here. */
+  /** Dollars per million tokens, for show: the local service is free. */
   readonly pricing: { readonly input: number; readonly output: number; readonly cached_input: number };
   readonly hidden: number;
   readonly weights: NgramWeights;
@@ -77,13 +77,13 @@ function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][
 
 /** Every model knows every word of the sample benchmarks, so that it can be trained on each. */
 function sharedWords(): string[] {
-  const asked = sampleManifests.flatMap(({ tasks }) =>
+  const prompts = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(task => task.input_messages.map(({ content }) => content)),
   );
   const expected = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(({ grader }) => ('expected' in grader ? [String(grader.expected)] : [])),
   );
-  return [...exercises.flat(), ...asked, ...expected];
+  return [...exercises.flat(), ...prompts, ...expected];
 }
 
 /** Builds a base model from its training text, deterministically. @throws RangeError for an unknown slug */

@@ -1,8 +1,8 @@
 /**
- * The trainable part of a model: a network that reads the prompt and the last word and says how much more or less likely
- * than in the training text each next word should be. One hidden layer:
+ * The trainable part of a model: a network that reads the prompt and the last token, and adjusts how likely each next
+ * token is compared with the training text. One hidden layer:
  *
- *     hidden = tanh(P·(sum of prompt one-hots)/√n + C·one-hot(last word) + b)
+ *     hidden = tanh(P·(sum of prompt one-hots)/√n + C·one-hot(last token) + b)
  *     logits = base log-probabilities + O·hidden + o
  *
  * O and o begin at zero, so that an untrained model is its base model exactly.
@@ -24,11 +24,11 @@ export class Network {
   readonly shape: NetworkShape;
   /** Every weight, in the order of the parts below, which are views of it. */
   readonly weights: Float32Array;
-  /** One row of `hidden` numbers per word. */
+  /** One row of `hidden` numbers per token. */
   readonly prompt: Float32Array;
   readonly context: Float32Array;
   readonly bias: Float32Array;
-  /** One row of `hidden` numbers per word. */
+  /** One row of `hidden` numbers per token. */
   readonly output: Float32Array;
   readonly outputBias: Float32Array;
 
@@ -67,7 +67,7 @@ export class Network {
     return network;
   }
 
-  /** Reads a prompt, once for all words of an answer. */
+  /** Encodes a prompt, once for all tokens of an answer. */
   readPrompt(prompt: readonly number[]): Float64Array {
     const { hidden } = this.shape;
     const read = new Float64Array(hidden);
@@ -102,50 +102,50 @@ export class Network {
   }
 
   /**
-   * Backpropagates one word: from the loss's slope by each logit to its slope by each weight, added to `gradient` (a
-   * network of the same shape), and by the prompt's encoding, added to `slopeByRead`.
+   * Backpropagates one token: adds the gradient of the loss with respect to each weight to `gradient` (a network of the
+   * same shape), and with respect to the prompt's encoding to `readGradient`.
    */
   addGradient(
     gradient: Network,
     { last, hidden }: Activation,
-    slopeByLogits: Float64Array,
-    slopeByRead: Float64Array,
+    logitGradient: Float64Array,
+    readGradient: Float64Array,
   ): void {
     const width = this.shape.hidden;
     const { output } = this;
-    const { output: outputSlope, outputBias: outputBiasSlope } = gradient;
-    const slopeByHidden = new Float64Array(width);
-    for (let token = 0, row = 0; token < slopeByLogits.length; token += 1, row += width) {
-      const slope = slopeByLogits[token] ?? 0;
-      if (slope === 0) continue;
-      outputBiasSlope[token] = (outputBiasSlope[token] ?? 0) + slope;
+    const { output: outputGradient, outputBias: outputBiasGradient } = gradient;
+    const hiddenGradient = new Float64Array(width);
+    for (let token = 0, row = 0; token < logitGradient.length; token += 1, row += width) {
+      const grad = logitGradient[token] ?? 0;
+      if (grad === 0) continue;
+      outputBiasGradient[token] = (outputBiasGradient[token] ?? 0) + grad;
       for (let index = 0; index < width; index += 1) {
-        outputSlope[row + index] = (outputSlope[row + index] ?? 0) + slope * (hidden[index] ?? 0);
-        slopeByHidden[index] = (slopeByHidden[index] ?? 0) + slope * (output[row + index] ?? 0);
+        outputGradient[row + index] = (outputGradient[row + index] ?? 0) + grad * (hidden[index] ?? 0);
+        hiddenGradient[index] = (hiddenGradient[index] ?? 0) + grad * (output[row + index] ?? 0);
       }
     }
     for (let index = 0; index < width; index += 1) {
       const value = hidden[index] ?? 0;
-      const slope = (slopeByHidden[index] ?? 0) * (1 - value * value);
-      gradient.bias[index] = (gradient.bias[index] ?? 0) + slope;
-      slopeByRead[index] = (slopeByRead[index] ?? 0) + slope;
+      const grad = (hiddenGradient[index] ?? 0) * (1 - value * value);
+      gradient.bias[index] = (gradient.bias[index] ?? 0) + grad;
+      readGradient[index] = (readGradient[index] ?? 0) + grad;
       if (last === undefined) continue;
       const place = last * width + index;
-      gradient.context[place] = (gradient.context[place] ?? 0) + slope;
+      gradient.context[place] = (gradient.context[place] ?? 0) + grad;
     }
   }
 
   /**
-   * Completes backpropagation, once per answer: from the slope by the prompt's encoding to the slope by the words of
-   * the prompt.
+   * Completes backpropagation, once per prompt: from the gradient with respect to its encoding to the embeddings of its
+   * tokens.
    */
-  addPromptGradient(gradient: Network, prompt: readonly number[], slopeByRead: Float64Array): void {
+  addPromptGradient(gradient: Network, prompt: readonly number[], readGradient: Float64Array): void {
     const width = this.shape.hidden;
     const scale = promptScale(prompt);
     for (const token of prompt) {
       for (let index = 0; index < width; index += 1) {
         const place = token * width + index;
-        gradient.prompt[place] = (gradient.prompt[place] ?? 0) + (slopeByRead[index] ?? 0) * scale;
+        gradient.prompt[place] = (gradient.prompt[place] ?? 0) + (readGradient[index] ?? 0) * scale;
       }
     }
   }

@@ -1,5 +1,5 @@
 /** A language model: its vocabulary, the counts of its training text, and trainable weights. */
-import { own } from '../../text/own.ts';
+import { own } from '../../base/own-property.ts';
 import { type Activation, Network } from './network.ts';
 import type { Ngram } from './ngram.ts';
 import { createPrng } from './prng.ts';
@@ -11,9 +11,9 @@ export interface ChatTurn {
 }
 
 export interface SamplingOptions {
-  /** 0 takes the likeliest word every time. */
+  /** 0 takes the likeliest token every time. */
   readonly temperature: number;
-  /** Nucleus sampling: only the likeliest words with this total probability. */
+  /** Nucleus sampling: only the likeliest tokens with this total probability. */
   readonly top_p: number;
   readonly max_tokens: number;
   readonly seed: number;
@@ -37,7 +37,7 @@ export interface Generated {
   readonly finish_reason: 'stop' | 'length';
 }
 
-/** The prediction of the next word. */
+/** The prediction of the next token. */
 export interface Prediction {
   /** Log-probabilities of the base model before any training; -Infinity for special tokens. */
   readonly base: Float64Array;
@@ -79,9 +79,9 @@ export class PolicyModel {
     return [...tokens, this.vocabulary.token(roleTokens.assistant)];
   }
 
-  /** Predicts the next word; `read` is the network's encoding of the prompt. */
-  predict(prompt: readonly number[], said: readonly number[], read: Float64Array): Prediction {
-    const context = said.length > 1 ? said.slice(-2) : [prompt.at(-1) ?? 0, ...said];
+  /** Predicts the next token. `answer` are the tokens so far, `read` is the network's encoding of the prompt. */
+  predict(prompt: readonly number[], answer: readonly number[], read: Float64Array): Prediction {
+    const context = answer.length > 1 ? answer.slice(-2) : [prompt.at(-1) ?? 0, ...answer];
     const base = this.ngram.logProbabilities(context, prompt);
     for (const token of this.#specialTokens) base[token] = Number.NEGATIVE_INFINITY;
     const logits = base.slice();
@@ -96,45 +96,45 @@ export class PolicyModel {
     return separatorBefore(previous === undefined ? undefined : this.vocabulary.word(previous), word) + word;
   }
 
-  /** Samples an answer word by word. The generator's return value is the whole answer. */
+  /** Samples an answer token by token. The generator's return value is the whole answer. */
   *generate(turns: readonly ChatTurn[], options: SamplingOptions): Generator<SampledToken, Generated> {
     const prompt = this.encode(turns);
     const read = this.network.readPrompt(prompt);
     const { next } = createPrng(options.seed);
     const { stop: stops = [] } = options;
-    const said: number[] = [];
+    const tokens: number[] = [];
     let text = '';
-    /** Characters already yielded. */
-    let given = 0;
+    /** Number of characters already yielded. */
+    let yielded = 0;
     let finish_reason: Generated['finish_reason'] = 'length';
-    while (said.length < options.max_tokens) {
-      const token = draw(this.predict(prompt, said, read).logits, options, next);
+    while (tokens.length < options.max_tokens) {
+      const token = draw(this.predict(prompt, tokens, read).logits, options, next);
       if (token === this.end) {
         finish_reason = 'stop';
         break;
       }
-      text += this.piece(token, said.at(-1));
-      said.push(token);
-      const stopped = firstStop(text, stops, given);
+      text += this.piece(token, tokens.at(-1));
+      tokens.push(token);
+      const stopped = firstStop(text, stops, yielded);
       if (stopped >= 0) {
         text = text.slice(0, stopped);
         finish_reason = 'stop';
         break;
       }
       const decided = text.length - undecided(text, stops);
-      yield { token, text: text.slice(given, decided) };
-      given = decided;
+      yield { token, text: text.slice(yielded, decided) };
+      yielded = decided;
     }
-    if (given < text.length) yield { token: said.at(-1) ?? this.end, text: text.slice(given) };
-    return { text, tokens: said, prompt_tokens: prompt.length, completion_tokens: said.length, finish_reason };
+    if (yielded < text.length) yield { token: tokens.at(-1) ?? this.end, text: text.slice(yielded) };
+    return { text, tokens, prompt_tokens: prompt.length, completion_tokens: tokens.length, finish_reason };
   }
 
   /** Samples a whole answer. */
   answer(turns: readonly ChatTurn[], options: SamplingOptions): Generated {
-    const words = this.generate(turns, options);
-    let word = words.next();
-    while (!word.done) word = words.next();
-    return word.value;
+    const tokens = this.generate(turns, options);
+    let token = tokens.next();
+    while (!token.done) token = tokens.next();
+    return token.value;
   }
 }
 

@@ -1,17 +1,17 @@
 /**
  * Policy gradient on the rewards of a grader. For each task of a batch a group of answers is sampled; an answer's advantage
- * is its reward less the mean of its group (GRPO, Shao et al. 2024, on-policy, so that nothing is clipped). The loss of a
- * step, over all words w of all graded answers, with c their context, π the policy and ρ the base model:
+ * is its reward minus the mean of its group (GRPO, Shao et al. 2024, on-policy, so that nothing is clipped). The loss of a
+ * step, over all tokens w of all graded answers, with c their context, π the policy and ρ the base model:
  *
  *     1/(graded answers · longest answer) · Σ  −A · log π(w | c)  +  β · KL(π(· | c) ‖ ρ(· | c))
  *
- * As Liu et al. 2025 (Dr. GRPO) show, two divisions of GRPO bias it, and both are left out: that by each answer's length,
- * which favours long wrong answers, and that of the advantages by the group's standard deviation, which favours tasks
- * that are nearly always or nearly never solved. "Longest answer" is the limit of the run, the same in every step. The
- * vocabulary is small, so the KL divergence and its slope are exact instead of estimated.
+ * As Liu et al. 2025 (Dr. GRPO) show, two divisions of GRPO bias it and are left out: division by each answer's
+ * length favours long wrong answers, and division of the advantages by the group's standard deviation favours tasks that
+ * are nearly always or nearly never solved. "Longest answer" is the limit of the run, the same in every step. The
+ * vocabulary is small, so the KL divergence and its gradient are exact instead of estimated.
  */
-import { hashOf } from '../../text/hash.ts';
-import { moveWeights } from './adam.ts';
+import { hashOf } from '../../base/hash.ts';
+import { adamStep } from './adam.ts';
 import type { OptimizerState } from './checkpoint-file.ts';
 import { type Activation, Network } from './network.ts';
 import type { ChatTurn, Generated, PolicyModel } from './policy.ts';
@@ -34,42 +34,56 @@ export interface TrainerOptions {
   readonly longest: number;
 }
 
-/** What a step did, besides its reward: what a reader of a curve looks at when it does not rise. */
+/** Diagnostics of a step, to find out why a reward curve does not rise. */
 export interface StepDiagnostics {
-  /** KL(π ‖ ρ) of the policy to the base model, in nats: the mean over the words of graded answers. */
+  /** KL(π ‖ ρ) of the policy to the base model, in nats: the mean over the tokens of graded answers. */
   readonly kl: number;
-  /** Entropy of the policy in nats: the mean over the same words. Near 0 it no longer explores. */
+  /** Entropy of the policy in nats: the mean over the same tokens. Near 0 it no longer explores. */
   readonly entropy: number;
   /** Norm of the gradient before it was clipped. */
   readonly gradient_norm: number;
-  /** Share of the graded groups whose rewards are all equal, so that nothing was learnt from them. */
+  /** Share of the graded groups whose rewards are all equal: their gradient is zero. */
   readonly equal_groups: number;
-  /** Share of the answers that were cut off at their longest length. */
+  /** Share of the answers that were cut off at the token limit. */
   readonly truncated: number;
 }
 
 export interface StepOutcome {
   /** Mean reward of the graded answers; null if none could be graded, in which case the weights stay as they are. */
   readonly reward: number | null;
-  /** Null with the reward. */
+  /** Null if the reward is null. */
   readonly diagnostics: StepDiagnostics | null;
 }
 
-/** One word of a sampled answer, with what its gradient needs. */
-interface SaidWord {
+/** One token of a sampled answer, with what its gradient needs. */
+interface TokenTrace {
   readonly token: number;
   readonly activation: Activation;
-  /** Probabilities of each word, and log-probabilities of the base model. */
+  /** The probability of each token, and its log-probability in the base model. */
   readonly policy: Float64Array;
   readonly base: Float64Array;
 }
 
 interface Sampled {
   readonly answer: Generated;
-  readonly words: readonly SaidWord[];
+  readonly traces: readonly TokenTrace[];
 }
 
-/** The weights are no longer numbers: the learning rate was too high. */
+/** The graded answers to a task. */
+interface Group {
+  readonly rewards: readonly number[];
+  /** Answers that were cut off, graded or not. */
+  readonly truncated: number;
+  /** Tokens of the graded answers, and the sums over them. */
+  readonly tokens: number;
+  readonly kl: number;
+  readonly entropy: number;
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
+const areEqual = (values: readonly number[]): boolean => values.every(each => each === values[0]);
+
+/** The weights became NaN: the learning rate is too high. */
 export class TrainingDiverged extends Error {
   override readonly name = 'TrainingDiverged';
   readonly code = 'training_diverged';
@@ -102,113 +116,119 @@ export class Trainer {
    * @throws TrainingDiverged
    */
   step<Task extends GroupTask>(step: number, batch: readonly Task[], reward: RewardFunction<Task>): StepOutcome {
-    const { samples, learningRate, seed, longest } = this.#options;
     this.#gradient.weights.fill(0);
-    const rewards: number[] = [];
-    const words = { count: 0, kl: 0, entropy: 0 };
-    const groups = { graded: 0, equal: 0 };
-    let truncated = 0;
-    for (const [place, task] of batch.entries()) {
-      const prompt = this.model.encode(task.turns);
-      const read = this.model.network.readPrompt(prompt);
-      const group = Array.from({ length: samples }, (_, sample) => {
-        const chance = createPrng(hashOf(`${seed} ${step} ${place} ${sample}`));
-        const sampled = this.#sample(prompt, read, task.max_tokens, chance.next);
-        return { sampled, reward: reward(task, sampled.answer) };
-      });
-      truncated += group.filter(({ sampled }) => sampled.answer.finish_reason === 'length').length;
-      const graded = group.filter((each): each is { sampled: Sampled; reward: number } => each.reward !== null);
-      if (graded.length === 0) continue;
-      const own = graded.map(each => each.reward);
-      rewards.push(...own);
-      groups.graded += 1;
-      if (own.every(each => each === own[0])) groups.equal += 1;
-      const advantages = advantagesOf(own);
-      const slopeByRead = new Float64Array(this.model.network.shape.hidden);
-      for (const [index, { sampled }] of graded.entries()) {
-        const { kl, entropy } = this.#learn(sampled, advantages[index] ?? 0, slopeByRead);
-        words.count += sampled.words.length;
-        words.kl += kl;
-        words.entropy += entropy;
-      }
-      this.model.network.addPromptGradient(this.#gradient, prompt, slopeByRead);
-    }
+    const groups = batch.map((task, index) => this.#learnGroup(task, `${step} ${index}`, reward));
+    const graded = groups.filter(group => group.rewards.length > 0);
+    const rewards = graded.flatMap(group => group.rewards);
     if (rewards.length === 0) return { reward: null, diagnostics: null };
-    const gradient = this.#gradient.weights;
-    const divisor = rewards.length * longest;
-    for (let index = 0; index < gradient.length; index += 1) gradient[index] = (gradient[index] ?? 0) / divisor;
-    const moved = moveWeights(this.model.network.weights, gradient, learningRate, this.#optimizer);
-    this.#optimizer = moved.state;
-    if (!this.model.network.weights.every(Number.isFinite)) {
-      throw new TrainingDiverged(`The weights overflowed in step ${step}. Try a learning rate below ${learningRate}.`);
-    }
+    const tokens = sumOf(graded.map(group => group.tokens));
     return {
-      reward: rewards.reduce((sum, each) => sum + each, 0) / rewards.length,
+      reward: sumOf(rewards) / rewards.length,
       diagnostics: {
-        kl: words.kl / words.count,
-        entropy: words.entropy / words.count,
-        gradient_norm: moved.gradientNorm,
-        equal_groups: groups.equal / groups.graded,
-        truncated: truncated / (batch.length * samples),
+        kl: sumOf(graded.map(group => group.kl)) / tokens,
+        entropy: sumOf(graded.map(group => group.entropy)) / tokens,
+        gradient_norm: this.#updateWeights(step, rewards.length),
+        equal_groups: graded.filter(group => areEqual(group.rewards)).length / graded.length,
+        truncated: sumOf(groups.map(group => group.truncated)) / (batch.length * this.#options.samples),
       },
     };
   }
 
-  #sample(prompt: readonly number[], read: Float64Array, longest: number, next: () => number): Sampled {
-    const { model } = this;
-    const words: SaidWord[] = [];
-    const said: number[] = [];
-    let text = '';
-    let ended = false;
-    while (!ended && said.length < longest) {
-      const { base, logits, activation } = model.predict(prompt, said, read);
-      const policy = softmax(logits);
-      const token = pick(policy, next);
-      words.push({ token, activation, policy, base });
-      ended = token === model.end;
-      if (ended) break;
-      text += model.piece(token, said.at(-1));
-      said.push(token);
+  /** Samples and grades the answers to a task, and adds their gradient. @param name tells the group's random seeds apart */
+  #learnGroup<Task extends GroupTask>(task: Task, name: string, reward: RewardFunction<Task>): Group {
+    const { samples, seed } = this.#options;
+    const { network } = this.model;
+    const prompt = this.model.encode(task.turns);
+    const read = network.readPrompt(prompt);
+    const answers = Array.from({ length: samples }, (_, sample) => {
+      const rng = createPrng(hashOf(`${seed} ${name} ${sample}`));
+      const sampled = this.#sample(prompt, read, task.max_tokens, rng.next);
+      return { sampled, reward: reward(task, sampled.answer) };
+    });
+    const truncated = answers.filter(({ sampled }) => sampled.answer.finish_reason === 'length').length;
+    const graded = answers.flatMap(each => (each.reward === null ? [] : [{ ...each, reward: each.reward }]));
+    const rewards = graded.map(each => each.reward);
+    const advantages = advantagesOf(rewards);
+    const readGradient = new Float64Array(network.shape.hidden);
+    const group = { rewards, truncated, tokens: 0, kl: 0, entropy: 0 };
+    for (const [index, { sampled }] of graded.entries()) {
+      const { kl, entropy } = this.#learn(sampled, advantages[index] ?? 0, readGradient);
+      group.tokens += sampled.traces.length;
+      group.kl += kl;
+      group.entropy += entropy;
     }
-    const counts = { prompt_tokens: prompt.length, completion_tokens: said.length };
-    return { answer: { text, tokens: said, ...counts, finish_reason: ended ? 'stop' : 'length' }, words };
+    network.addPromptGradient(this.#gradient, prompt, readGradient);
+    return group;
   }
 
-  /** Adds the gradient of an answer. Returns the KL divergence and the entropy of its words, summed. */
-  #learn({ words }: Sampled, advantage: number, slopeByRead: Float64Array): { kl: number; entropy: number } {
+  /** Returns the norm of the gradient before it is clipped. @throws TrainingDiverged */
+  #updateWeights(step: number, answers: number): number {
+    const { learningRate, longest } = this.#options;
+    const { weights } = this.model.network;
+    const gradient = this.#gradient.weights;
+    const divisor = answers * longest;
+    for (let index = 0; index < gradient.length; index += 1) gradient[index] = (gradient[index] ?? 0) / divisor;
+    const { state, gradientNorm } = adamStep(weights, gradient, learningRate, this.#optimizer);
+    this.#optimizer = state;
+    if (weights.every(Number.isFinite)) return gradientNorm;
+    throw new TrainingDiverged(`The weights overflowed in step ${step}. Try a learning rate below ${learningRate}.`);
+  }
+
+  #sample(prompt: readonly number[], read: Float64Array, limit: number, next: () => number): Sampled {
+    const { model } = this;
+    const traces: TokenTrace[] = [];
+    const tokens: number[] = [];
+    let text = '';
+    let ended = false;
+    while (!ended && tokens.length < limit) {
+      const { base, logits, activation } = model.predict(prompt, tokens, read);
+      const policy = softmax(logits);
+      const token = pick(policy, next);
+      traces.push({ token, activation, policy, base });
+      ended = token === model.end;
+      if (ended) break;
+      text += model.piece(token, tokens.at(-1));
+      tokens.push(token);
+    }
+    const counts = { prompt_tokens: prompt.length, completion_tokens: tokens.length };
+    return { answer: { text, tokens, ...counts, finish_reason: ended ? 'stop' : 'length' }, traces };
+  }
+
+  /** Adds the gradient of an answer. Returns the KL divergence and the entropy, summed over its tokens. */
+  #learn({ traces }: Sampled, advantage: number, readGradient: Float64Array): { kl: number; entropy: number } {
     const beta = this.#options.klPenalty;
-    const isFlat = advantage === 0 && beta === 0;
-    const slope = new Float64Array(this.model.network.shape.vocabulary);
+    const hasNoGradient = advantage === 0 && beta === 0;
+    const logitGradient = new Float64Array(this.model.network.shape.vocabulary);
     const sum = { kl: 0, entropy: 0 };
-    for (const { token, activation, policy, base } of words) {
+    for (const { token, activation, policy, base } of traces) {
       const { values, divergence, entropy } = logRatios(policy, base);
       sum.kl += divergence;
       sum.entropy += entropy;
-      if (isFlat) continue;
-      for (let each = 0; each < slope.length; each += 1) {
+      if (hasNoGradient) continue;
+      for (let each = 0; each < logitGradient.length; each += 1) {
         const drift = beta * ((values[each] ?? 0) - divergence);
-        slope[each] = (policy[each] ?? 0) * (advantage + drift);
+        logitGradient[each] = (policy[each] ?? 0) * (advantage + drift);
       }
-      slope[token] = (slope[token] ?? 0) - advantage;
-      this.model.network.addGradient(this.#gradient, activation, slope, slopeByRead);
+      logitGradient[token] = (logitGradient[token] ?? 0) - advantage;
+      this.model.network.addGradient(this.#gradient, activation, logitGradient, readGradient);
     }
     return sum;
   }
 }
 
-/** Rewards less their mean; all 0 if they are equal, also where their mean is rounded. */
+/** Rewards minus their mean. Exactly 0 if all are equal: a rounded mean would leave a remainder. */
 export function advantagesOf(rewards: readonly number[]): number[] {
-  if (rewards.every(each => each === rewards[0])) return rewards.map(() => 0);
-  const mean = rewards.reduce((sum, each) => sum + each, 0) / rewards.length;
+  if (areEqual(rewards)) return rewards.map(() => 0);
+  const mean = sumOf(rewards) / rewards.length;
   return rewards.map(each => each - mean);
 }
 
 interface LogRatios {
-  /** log π/ρ of each word. */
+  /** log π/ρ of each token. */
   readonly values: Float64Array;
   /** KL(π ‖ ρ): their mean under π. */
   readonly divergence: number;
-  /** That of π. Both in nats. */
+  /** The entropy of π. Both are in nats. */
   readonly entropy: number;
 }
 
@@ -260,9 +280,9 @@ function pick(probabilities: Float64Array, next: () => number): number {
 }
 
 /**
- * The batches of a run: a function from a step (from 1) to its tasks. Each epoch shuffles all tasks with its own seed, so
- * that the batch of any step is known without the ones before, and has whole batches only, so that none holds a task
- * twice. The tasks that are left over at the end of an epoch, other ones each time, wait for the next.
+ * The batches of a run: a function from a step (from 1) to its tasks. Each epoch shuffles all tasks with its own seed,
+ * so that any step's batch can be computed directly. An epoch has only full batches, so that no batch contains a task
+ * twice; the tasks left over differ from epoch to epoch.
  */
 export function batchesOf<Task>(tasks: readonly Task[], size: number, seed: number): (step: number) => Task[] {
   const length = Math.min(size, tasks.length);

@@ -1,5 +1,5 @@
 /** The benchmarks of the sample organization. Test tasks are never train tasks. */
-import { hashOf } from '../../text/hash.ts';
+import { hashOf } from '../../base/hash.ts';
 import type { GraderSpec } from '../grading/graders.ts';
 
 /** A sample task, with every optional field of other manifests. */

@@ -3,8 +3,8 @@
  * a meaning here are kept unchanged.
  */
 import * as z from 'zod/mini';
+import { isRecord, own } from '../../base/own-property.ts';
 import { messageContent } from '../../contract/common.ts';
-import { isRecord, own } from '../../text/own.ts';
 import { type GraderSpec, graderKinds, graderSpec } from '../grading/graders.ts';
 import type { ChatTurn } from '../model/policy.ts';
 
@@ -31,15 +31,15 @@ const environment = z.nullish(
   z.union([z.array(listed), z.record(name, value)], 'expected an object of variables, or a list of them'),
 );
 
-/** What is wrong with a grader of a known kind; other kinds are kept unchanged. */
-function graderIssues(given: unknown): z.core.$ZodIssue[] {
-  return isOwnGrader(given) ? (graderSpec.safeParse(given).error?.issues ?? []) : [];
+/** The schema errors of a grader of a known kind; other kinds are kept unchanged. */
+function graderIssues(grader: unknown): z.core.$ZodIssue[] {
+  return isOwnGrader(grader) ? (graderSpec.safeParse(grader).error?.issues ?? []) : [];
 }
 
-/** Any value; a grader of a kind that runs here must be complete. */
+/** Accepts any value, but a grader of a kind that runs here must be complete. */
 const ownGrader = z.optional(
-  z.unknown().check(({ value: given, issues }) => {
-    for (const { message, path } of graderIssues(given)) issues.push({ code: 'custom', message, path, input: given });
+  z.unknown().check(({ value: grader, issues }) => {
+    for (const { message, path } of graderIssues(grader)) issues.push({ code: 'custom', message, path, input: grader });
   }),
 );
 
@@ -95,30 +95,30 @@ export interface Task {
   readonly max_tokens: number | undefined;
 }
 
-function isOwnGrader(given: unknown): given is GraderSpec {
-  return isRecord(given) && graderKinds.has(given['kind']);
+function isOwnGrader(grader: unknown): grader is GraderSpec {
+  return isRecord(grader) && graderKinds.has(grader['kind']);
 }
 
 /** The task's own grader, or its spec's if that runs here. */
 function graderOf({ grader: direct, spec }: ManifestTask): TaskGrader {
-  const given = direct ?? (isRecord(spec) ? own(spec, 'grader') : undefined);
-  if (given === undefined || given === null) return { kind: 'none', reason: 'it has no grader' };
-  const whole = graderSpec.safeParse(given);
+  const grader = direct ?? (isRecord(spec) ? own(spec, 'grader') : undefined);
+  if (grader === undefined || grader === null) return { kind: 'none', reason: 'it has no grader' };
+  const whole = graderSpec.safeParse(grader);
   if (whole.success) return whole.data;
-  const kind = isRecord(given) ? (own(given, 'kind') ?? own(given, 'type')) : given;
+  const kind = isRecord(grader) ? (own(grader, 'kind') ?? own(grader, 'type')) : grader;
   return { kind: 'none', reason: `its grader (${typeof kind === 'string' ? kind : 'of no kind'}) does not run here` };
 }
 
-function variablesOf(given: ManifestTask['environment']): Variable[] {
-  if (!given) return [];
-  if (Array.isArray(given)) {
-    return given.map(each =>
+function variablesOf(variables: ManifestTask['environment']): Variable[] {
+  if (!variables) return [];
+  if (Array.isArray(variables)) {
+    return variables.map(each =>
       'secret_name' in each
         ? { name: each.name, secret_name: String(each.secret_name) }
         : { name: each.name, value: String(each.value) },
     );
   }
-  return Object.entries(given).flatMap(([each, from]): Variable[] => {
+  return Object.entries(variables).flatMap(([each, from]): Variable[] => {
     if (from === null) return [];
     if (typeof from !== 'object') return [{ name: each, value: String(from) }];
     return [{ name: each, secret_name: String('secret_ref' in from ? from.secret_ref : from.secret_name) }];
@@ -143,7 +143,7 @@ export function readTask(task: ManifestTask): Task {
   };
 }
 
-/** What a task says about its image: nothing here builds one, but its record names it. */
+/** A task's image settings. Nothing here uses them, but the image's record shows them. */
 export function runtimeOf({ runtime }: ManifestTask): { dockerfile_path?: string; image_ref?: string } {
   if (!isRecord(runtime)) return {};
   const source = isRecord(runtime['source']) ? runtime['source'] : runtime;

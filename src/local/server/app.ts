@@ -6,15 +6,17 @@
 
 import { randomUUID } from 'node:crypto';
 import { ServerResponse } from 'node:http';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { errorStack, isDamagedDatabase, isDiskFull } from '../../base/errors.ts';
+import { isRecord, own } from '../../base/own-property.ts';
 import type { Endpoint } from '../../contract/common.ts';
 import { endpoints } from '../../contract/endpoints.ts';
-import { errorStack, isDamagedDatabase, isDiskFull } from '../../text/errors.ts';
-import { isRecord, own } from '../../text/own.ts';
 import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
-import { type Authenticate, Authenticator, inferenceRoute, localRoute } from './authentication.ts';
-import { parseJson, readBytes, readText } from './body.ts';
+import { Authenticator, type Guarded, inferenceRoute, localRoute } from './authentication.ts';
+import { limitBody, parseJson } from './body.ts';
 import { ApiError, apiError, notFound, notStored } from './errors.ts';
 import { type Area, type BaseCall, foreignOperations, type Route, type ServiceContext } from './handlers.ts';
 import { answerChat } from './inference.ts';
@@ -32,8 +34,15 @@ export interface AppOptions {
   readonly control: Control;
 }
 
-/** The handler of any operation; `readQuery` and `readBody` check the request by the schemas of that operation. */
-type AnyHandler = (call: BaseCall & { readonly query: unknown; readonly body: unknown }) => object | Promise<object>;
+/** The request of any operation, checked by the schemas of that operation. */
+type CheckedCall = BaseCall & { readonly query: unknown; readonly body: unknown };
+type AnyHandler = (service: ServiceContext, call: CheckedCall) => object | Promise<object>;
+
+/** What a request carries from its authentication to its handler. */
+interface Env {
+  Variables: { organizationId: string };
+}
+type Guard = (endpoint: Guarded) => MiddlewareHandler<Env>;
 
 export interface Control {
   /** Identifies the service, with its version and settings. */
@@ -42,7 +51,7 @@ export interface Control {
   readonly isStopping: () => boolean;
   /** Stops the service. If a successor is announced, open screens wait for it. */
   readonly stop: (successor: boolean) => void;
-  /** A request has been found to come from somebody who may call: it keeps the service awake until it is answered. */
+  /** Called for requests of authorized callers: they keep the service awake until they are answered. */
   readonly accepted: (answer: ServerResponse) => void;
   /** A request that lasts until the caller or the service ends, and keeps the service awake. */
   readonly lease: () => ReadableStream<Uint8Array>;
@@ -52,7 +61,7 @@ const paramPattern = /\{(\w+)\}/g;
 /** Not every client encodes the slashes in a model's name. */
 const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+}').replace(paramPattern, ':$1');
 
-/** Refusals that end the connection instead of reading the rest of the body, which may never end. */
+/** Refusals that close the connection instead of reading the rest of the body, which may be endless. */
 const unreadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 413]);
 
 function hasBody({ req }: Context): boolean {
@@ -76,21 +85,60 @@ const routes: readonly Route[] = [
     .flatMap(endpoint => [endpoint, ...(endpoint.newest ? [{ ...endpoint, path: endpoint.newest.path }] : [])]),
 ].sort(byGenerality);
 
-export function createApp({ service, rateLimit, control }: AppOptions): Hono {
-  const { authenticate: organizationOf } = new Authenticator(service, rateLimit);
-  /** @param env what the adapter to Node's server adds to a request */
-  const accept = (env: unknown): void => {
-    const outgoing = isRecord(env) ? env['outgoing'] : undefined;
-    if (outgoing instanceof ServerResponse) control.accepted(outgoing);
+export function createApp({ service, rateLimit, control }: AppOptions): Hono<Env> {
+  const authenticator = new Authenticator(service, rateLimit);
+  const guard: Guard = endpoint => async (context, next) => {
+    context.set('organizationId', authenticator.authenticate(context, endpoint));
+    accept(context, control);
+    await next();
   };
-  const authenticate: Authenticate = (context, endpoint) => {
-    const organizationId = organizationOf(context, endpoint);
-    accept(context.env);
-    return organizationId;
-  };
-  const app = new Hono();
+  const app = new Hono<Env>();
+  app.onError((error, context) => {
+    // The caller has disconnected: an aborted request is not a failure, and nobody reads a response.
+    if (context.req.raw.signal.aborted) return context.body(null);
+    return answerError(context, toApiError(error));
+  });
+  app.notFound(context => {
+    const message = `There is no ${context.req.path}.`;
+    return answerError(context, new ApiError(404, 'invalid_request_error', 'unknown_route', message));
+  });
+  app.use(
+    admit(control),
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (context, methods) => {
+        const allowed = methods.join(', ');
+        const message = `${context.req.path} takes ${allowed}.`;
+        const details = { headers: { Allow: allowed } };
+        const error = new ApiError(405, 'invalid_request_error', 'method_not_allowed', message, details);
+        return answerError(context, error);
+      },
+    }),
+  );
+  addContract(app, service, guard);
+  // Storage at signed addresses.
+  app.all(storagePath, context =>
+    service.signedUploads.receive(
+      context,
+      benchId => service.benchmarks.exists(benchId),
+      () => accept(context, control),
+    ),
+  );
+  addLocal(app, service, control, guard);
+  return app;
+}
 
-  app.use(async (context, next) => {
+/** Keeps the service awake until this request, which comes from an authorized caller, is answered. */
+function accept({ env }: Context, control: Control): void {
+  // The adapter to Node's server puts the response there.
+  const outgoing = isRecord(env) ? env['outgoing'] : undefined;
+  if (outgoing instanceof ServerResponse) control.accepted(outgoing);
+}
+
+/** Numbers each request, and refuses it if it comes from a web page or the service is stopping. */
+function admit(control: Control): MiddlewareHandler {
+  return async (context, next) => {
+    // Not hono's `requestId`: it would repeat an id that the caller sends.
     context.header('X-Request-ID', `req_${randomUUID()}`);
     // A web page must not reach the service by a name that resolves to this machine (DNS rebinding).
     const host = (context.req.header('host') ?? '').replace(/:\d+$/, '');
@@ -99,128 +147,81 @@ export function createApp({ service, rateLimit, control }: AppOptions): Hono {
     }
     if (control.isStopping()) throw apiError('service_unavailable', 'The local service is stopping. Try again.');
     await next();
-  });
+  };
+}
 
-  app.onError((error, context) => {
-    // The caller has left: its aborted request is not a failure, and no answer will be read.
-    if (context.req.raw.signal.aborted) return context.body(null);
-    const failure = describe(error);
-    for (const [name, value] of Object.entries(failure.details.headers ?? {})) context.header(name, value);
-    if (failure.status === 429 || failure.status === 503) context.header('Service-Should-Retry', 'true');
-    else if (failure.status >= 500) context.header('Service-Should-Retry', 'false');
-    if (unreadStatuses.has(failure.status) && hasBody(context)) context.header('Connection', 'close');
-    const body = isInference(context.req.path) ? failure.inferenceEnvelope() : failure.envelope();
-    return context.json(body, failure.status as 400);
-  });
-
-  addContract(app, service, authenticate);
-  // Storage at signed addresses.
-  app.all(storagePath, context =>
-    service.signedUploads.receive(
-      context,
-      benchId => service.benchmarks.exists(benchId),
-      () => accept(context.env),
-    ),
-  );
-  addLocal(app, service, control, authenticate);
-
-  app.notFound(context => {
-    const allowed = allowedMethods(app, context.req.path);
-    if (allowed.length > 0) {
-      throw new ApiError(
-        405,
-        'invalid_request_error',
-        'method_not_allowed',
-        `${context.req.path} takes ${allowed.join(', ')}.`,
-        {
-          headers: { Allow: allowed.join(', ') },
-        },
-      );
-    }
-    throw new ApiError(404, 'invalid_request_error', 'unknown_route', `There is no ${context.req.path}.`);
-  });
-  return app;
+function answerError(context: Context, error: ApiError): Response {
+  const { status, details } = error;
+  for (const [name, value] of Object.entries(details.headers ?? {})) context.header(name, value);
+  if (status === 429 || status === 503) context.header('Service-Should-Retry', 'true');
+  else if (status >= 500) context.header('Service-Should-Retry', 'false');
+  if (unreadStatuses.has(status) && hasBody(context)) context.header('Connection', 'close');
+  const body = isInference(context.req.path) ? error.inferenceEnvelope() : error.envelope();
+  return context.json(body, status as ContentfulStatusCode);
 }
 
 /** Every operation of the contract, by the handlers of its areas; and chat at the addresses of single models. */
-function addContract(app: Hono, service: ServiceContext, authenticate: Authenticate): void {
-  const handlers: Readonly<Record<string, AnyHandler>> = Object.assign(
-    {},
-    ...Object.values<Area>(areas).map(({ name, routes, migrations = [] }) => {
-      service.database.migrateArea(name, migrations);
-      return routes(service);
-    }),
-  );
+function addContract(app: Hono<Env>, service: ServiceContext, guard: Guard): void {
+  const all = Object.values<Area>(areas);
+  for (const { name, migrations = [] } of all) service.database.migrateArea(name, migrations);
+  const handlers: Readonly<Record<string, AnyHandler>> = Object.assign({}, ...all.map(area => area.routes));
+  const chat = (context: Context<Env>) =>
+    answerChat(context, service, context.get('organizationId'), context.req.param('model'));
+
   // A model by its own address, as used by deployment records and later generations.
   for (const path of [playgroundPath, '/v1/playground/:model{.+}/chat/completions']) {
-    app.post(path, async context => {
-      const organizationId = authenticate(context, inferenceRoute);
-      return answerChat(context, service, organizationId, await readBytes(context), context.req.param('model'));
-    });
+    app.post(path, guard(inferenceRoute), limitBody, chat);
   }
-
   for (const route of routes) {
     const { operation, method, path } = route;
-    app.on(method, honoPath(path), async context => {
-      const organizationId = authenticate(context, route);
-      if (operation === 'createChatCompletion') {
-        return answerChat(context, service, organizationId, await readBytes(context));
-      }
+    const answer = async (context: Context<Env>): Promise<Response> => {
       const handler = own(handlers, operation);
       if (!handler) {
         throw new ApiError(501, 'api_error', 'not_implemented', `The local service does not have ${method} ${path}.`);
       }
-      const { body, ignored } = readBody(operation, method === 'GET' ? undefined : parseJson(await readText(context)));
-      const answer = await handler({
-        organizationId,
-        params: context.req.param(),
-        query: readQuery(route.query, context.req.query()),
-        body,
-        ignored,
-        idempotencyKey: context.req.header('idempotency-key'),
-        header: name => context.req.header(name),
-        origin: new URL(context.req.url).origin,
-      });
-      return context.json(answer);
-    });
+      return context.json(await handler(service, await readCall(context, route)));
+    };
+    app.on(method, honoPath(path), guard(route), limitBody, operation === 'createChatCompletion' ? chat : answer);
   }
 }
 
+/** @throws ApiError if the query or the body violates the operation's schema */
+async function readCall({ req, get }: Context<Env>, { operation, method, query }: Route): Promise<CheckedCall> {
+  const { body, ignored } = readBody(operation, method === 'GET' ? undefined : parseJson(await req.text()));
+  return {
+    organizationId: get('organizationId'),
+    params: req.param(),
+    query: readQuery(query, req.query()),
+    body,
+    ignored,
+    idempotencyKey: req.header('idempotency-key'),
+    header: name => req.header(name),
+    origin: new URL(req.url).origin,
+  };
+}
+
 /** The endpoints of this service only, most of which control its process. */
-function addLocal(app: Hono, service: ServiceContext, control: Control, authenticate: Authenticate): void {
-  app.get('/local/health', context => {
-    authenticate(context, localRoute);
-    return context.json(control.health());
-  });
-  app.get('/local/lease', context => {
-    authenticate(context, localRoute);
-    return context.body(control.lease(), 200, { 'Content-Type': 'text/event-stream' });
-  });
-  app.post('/local/stop', context => {
-    authenticate(context, localRoute);
+function addLocal(app: Hono<Env>, service: ServiceContext, control: Control, guard: Guard): void {
+  const guarded = guard(localRoute);
+  app.get('/local/health', guarded, context => context.json(control.health()));
+  app.get('/local/lease', guarded, context =>
+    context.body(control.lease(), 200, { 'Content-Type': 'text/event-stream' }),
+  );
+  app.post('/local/stop', guarded, context => {
     const successor = context.req.query('successor') !== undefined;
     setTimeout(() => control.stop(successor), 10);
     return context.json({ stopping: true });
   });
   // The document does not show how to get a trajectory token.
-  app.post('/local/trajectories/:trajectory_id/token', context => {
-    const organizationId = authenticate(context, localRoute);
+  app.post('/local/trajectories/:trajectory_id/token', guarded, context => {
+    const organizationId = context.get('organizationId');
     const trajectoryId = context.req.param('trajectory_id');
     if (!service.trajectories.row(organizationId, trajectoryId)) throw notFound('trajectory', trajectoryId);
     return context.json(service.tokens.create({ organizationId, trajectoryId }));
   });
 }
 
-/** Methods that a path supports. */
-function allowedMethods(app: Hono, path: string): string[] {
-  const methods = app.routes
-    .filter(({ method }) => method !== 'ALL')
-    .filter(route => new RegExp(`^${route.path.replace(/:\w+\{\.\+\}/g, '.+').replace(/:\w+/g, '[^/]+')}$`).test(path))
-    .map(({ method }) => method);
-  return [...new Set(methods)];
-}
-
-function describe(error: unknown): ApiError {
+function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof ListQueryError) return apiError('validation_error', error.message, { param: error.param });
   if (error instanceof IdempotencyConflict) {
@@ -234,7 +235,7 @@ function describe(error: unknown): ApiError {
   }
   process.stderr.write(`${errorStack(error)}\n`);
   if (isDamagedDatabase(error)) {
-    const advice = 'Stop it with `benchtop serve --stop`; `benchtop serve` then says which file it is and what to do.';
+    const advice = 'Stop it with `benchtop serve --stop`; `benchtop serve` then names the file and says what to do.';
     return apiError('internal_error', `The database of the local service is damaged. ${advice}`);
   }
   return apiError('internal_error', 'The local service failed. Its log says why.');

@@ -1,4 +1,4 @@
-/** Who calls: the organization of a key or of a trajectory token, within its rate limit. */
+/** Authentication: the organization of an API key or of a trajectory token, and its rate limit. */
 import type { Context } from 'hono';
 import type { Endpoint } from '../../contract/common.ts';
 import { organizationOfKey } from '../store/organizations.ts';
@@ -7,15 +7,12 @@ import type { ServiceContext } from './handlers.ts';
 import { type RateLimit, RateLimiter } from './rate-limit.ts';
 import { isTrajectoryToken } from './trajectory-tokens.ts';
 
-/** What authentication needs to know of an endpoint. */
-type Guarded = Pick<Endpoint, 'auth' | 'path'>;
+/** What authentication needs to know about an endpoint. */
+export type Guarded = Pick<Endpoint, 'auth' | 'path'>;
 
-/** Endpoints outside of the contract's list: chat with a single model, and the control of the process. */
+/** Endpoints that the contract does not list: chat with a single model, and control of the process. */
 export const inferenceRoute: Guarded = { auth: 'inferenceToken', path: '/v1/' };
 export const localRoute: Guarded = { auth: 'apiKey', path: '/local/' };
-
-/** Returns the calling organization. @throws ApiError if the key is refused or the rate limit is exceeded */
-export type Authenticate = (context: Context, endpoint: Guarded) => string;
 
 /** The credential of a call: an organization's key, or a token of one trajectory. */
 function credentialOf(context: Context, { auth }: Guarded): string | undefined {
@@ -29,8 +26,8 @@ export class Authenticator {
   readonly #limit: RateLimit;
   readonly #known: RateLimiter;
   /**
-   * Separate from valid keys, so that unknown ones push none of them out; shared by all unknown keys, so that they
-   * cannot be guessed without limit.
+   * Separate from the buckets of valid keys, so that unknown keys do not evict them. All unknown keys share one bucket,
+   * which limits guessing.
    */
   readonly #unknown: RateLimiter;
 
@@ -41,7 +38,8 @@ export class Authenticator {
     this.#unknown = new RateLimiter(limit);
   }
 
-  readonly authenticate: Authenticate = (context, endpoint) => {
+  /** Returns the calling organization. @throws ApiError if the key is refused or the rate limit is exceeded */
+  authenticate(context: Context, endpoint: Guarded): string {
     const credential = credentialOf(context, endpoint);
     if (!credential) throw apiError('authentication_required', 'This call needs the API key of an organization.');
     if (endpoint.auth === 'trajectoryToken' && isTrajectoryToken(credential)) {
@@ -52,17 +50,17 @@ export class Authenticator {
     const organizationId = organizationOfKey(this.#service.database, credential);
     if (!organizationId) {
       this.#requireRoom(this.#unknown, 'keys');
-      throw apiError('authentication_required', 'This API key is not known.');
+      throw apiError('authentication_required', 'This API key is unknown.');
     }
     if (endpoint.path !== localRoute.path) this.#requireRoom(this.#known, organizationId);
     return organizationId;
-  };
+  }
 
   #organizationOfToken(context: Context, token: string): string {
     const scope = this.#service.tokens.read(token);
     if (!scope) {
       this.#requireRoom(this.#unknown, 'tokens');
-      throw apiError('authentication_required', 'The token is not known, or has expired.');
+      throw apiError('authentication_required', 'The token is unknown or has expired.');
     }
     if (scope.trajectoryId !== context.req.param('trajectory_id')) {
       throw apiError('permission_denied', 'The token is for another trajectory.');

@@ -1,39 +1,26 @@
-/** Request bodies, read only up to their limit whatever their headers say. */
+/** Request bodies: their size limit, compression, and JSON. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Context } from 'hono';
-import { deepestRequest, isNestedDeeper } from '../../text/json-depth.ts';
+import { bodyLimit } from 'hono/body-limit';
+import { deepestRequest, isNestedDeeper } from '../../base/json-depth.ts';
 import { bytes as amount } from '../../text/numbers.ts';
 import { ApiError, apiError } from './errors.ts';
 
 /** Larger bodies are refused, in bytes. */
 const largestBody = 32 * 1024 * 1024;
 
-function tooLarge(found: string): ApiError {
-  const message = `A request takes up to ${amount(largestBody)}; this one has ${found}.`;
-  return new ApiError(413, 'invalid_request_error', 'request_too_large', message, {
-    context: { max_bytes: largestBody },
-  });
-}
-
-/** @throws ApiError `request_too_large` */
-export async function readBytes(context: Context): Promise<Buffer> {
-  const declared = Number(context.req.header('content-length') ?? 0);
-  if (declared > largestBody) throw tooLarge(amount(declared));
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of context.req.raw.body ?? []) {
-    length += part.byteLength;
-    if (length > largestBody) throw tooLarge('more');
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
-
-/** @throws ApiError `request_too_large` */
-export async function readText(context: Context): Promise<string> {
-  return (await readBytes(context)).toString('utf8');
-}
+/** Refuses a larger body, whether it declares its length or not. */
+export const limitBody = bodyLimit({
+  maxSize: largestBody,
+  onError: context => {
+    const declared = context.req.header('content-length');
+    const size = declared === undefined ? 'more' : amount(Number(declared));
+    const message = `A request takes up to ${amount(largestBody)}; this one has ${size}.`;
+    throw new ApiError(413, 'invalid_request_error', 'request_too_large', message, {
+      context: { max_bytes: largestBody },
+    });
+  },
+});
 
 /**
  * The text of a body, which may be compressed and begin with a byte order mark.
@@ -50,7 +37,7 @@ async function decompressed(bytes: Buffer): Promise<Buffer> {
   try {
     return await promisify(gunzip)(bytes, { maxOutputLength: largestBody });
   } catch {
-    const message = 'The body cannot be decompressed, or is too large then.';
+    const message = `The body is not gzip, or larger than ${amount(largestBody)} once decompressed.`;
     throw new ApiError(400, 'invalid_request_error', 'validation_error', message);
   }
 }

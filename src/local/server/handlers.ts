@@ -1,4 +1,4 @@
-/** A handler answers an operation: a function from the validated request to the response body. */
+/** A handler answers an operation: a function from the service and the validated request to the response body. */
 import type { Endpoint, Page } from '../../contract/common.ts';
 import type { AnswerOf, Operation, QueryRead } from '../../contract/endpoints.ts';
 import type { Catalog } from '../engine/catalog.ts';
@@ -47,7 +47,7 @@ export interface Call<Name extends Operation = Operation> extends BaseCall {
   readonly body: BodyOf<Name>;
 }
 
-/** An answer as it is sent. A page is sent without the count of unreadable rows, which the client adds. */
+/** A response body. Pages lack the count of unreadable rows, which only the client adds. */
 type Sent<Answer> =
   Answer extends Page<infer Row>
     ? Omit<Page<Row>, 'dropped'>
@@ -57,6 +57,7 @@ type Sent<Answer> =
 
 /** Answers an operation. */
 export type Handler<Name extends Operation = Operation> = (
+  service: ServiceContext,
   call: Call<Name>,
 ) => Sent<AnswerOf<Name>> | Promise<Sent<AnswerOf<Name>>>;
 
@@ -70,7 +71,7 @@ export type Handlers = { readonly [Name in Operation]?: Handler<Name> };
 export interface Area {
   /** A stable name: its migrations are counted under it. */
   readonly name: string;
-  readonly routes: (service: ServiceContext) => Handlers;
+  readonly routes: Handlers;
   /** The migrations of its tables. One that has been released is never changed. */
   readonly migrations?: readonly string[];
 }

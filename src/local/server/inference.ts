@@ -2,20 +2,20 @@
 
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { errorMessage } from '../../base/errors.ts';
 import { hasEnded } from '../../contract/status.ts';
 import type { WireAnswer } from '../../net/wire.ts';
-import { errorMessage } from '../../text/errors.ts';
 import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
 import { sendUpstream, type Upstream, type UpstreamBody, UpstreamError } from '../engine/upstream.ts';
-import type { Generated } from '../model/policy.ts';
+import type { Generated, SampledToken } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
 import { parseJson, textOf } from './body.ts';
-import { readChat } from './chat-request.ts';
+import { type ChatOrder, readChat } from './chat-request.ts';
 import { ApiError, apiError, invalid, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
-import { listening, type SaidMessage, saidIn } from './upstream-step.ts';
+import { type AssistantMessage, messageOf, tapMessage } from './upstream-step.ts';
 
-/** Seconds to wait before asking for a deployment in progress again. */
+/** `Retry-After` for a deployment in progress, in seconds. */
 const notReadyRetryAfter = '2';
 
 function usageOf({ prompt_tokens, completion_tokens }: Generated) {
@@ -23,14 +23,14 @@ function usageOf({ prompt_tokens, completion_tokens }: Generated) {
 }
 
 /**
- * The model for a request. One without a model is left to the upstream server.
+ * The model for a request. Without a model name, the upstream server chooses.
  *
  * @throws ApiError in the inference envelope if no model answers
  */
-function sourceOf({ catalog }: ServiceContext, organizationId: string, model: string | undefined): ModelSource {
+function findSource({ catalog }: ServiceContext, organizationId: string, model: string | undefined): ModelSource {
   if (model === undefined) {
     if (catalog.upstream) return { kind: 'upstream', name: '', upstream: catalog.upstream };
-    throw invalid('model', 'name the model that is to answer.');
+    throw invalid('model', 'name the model.');
   }
   try {
     return catalog.forChat(organizationId, model);
@@ -39,7 +39,7 @@ function sourceOf({ catalog }: ServiceContext, organizationId: string, model: st
     if (error.reason === 'unknown') {
       throw new ApiError(404, 'invalid_request_error', 'model_not_found', error.message, { param: 'model' });
     }
-    // Only a user can make one answer that failed or is not active.
+    // Retrying does not help: the user has to deploy or promote it first.
     if (error.status === 'FAILED' || error.status === 'DEPLOYED') {
       throw new ApiError(409, 'conflict_error', 'model_not_ready', error.message, { param: 'model' });
     }
@@ -50,7 +50,7 @@ function sourceOf({ catalog }: ServiceContext, organizationId: string, model: st
   }
 }
 
-/** The model that a request names, if it can be read. */
+/** The model that a request names, whatever its form. */
 function modelOf(request: unknown): string | undefined {
   const { model } = (request ?? {}) as { model?: unknown };
   return typeof model === 'string' && model !== '' ? model : undefined;
@@ -71,7 +71,7 @@ function recorderOf({ trajectories }: ServiceContext, organizationId: string, id
   return (model: string, messages: readonly unknown[]): void => trajectories.addStep(id, model, { messages });
 }
 
-function saidBy({ text, finish_reason, prompt_tokens, completion_tokens }: Generated): SaidMessage {
+function assistantMessage({ text, finish_reason, prompt_tokens, completion_tokens }: Generated): AssistantMessage {
   return { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };
 }
 
@@ -91,60 +91,84 @@ export async function answerChat(
   context: Context,
   service: ServiceContext,
   organizationId: string,
-  body: Buffer,
   model?: string,
 ): Promise<Response> {
+  const body = Buffer.from(await context.req.arrayBuffer());
   const encoding = context.req.header('content-encoding');
   const raw = parseJson(await textOf(body, encoding));
   const request = model === undefined || typeof raw !== 'object' ? raw : { ...raw, model };
-  const source = sourceOf(service, organizationId, modelOf(request));
+  const source = findSource(service, organizationId, modelOf(request));
   const left = new AbortController();
   context.req.raw.signal.addEventListener('abort', () => left.abort());
   const record = recorderOf(service, organizationId, context.req.header('x-trajectory-id'));
   if (source.kind === 'upstream') {
     const asIs = request === raw || modelOf(raw) === model;
-    const onSaid =
-      record && ((said: SaidMessage) => record(modelOf(request) ?? 'upstream', [...messagesOf(request), said]));
+    const onMessage =
+      record &&
+      ((message: AssistantMessage) => record(modelOf(request) ?? 'upstream', [...messagesOf(request), message]));
     const sent = asIs ? { content: body, encoding } : { content: JSON.stringify(request) };
-    return passOn(context, source.upstream, sent, left.signal, onSaid);
+    return forward(context, source.upstream, sent, left.signal, onMessage);
   }
 
   const order = readChat(request);
   const answer = service.sampleChat(source.model, order.turns, order.sampling, left.signal);
-  const common = { id: `chatcmpl-${newId('execution')}`, created: Math.floor(Date.now() / 1000), model: order.model };
+  const onGenerated = (generated: Generated) => record?.(order.model, [...order.turns, assistantMessage(generated)]);
+  return order.stream
+    ? streamAnswer(context, order, answer, onGenerated, left)
+    : context.json(await wholeAnswer(order, answer, onGenerated));
+}
 
-  if (!order.stream) {
-    let step = await answer.next();
-    while (!step.done) step = await answer.next();
-    const { text: content, finish_reason } = step.value;
-    record?.(order.model, [...order.turns, saidBy(step.value)]);
-    const message = { role: 'assistant', content, refusal: null };
-    return context.json({
-      ...common,
-      object: 'chat.completion',
-      choices: [{ index: 0, message, logprobs: null, finish_reason }],
-      usage: usageOf(step.value),
-    });
-  }
+type Answer = AsyncGenerator<SampledToken, Generated>;
+type OnGenerated = (generated: Generated) => void;
 
+const answerHead = ({ model }: ChatOrder) => ({
+  id: `chatcmpl-${newId('execution')}`,
+  created: Math.floor(Date.now() / 1000),
+  model,
+});
+
+async function wholeAnswer(order: ChatOrder, answer: Answer, onGenerated: OnGenerated) {
+  const head = answerHead(order);
+  let step = await answer.next();
+  while (!step.done) step = await answer.next();
+  onGenerated(step.value);
+  const { text: content, finish_reason } = step.value;
+  const message = { role: 'assistant', content, refusal: null };
+  return {
+    ...head,
+    object: 'chat.completion',
+    choices: [{ index: 0, message, logprobs: null, finish_reason }],
+    usage: usageOf(step.value),
+  };
+}
+
+/** @param left aborts the answer when the caller leaves */
+async function streamAnswer(
+  context: Context,
+  order: ChatOrder,
+  answer: Answer,
+  onGenerated: OnGenerated,
+  left: AbortController,
+): Promise<Response> {
+  const head = answerHead(order);
   // A model that cannot be loaded is an error response, not a broken stream.
   let step = await answer.next();
   return streamSSE(context, async stream => {
     stream.onAbort(() => left.abort());
     const send = (choices: readonly object[], usage: object | null = null) => {
-      const chunk = { ...common, object: 'chat.completion.chunk', choices, ...(order.usage && { usage }) };
+      const chunk = { ...head, object: 'chat.completion.chunk', choices, ...(order.usage && { usage }) };
       return stream.writeSSE({ data: JSON.stringify(chunk) });
     };
-    const grow = (delta: object, finish_reason: string | null = null) =>
+    const sendDelta = (delta: object, finish_reason: string | null = null) =>
       send([{ index: 0, delta, logprobs: null, finish_reason }]);
     try {
-      await grow({ role: 'assistant', content: '' });
+      await sendDelta({ role: 'assistant', content: '' });
       while (!step.done) {
-        if (step.value.text !== '') await grow({ content: step.value.text });
+        if (step.value.text !== '') await sendDelta({ content: step.value.text });
         step = await answer.next();
       }
-      record?.(order.model, [...order.turns, saidBy(step.value)]);
-      await grow({}, step.value.finish_reason);
+      onGenerated(step.value);
+      await sendDelta({}, step.value.finish_reason);
       if (order.usage) await send([], usageOf(step.value));
       await stream.writeSSE({ data: '[DONE]' });
     } catch (error) {
@@ -161,14 +185,14 @@ function brokenOff(error: unknown): string {
 
 /**
  * Forwards a request to the upstream server. Streams are passed through; errors are converted to the inference
- * envelope. `onSaid` is called with the message of an answer that is complete.
+ * envelope. `onMessage` is called with the message of a complete answer.
  */
-async function passOn(
+async function forward(
   context: Context,
   upstream: Upstream,
   body: UpstreamBody,
   signal: AbortSignal,
-  onSaid?: (said: SaidMessage) => void,
+  onMessage?: (message: AssistantMessage) => void,
 ): Promise<Response> {
   let answer: WireAnswer;
   try {
@@ -178,21 +202,22 @@ async function passOn(
     throw upstreamFailure(error);
   }
   const { 'content-type': type = 'application/json', ...others } = answer.headers;
-  const kept = Object.entries(others).filter(([name]) => name === 'content-encoding' || name === 'x-request-id');
-  const headers = { 'Content-Type': type, ...Object.fromEntries(kept) };
+  const forwarded = Object.entries(others).filter(([name]) => name === 'content-encoding' || name === 'x-request-id');
+  const headers = { 'Content-Type': type, ...Object.fromEntries(forwarded) };
   const content = ReadableStream.from(answer.chunks());
   if (type.startsWith('text/event-stream')) {
-    const heard = onSaid ? content.pipeThrough(listening(onSaid)) : content;
-    return context.body(ReadableStream.from(whole(heard)), 200, headers);
+    const events = onMessage ? content.pipeThrough(tapMessage(onMessage)) : content;
+    return context.body(ReadableStream.from(endingWithError(events)), 200, headers);
   }
-  if (!onSaid) return context.body(content, 200, headers);
+  if (!onMessage) return context.body(content, 200, headers);
   const bytes = await new Response(content).arrayBuffer();
-  const said = saidIn(new TextDecoder().decode(bytes));
-  if (said) onSaid(said);
+  const message = messageOf(new TextDecoder().decode(bytes));
+  if (message) onMessage(message);
   return context.body(bytes, 200, headers);
 }
 
-async function* whole(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Passes events on; a failure ends them with an error event. */
+async function* endingWithError(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* events;
   } catch (error) {
@@ -201,7 +226,7 @@ async function* whole(events: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 }
 
 /** Errors of the caller pass unchanged; errors between here and the other server become gateway errors. */
-function upstreamFailure({ status = 502, message, retryAfter, said: { code, param } }: UpstreamError): ApiError {
+function upstreamFailure({ status = 502, message, retryAfter, details: { code, param } }: UpstreamError): ApiError {
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
   if (status === 429) {
     return new ApiError(429, 'rate_limit_error', code ?? 'rate_limited', message, { param, headers });

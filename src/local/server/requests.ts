@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
+import { isRecord, own } from '../../base/own-property.ts';
 import { createUploadBody, uploadFile } from '../../contract/benchmarks.ts';
 import type { Endpoint } from '../../contract/common.ts';
 import { concurrencies, outputSpeeds, promoteDeploymentBody, startDeploymentBody } from '../../contract/deployments.ts';
@@ -12,7 +13,6 @@ import { type BodyRead, endpoints, type Operation } from '../../contract/endpoin
 import { startEvalBody } from '../../contract/evaluations.ts';
 import { startTrainingBody } from '../../contract/training.ts';
 import { completeTrajectoryBody, logRewardBody, uploadTrajectoriesBody } from '../../contract/trajectories.ts';
-import { isRecord, own } from '../../text/own.ts';
 import { apiError } from './errors.ts';
 import { check } from './validate.ts';
 
@@ -31,7 +31,7 @@ const startTraining = z.extend(z.partial(startTrainingBody, { bench_id: true }),
   benchmark_name: z.optional(z.string().check(z.minLength(1))),
 });
 
-/** Where a body differs from the contract's. */
+/** Bodies that differ from the contract's. */
 const accepted = {
   startEval,
   startTraining,
@@ -65,7 +65,7 @@ const schemas: ReadonlyMap<string, z.ZodMiniType> = new Map(
 interface OtherNames {
   /** Other generations' names of a field, with the schema's name. */
   readonly names: Readonly<Record<string, string>>;
-  /** All fields that have a meaning here: the others are to be named in the record. */
+  /** All fields that have a meaning here; the record lists the others as ignored. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -92,7 +92,7 @@ const otherNames: Partial<Readonly<Record<Operation, OtherNames>>> = {
 
 export interface ReadBody {
   readonly body: unknown;
-  /** Fields that were given and have no effect here. */
+  /** Fields of the request that have no effect here. */
   readonly ignored: readonly string[];
 }
 
@@ -106,21 +106,21 @@ export function readBody(operation: string, raw: unknown): ReadBody {
   if (!schema) return { body: undefined, ignored: [] };
   if (!isRecord(raw)) return { body: check(schema, raw ?? {}), ignored: [] };
   const { names = {}, fields } = own<OtherNames>(otherNames, operation) ?? {};
-  const given = Object.entries(raw).filter(([, value]) => value !== null);
+  const entries = Object.entries(raw).filter(([, value]) => value !== null);
   const ignored: string[] = [];
   const read = new Map<string, { readonly name: string; readonly value: unknown }>();
-  for (const [name, value] of given) {
-    const meant = own<string>(names, name) ?? name;
-    if (fields && !Object.hasOwn(fields, meant)) {
+  for (const [name, value] of entries) {
+    const field = own<string>(names, name) ?? name;
+    if (fields && !Object.hasOwn(fields, field)) {
       ignored.push(name);
       continue;
     }
-    const other = read.get(meant);
+    const other = read.get(field);
     if (other && !isDeepStrictEqual(other.value, value)) {
       const words = `${name}: differs from ${other.name}, which is another name of it. Give one of them.`;
       throw apiError('validation_error', words, { param: name });
     }
-    read.set(meant, { name, value });
+    read.set(field, { name, value });
   }
   return { body: check(schema, Object.fromEntries([...read].map(([name, { value }]) => [name, value]))), ignored };
 }

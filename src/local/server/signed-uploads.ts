@@ -1,10 +1,10 @@
 /**
- * Signed upload addresses, and the storage behind them. An address states who may put what where until when; an HMAC
- * over all of it makes it the only credential. The storage answers in XML, as object stores do.
+ * Signed upload addresses, and the storage behind them. An address contains the benchmark, path, size, type and expiry
+ * of one file; an HMAC over all of it makes it the only credential. The storage answers in XML, as object stores do.
  */
 
 import type { Context } from 'hono';
-import { isDiskFull } from '../../text/errors.ts';
+import { isDiskFull } from '../../base/errors.ts';
 import type { Keyring } from '../store/keyring.ts';
 import {
   type DeclaredFile,
@@ -109,6 +109,6 @@ function escaped(text: string): string {
 
 function refuse(status: number, code: string, message: string): Response {
   const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${escaped(message)}</Message></Error>`;
-  // The rest of the body is not read: the connection ends with the answer.
+  // The rest of the body is not read, so the connection must close.
   return new Response(body, { status, headers: { 'Content-Type': 'application/xml', Connection: 'close' } });
 }

@@ -4,10 +4,11 @@
  * so that an exported trajectory can be uploaded without loss.
  */
 import * as z from 'zod/mini';
+import { isRecord, own } from '../../base/own-property.ts';
 import { pathOf } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
-import { terminationReasons, trajectoryStatuses } from '../../contract/trajectories.ts';
-import { isRecord, own } from '../../text/own.ts';
+import { trajectoryStatuses } from '../../contract/status.ts';
+import { terminationReasons } from '../../contract/trajectories.ts';
 import { type UploadedReward, weightedMean } from '../store/reward-logs.ts';
 import type { UploadedTrajectory, UploadFailure } from '../store/trajectory-uploads.ts';
 import { check } from './validate.ts';
@@ -23,7 +24,7 @@ const step = z.looseObject({
   messages,
 });
 
-/** The one of these words that a text is in any case; undefined for any other text. */
+/** Matches a text to one of these words, ignoring case; undefined for any other text. */
 function known<Word extends string>(words: readonly Word[], text: string): Word | undefined {
   return words.find(word => word.toLowerCase() === text.toLowerCase());
 }
@@ -45,7 +46,7 @@ const uploaded = z.looseObject({
   messages: z.nullish(messages),
 });
 
-/** A reward as it is logged. One of another shape is kept, but does not count. */
+/** A logged reward. Rewards of another shape are kept, but do not count. */
 const loggedReward = z.looseObject({
   reward_id: z.nullish(z.string().check(z.minLength(1))),
   name: z.string().check(z.minLength(1)),
@@ -55,7 +56,10 @@ const loggedReward = z.looseObject({
   created_at: text,
 });
 
-/** Fields that a service sets itself. Those of an exported trajectory say where it comes from: they become its `origin`. */
+/**
+ * Fields that a service sets itself. In an exported trajectory they tell where it comes from, so they become its
+ * `origin`.
+ */
 const serviceFields = [
   'trajectory_id',
   'organization_id',
@@ -131,7 +135,7 @@ function rolloutOf({ rollout }: Uploaded): Fields {
   return isRecord(rollout) ? withoutNulls(rollout) : {};
 }
 
-/** What is kept of the rollout: of a trajectory that is still running, nothing about how it ended. */
+/** The rollout, without its end if the trajectory is still running. */
 function keptRollout(rollout: Fields, isOpen: boolean): Fields {
   const { status: _, termination_reason: __, ...more } = rollout;
   const kept = isOpen ? more : rollout;
@@ -142,8 +146,8 @@ function withoutNulls(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
-function stepsOf({ steps, messages: said }: Uploaded): z.output<typeof step>[] {
-  return steps ?? (said ? [{ messages: said }] : []);
+function stepsOf({ steps, messages }: Uploaded): z.output<typeof step>[] {
+  return steps ?? (messages ? [{ messages }] : []);
 }
 
 /** @param more details besides those of the record itself */
@@ -164,7 +168,7 @@ function aboutOf(item: Uploaded, more: Fields) {
   return {
     trace_id: item.trace_id ?? undefined,
     conversation_id: item.conversation_id ?? ('conversation_id' in task ? task.conversation_id : null) ?? undefined,
-    // A reason that is not known here is kept as it came.
+    // An unknown reason is kept unchanged.
     termination_reason: reason === undefined ? null : (known(terminationReasons, reason) ?? reason),
     task_id: item.task_id ?? ('task_id' in task ? task.task_id : null) ?? task.name ?? null,
     model_id: item.model_id ?? null,
@@ -175,7 +179,7 @@ function aboutOf(item: Uploaded, more: Fields) {
   };
 }
 
-/** What only some records have: left out of the others. */
+/** Optional fields, which are absent rather than null. */
 function moreOf(item: Uploaded): Pick<UploadedTrajectory, 'rewards' | 'step' | 'origin'> {
   const { counted } = rewardsOf(item);
   const step = own(item, 'policy_step') ?? own(item, 'step');
@@ -209,7 +213,7 @@ function unknownFields(item: Uploaded): Fields {
   return Object.fromEntries(Object.entries(item).filter(([name]) => !readFields.has(name)));
 }
 
-/** The task of the record, where it says more than the id that is read from it. */
+/** The task of the record, if it has more than the id that is stored separately. */
 function keptTask({ task, task_id }: Uploaded): Fields {
   if (task == null) return {};
   if (typeof task === 'string') return task_id == null || task_id === task ? {} : { task };
@@ -218,14 +222,14 @@ function keptTask({ task, task_id }: Uploaded): Fields {
   return isRead && task_id == null ? {} : { task };
 }
 
-/** The rewards of a record: those that count, and what else stands in their place. */
+/** The rewards of a record: those that count, and anything else in that field. */
 function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readonly others: unknown } {
-  const given = own(item, 'rewards');
-  if (!Array.isArray(given)) return { counted: [], others: given ?? undefined };
+  const rewards = own(item, 'rewards');
+  if (!Array.isArray(rewards)) return { counted: [], others: rewards ?? undefined };
   const ids = new Set<string>();
   const counted: UploadedReward[] = [];
   const others: unknown[] = [];
-  for (const entry of given) {
+  for (const entry of rewards) {
     const read = parseWhole(loggedReward, entry);
     if (!read.success || (read.data.reward_id != null && ids.has(read.data.reward_id))) {
       others.push(entry);
@@ -246,13 +250,13 @@ function rewardsOf(item: Uploaded): { readonly counted: UploadedReward[]; readon
   return { counted, others: others.length === 0 ? undefined : others };
 }
 
-function numbered({ messages: said, reward, has_error, ...more }: z.output<typeof step>, step_index: number) {
+function numbered({ messages, reward, has_error, ...more }: z.output<typeof step>, step_index: number) {
   const { step_index: _, ...others } = more;
   return {
     step_index,
     ...(reward == null ? {} : { reward }),
     has_error: has_error ?? false,
-    messages: said.map((each, message_id) => ({ message_id, ...each })),
+    messages: messages.map((each, message_id) => ({ message_id, ...each })),
     ...others,
   };
 }

@@ -1,10 +1,10 @@
-/** The step that an answer of the upstream server makes in a trajectory, read while the answer is passed on unchanged. */
+/** Reads the message of an upstream answer, for a trajectory, while the answer is forwarded unchanged. */
 import { createParser } from 'eventsource-parser';
 import type * as z from 'zod/mini';
 import { chatChunk, chatCompletion, type Usage } from '../../contract/inference.ts';
 
-/** What the model said, as a message of a step. */
-export interface SaidMessage {
+/** A model's answer as a message of a step. */
+export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
   readonly reasoning?: string | undefined;
@@ -28,7 +28,7 @@ const tokensOf = (usage: Usage | null | undefined) => ({
 });
 
 /** The message of a whole answer; undefined if it is not a chat completion. */
-export function saidIn(text: string): SaidMessage | undefined {
+export function messageOf(text: string): AssistantMessage | undefined {
   const answer = parsed(chatCompletion, text);
   const choice = answer?.choices[0];
   if (!choice) return undefined;
@@ -49,8 +49,8 @@ interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** Passes a stream on, and calls `onEnd` with its message if the stream ended as it should. */
-export function listening(onEnd: (said: SaidMessage) => void): TransformStream<Uint8Array, Uint8Array> {
+/** Forwards a stream of events, and calls `onMessage` with its message if the stream ended properly. */
+export function tapMessage(onMessage: (message: AssistantMessage) => void): TransformStream<Uint8Array, Uint8Array> {
   let content = '';
   let reasoning = '';
   let finish_reason: string | null = null;
@@ -69,13 +69,13 @@ export function listening(onEnd: (said: SaidMessage) => void): TransformStream<U
       content += delta?.content ?? '';
       reasoning += delta?.reasoning_content ?? delta?.reasoning ?? '';
       for (const { index, id, function: called } of delta?.tool_calls ?? []) {
-        const known = calls.get(index ?? 0);
+        const call = calls.get(index ?? 0);
         calls.set(index ?? 0, {
-          id: known?.id || (id ?? ''),
+          id: call?.id || (id ?? ''),
           type: 'function',
           function: {
-            name: (known?.function.name ?? '') + (called?.name ?? ''),
-            arguments: (known?.function.arguments ?? '') + (called?.arguments ?? ''),
+            name: (call?.function.name ?? '') + (called?.name ?? ''),
+            arguments: (call?.function.arguments ?? '') + (called?.arguments ?? ''),
           },
         });
       }
@@ -90,8 +90,8 @@ export function listening(onEnd: (said: SaidMessage) => void): TransformStream<U
     flush: () => {
       parser.feed(`${decoder.decode()}\n\n`);
       if (!isDone && finish_reason === null) return;
-      const said = { role: 'assistant', content, reasoning: reasoning || undefined, finish_reason } as const;
-      onEnd({ ...said, ...(calls.size > 0 && { tool_calls: [...calls.values()] }), ...tokensOf(usage) });
+      const message = { role: 'assistant', content, reasoning: reasoning || undefined, finish_reason } as const;
+      onMessage({ ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }), ...tokensOf(usage) });
     },
   });
 }

@@ -1,9 +1,9 @@
 /** Validates requests against schemas; errors name the field. */
 import * as z from 'zod/mini';
 import english from 'zod/v4/locales/en.js';
+import { own } from '../../base/own-property.ts';
 import { pathOf } from '../../contract/issues.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
-import { own } from '../../text/own.ts';
 import { type ApiError, apiError } from './errors.ts';
 
 /** zod/mini ships without messages. */

@@ -10,13 +10,16 @@ export class Database {
   #isInTransaction = false;
   readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
 
-  /** Opens or creates the file and migrates it. `:memory:` keeps everything in memory. */
+  /**
+   * Opens or creates the file and migrates it. `:memory:` keeps everything in memory. With `synchronous = full` a
+   * commit waits for the disk and survives a power cut, because clients get the response after it.
+   */
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path);
     // Readable by this user alone, even in an older folder with other modes. SQLite gives its log the same mode.
     if (path !== ':memory:') chmodSync(path, 0o600);
     this.#sqlite.exec(
-      'pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on; pragma busy_timeout = 5000;',
+      'pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 5000;',
     );
     this.#migrate();
   }
@@ -115,11 +118,11 @@ export class Database {
     try {
       this.#sqlite.exec('rollback');
     } catch {
-      // The error that led here says more.
+      // Throw the error that caused the rollback instead: it says more.
     }
   }
 
-  /** Ends a transaction whose rollback failed: what is written now would be lost with it. @throws Error of SQLite */
+  /** Ends a transaction whose rollback failed, because it would swallow later writes. @throws Error of SQLite */
   #endLeftOver(): void {
     if (!this.#isInTransaction && this.#sqlite.isTransaction) this.#sqlite.exec('rollback');
   }

@@ -45,7 +45,7 @@ export class DatasetStore {
     return readPage<DatasetRow>(this.#database, datasetList, { organization_id: organizationId }, query);
   }
 
-  get(datasetId: string): DatasetRow | undefined {
+  get(datasetId: string | null): DatasetRow | undefined {
     return this.#database.get<DatasetRow>('select * from datasets where dataset_id = ?', datasetId);
   }
 

@@ -96,14 +96,14 @@ export class DeploymentStore {
   }
 
   /** Deployments in progress, oldest first, including those of a killed process. */
-  underWay(): DeploymentRow[] {
+  inProgress(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>(
       `select * from deployments where status in ('PENDING', 'MERGING', 'DEPLOYING') and leaving = 0
        order by created_at, deployment_id`,
     );
   }
 
-  /** Deployed ones, of any organization. */
+  /** The deployed deployments of all organizations. */
   deployed(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>("select * from deployments where status = 'DEPLOYED' and leaving = 0");
   }
@@ -118,7 +118,7 @@ export class DeploymentStore {
   }
 
   /** Deployments whose undeploy has not finished. */
-  leaving(): DeploymentRow[] {
+  undeploying(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>('select * from deployments where leaving = 1');
   }
 
@@ -138,7 +138,7 @@ export class DeploymentStore {
     );
   }
 
-  /** Completes a deployment; one that is still for production becomes active for its slug. */
+  /** Completes a deployment. If its role is still production, it becomes active for its slug. */
   deploy(deploymentId: string): void {
     this.#database.transaction(() => {
       const deployed = this.#database.get<DeploymentRow>(
@@ -183,7 +183,7 @@ export class DeploymentStore {
     });
   }
 
-  /** Makes a deployment a test deployment. One in progress will be deployed as such, and answers by its id only. */
+  /** Makes a deployment a test deployment, which is reached by its id only, even if it is still in progress. */
   unpromote(deploymentId: string): void {
     this.#database.run(
       "update deployments set is_active = 0, role = 'test', updated_at = ? where deployment_id = ?",
@@ -203,7 +203,7 @@ export class DeploymentStore {
   }
 
   /** The newest inactive deployment of a slug or id. */
-  waiting(organizationId: string, name: string): DeploymentRow | undefined {
+  latestInactive(organizationId: string, name: string): DeploymentRow | undefined {
     return this.#database.get<DeploymentRow>(
       `select * from deployments where organization_id = ?1 and leaving = 0 and (deployment_id = ?2 or model_slug = lower(?2))
        order by created_at desc limit 1`,
@@ -212,8 +212,8 @@ export class DeploymentStore {
     );
   }
 
-  /** Starts an undeploy: the deployment is hidden at once, and deleted at the next start at the latest. */
-  leave(deploymentId: string): void {
+  /** The deployment is hidden at once, and deleted at the next start at the latest. */
+  beginUndeploy(deploymentId: string): void {
     this.#database.run('update deployments set leaving = 1, is_active = 0 where deployment_id = ?', deploymentId);
   }
 

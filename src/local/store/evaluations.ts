@@ -1,5 +1,5 @@
 /** Evaluation runs with their rollouts. A rollout is recorded once it has ended, and only once. */
-import { evalRunStatuses } from '../../contract/evaluations.ts';
+import { evalRunStatuses } from '../../contract/status.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
@@ -56,7 +56,7 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
     return row;
   }
 
-  /** Changes the status unless the run has ended. Returns whether it did. */
+  /** Changes the status unless the run has ended. Returns whether it changed. */
   setStatus(runId: string, status: 'running' | 'failed' | 'cancelled', failure?: Failure): boolean {
     return this.move(runId, ['pending', 'running'], status, failure);
   }

@@ -1,20 +1,21 @@
-/** Answers to requests with an `Idempotency-Key`: a repeat gets the first answer and does nothing. */
+/** Responses to requests with an `Idempotency-Key`: a retry gets the first response and does nothing. */
+import { orderedJson } from '../../base/ordered-json.ts';
 import type { Database } from './database.ts';
 import { now, sha256 } from './ids.ts';
 
 export class IdempotencyConflict extends Error {}
 
-/** Clients repeat a request within minutes. */
+/** Generous: clients retry within minutes. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
-/** Expired answers are removed once in this many new ones. */
+/** Expired responses are removed once per this many new ones. */
 const pruneEvery = 500;
 
-/** A request whose answer is kept. */
+/** A request whose response is kept. */
 export interface KeyedRequest {
   readonly organizationId: string;
-  /** The key counts for this operation alone. */
+  /** The scope of the key. */
   readonly operation: string;
-  /** Without a key the work is done each time. */
+  /** Without a key, every request runs. */
   readonly key: string | undefined;
   readonly body: unknown;
 }
@@ -36,7 +37,11 @@ export class IdempotencyStore {
     this.#database.run('delete from idempotency_keys where created_at < ?', expired);
   }
 
-  /** The first answer to this key; undefined if there is none. @throws IdempotencyConflict if it came with another request */
+  /**
+   * The first response to this key; undefined if there is none.
+   *
+   * @throws IdempotencyConflict if the key was used for another request
+   */
   answerTo<Answer>(request: KeyedRequest): Answer | undefined {
     return request.key === undefined ? undefined : this.#known<Answer>(request, hashOf(request));
   }
@@ -53,9 +58,9 @@ export class IdempotencyStore {
   }
 
   /**
-   * Returns the first answer to this key, or runs `work` and stores its answer in the same transaction.
+   * Returns the first response to this key, or runs `work` and stores its result in the same transaction.
    *
-   * @throws IdempotencyConflict if the key came with another request
+   * @throws IdempotencyConflict if the key was used for another request
    */
   once<Answer>(request: KeyedRequest, work: () => Answer): Answer {
     if (request.key === undefined) return this.#database.transaction(work);
@@ -77,6 +82,7 @@ export class IdempotencyStore {
   }
 }
 
-const hashOf = ({ body }: KeyedRequest): string => sha256(JSON.stringify(body));
+/** Clients may set the options of a run in another order when they repeat it. */
+const hashOf = ({ body }: KeyedRequest): string => sha256(orderedJson(body));
 
 const scoped = ({ operation, key }: Pick<KeyedRequest, 'operation' | 'key'>): string => `${operation} ${key}`;

@@ -1,7 +1,8 @@
 /**
- * Which jobs are under way, so that one that ends the service again and again is found: a job that was under way when
- * the service ended abnormally, twice without having recorded anything in between, is set aside.
+ * Records the running jobs to find one that keeps crashing the service: a job is set aside if it was running during two
+ * abnormal ends of the service and recorded nothing in between.
  */
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import type { Database } from './database.ts';
 import { now } from './ids.ts';
 import type { Failure } from './records.ts';
@@ -19,13 +20,13 @@ export interface SetAside {
 interface Attempt {
   readonly job_id: string;
   readonly kind: JobKind;
-  /** What it had recorded when the service last ended abnormally. */
+  /** Its progress when the service last ended abnormally. */
   readonly progress: number;
-  /** Abnormal ends of the service since it has recorded anything. */
+  /** Abnormal ends of the service since its last progress. */
   readonly abnormal_ends: number;
 }
 
-/** How the jobs of a kind are asked and ended. */
+/** How to query and fail the jobs of a kind. */
 export interface JobRecords {
   /** How much a job has recorded, e.g. its rollouts; grows as it proceeds. */
   readonly progress: (id: string) => number;
@@ -33,7 +34,7 @@ export interface JobRecords {
   readonly fail: (id: string, failure: Failure) => boolean;
 }
 
-/** So often may the service end abnormally with a job under way. */
+/** The service may end abnormally this often while a job runs. */
 const toleratedEnds = 1;
 
 const migrations = [
@@ -45,13 +46,30 @@ const migrations = [
 
 export class JobAttempts {
   readonly #database: Database;
+  readonly #countFile: string;
 
-  constructor(database: Database) {
+  /**
+   * @param countFile an abnormal end counts only while this empty file exists: on a full disk the database accepts no
+   * writes, but a file can still be removed
+   */
+  constructor(database: Database, countFile: string) {
     this.#database = database;
+    this.#countFile = countFile;
     database.migrateArea('job attempts', migrations);
   }
 
+  /** Called when the disk is full: until the next attempt begins, an abnormal end does not count against a job. */
+  pardon(): void {
+    try {
+      rmSync(this.#countFile);
+    } catch {
+      // The end counts, then.
+    }
+  }
+
+  /** @throws Error if it cannot be recorded, e.g. on a full disk */
   begin(id: string, kind: JobKind): void {
+    closeSync(openSync(this.#countFile, 'a', 0o600));
     this.#database.run(
       `insert into job_attempts values (?, ?, 0, 0, 1, null) on conflict (job_id) do update set under_way = 1,
        abnormal_ends = iif(set_aside_at is null, abnormal_ends, 0), set_aside_at = null`,
@@ -60,24 +78,25 @@ export class JobAttempts {
     );
   }
 
-  /** The attempt has ended: the job itself too, or it will be tried again. */
+  /** Called when an attempt has ended, because the job is done or will be retried. */
   end(id: string, isDone: boolean): void {
     const sql = isDone ? 'delete from job_attempts' : 'update job_attempts set under_way = 0';
     this.#database.run(`${sql} where job_id = ?`, id);
   }
 
   /**
-   * At start: counts the abnormal end of the last service, if it was one, and sets aside jobs that were under way too
-   * often. Returns the others that were under way, any of which may have ended it.
+   * At start: counts the abnormal end of the last service, if any, and sets aside jobs that were running too often.
+   * Returns the other jobs that were running: any of them may be the cause.
    */
   recover(records: Readonly<Record<JobKind, JobRecords>>): { id: string; kind: JobKind }[] {
+    const counted = existsSync(this.#countFile) ? 1 : 0;
     return this.#database.transaction(() => {
       const interrupted = this.#database.all<Attempt>(
         'select job_id, kind, progress, abnormal_ends from job_attempts where under_way = 1',
       );
       return interrupted.flatMap(({ job_id: id, kind, ...before }) => {
         const progress = records[kind].progress(id);
-        const ends = progress > before.progress ? 1 : before.abnormal_ends + 1;
+        const ends = (progress > before.progress ? 0 : before.abnormal_ends) + counted;
         const isSetAside = ends > toleratedEnds && records[kind].fail(id, failureOf(kind, ends));
         this.#database.run(
           'update job_attempts set under_way = 0, progress = ?, abnormal_ends = ?, set_aside_at = ? where job_id = ?',
@@ -109,7 +128,7 @@ function failureOf(kind: JobKind, abnormal_ends: number): Failure {
   return {
     type: 'api_error',
     code: 'set_aside',
-    message: `The local service ended abnormally ${abnormal_ends} times during this ${kind}, which was therefore set aside. What it had recorded is kept; ${again} to retry.`,
+    message: `The local service ended abnormally ${abnormal_ends} times during this ${kind}, which was therefore set aside. Its recorded results are kept; ${again} to retry.`,
     context: { abnormal_ends },
   };
 }

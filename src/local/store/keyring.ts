@@ -2,18 +2,22 @@
  * The cryptographic keys of a data folder: one random master key in a private file, from which HKDF (RFC 5869) derives
  * a key for each use, so that a signature for one use is worthless for another.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Loaded on first use, so that clients of other services do not wait for it. */
+const crypto = () => process.getBuiltinModule('node:crypto');
+
+export const randomBytes = (length: number): Buffer => crypto().randomBytes(length);
 
 export const masterKeyLength = 32;
 const nonceLength = 12;
 const tagLength = 16;
 
-/** A sealed value that was sealed with another key or for another owner, or was changed. */
+/** A value was sealed with another key or for another owner, or was changed. */
 class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 
-/** What is signed: upload addresses, ids of benchmarks before ingest, trajectory tokens, settings. */
+/** Signatures are for upload addresses, ids of benchmarks before ingest, trajectory tokens, and settings. */
 export type SignedUse = 'upload' | 'benchmark' | 'trajectory' | 'settings';
 
 export class Keyring {
@@ -28,24 +32,24 @@ export class Keyring {
   }
 
   #key(use: string): Buffer {
-    return Buffer.from(hkdfSync('sha256', this.#master, '', `benchtop ${use}`, 32));
+    return Buffer.from(crypto().hkdfSync('sha256', this.#master, '', `benchtop ${use}`, 32));
   }
 
   /** HMAC-SHA256 over the parts, including where each part ends. */
   sign(use: SignedUse, parts: readonly (string | number)[]): string {
-    return createHmac('sha256', this.#key(use)).update(JSON.stringify(parts)).digest('base64url');
+    return crypto().createHmac('sha256', this.#key(use)).update(JSON.stringify(parts)).digest('base64url');
   }
 
   verify(use: SignedUse, parts: readonly (string | number)[], signature: string): boolean {
     const right = Buffer.from(this.sign(use, parts));
     const given = Buffer.from(signature);
-    return right.length === given.length && timingSafeEqual(right, given);
+    return right.length === given.length && crypto().timingSafeEqual(right, given);
   }
 
   /** Encrypts with AES-256-GCM. `owner` is authenticated: the value can only be opened for the same owner. */
   seal(owner: string, value: string): Uint8Array {
     const nonce = randomBytes(nonceLength);
-    const cipher = createCipheriv('aes-256-gcm', this.#key('secrets'), nonce);
+    const cipher = crypto().createCipheriv('aes-256-gcm', this.#key('secrets'), nonce);
     cipher.setAAD(Buffer.from(owner));
     const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
@@ -56,7 +60,7 @@ export class Keyring {
     const nonce = sealed.subarray(0, nonceLength);
     const tag = sealed.subarray(nonceLength, nonceLength + tagLength);
     try {
-      const decipher = createDecipheriv('aes-256-gcm', this.#key('secrets'), nonce);
+      const decipher = crypto().createDecipheriv('aes-256-gcm', this.#key('secrets'), nonce);
       decipher.setAAD(Buffer.from(owner));
       decipher.setAuthTag(tag);
       const text = Buffer.concat([decipher.update(sealed.subarray(nonceLength + tagLength)), decipher.final()]);

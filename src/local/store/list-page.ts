@@ -1,9 +1,11 @@
-/** Pages of a list. The cursor holds a position, so that rows added or removed shift nothing. */
+/**
+ * Pages of a list. The cursor is a position in the sort order, so that added or removed rows do not shift the pages.
+ */
 
 import type { SQLInputValue } from 'node:sqlite';
+import { own } from '../../base/own-property.ts';
 import type { ListQuery, SortOrder } from '../../contract/common.ts';
 import { pageLimit, sortOrders } from '../../contract/common.ts';
-import { own } from '../../text/own.ts';
 import type { Database } from './database.ts';
 
 /** An invalid query: which parameter, and why. */

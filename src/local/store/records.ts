@@ -1,7 +1,7 @@
 /** The rows of the database. */
-import type { deploymentRoles, deploymentStatuses } from '../../contract/deployments.ts';
+import type { deploymentRoles } from '../../contract/deployments.ts';
 import type { ErrorType } from '../../contract/errors.ts';
-import type { TrainingStatus } from '../../contract/training.ts';
+import type { deploymentStatuses, TrainingStatus } from '../../contract/status.ts';
 
 export interface BenchmarkRow extends Record<string, unknown> {
   bench_id: string;
@@ -94,7 +94,7 @@ export interface TrajectoryRow extends Record<string, unknown> {
   conversation_id: string | null;
   /** Hash of an uploaded trajectory, so that it is not stored twice. */
   content_hash: string | null;
-  /** Counts the equal trajectories of a dataset, from 1: each is a sample of its own. */
+  /** Numbers identical trajectories of a dataset, from 1: each is a separate sample. */
   occurrence: number;
   termination_reason: string | null;
   model_association_source: string | null;
@@ -170,7 +170,7 @@ export interface DeploymentRow extends Record<string, unknown> {
   created_by: string;
   weights_hash: string | null;
   failure: string | null;
-  /** 1 once undeploy has begun; the next start deletes what is left of it. */
+  /** 1 once undeploy has begun; the next start deletes what remains. */
   leaving: number;
   created_at: string;
   updated_at: string | null;

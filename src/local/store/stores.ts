@@ -1,4 +1,5 @@
 /** All stores of a data folder. */
+import { join } from 'node:path';
 import { BenchmarkStore } from './benchmarks.ts';
 import { Database } from './database.ts';
 import { databasePath } from './database-path.ts';
@@ -50,7 +51,7 @@ export function openStores(
     training: new TrainingStore(database, datasets, trajectories),
     deployments: new DeploymentStore(database),
     secrets: new SecretStore(database, keyring),
-    attempts: new JobAttempts(database),
+    attempts: new JobAttempts(database, join(dataFolder, 'jobs-under-way')),
     idempotency: new IdempotencyStore(database),
     uploads: new UploadFolder(dataFolder),
     weights: new WeightFolder(dataFolder),

@@ -1,5 +1,5 @@
 /** Training runs with their curves, rollouts and checkpoints. */
-import { type TrainingStatus, trainingStatuses } from '../../contract/training.ts';
+import { type TrainingStatus, trainingStatuses } from '../../contract/status.ts';
 import type { StepDiagnostics, StepOutcome } from '../model/trainer.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
@@ -21,7 +21,7 @@ export interface NewTrainingRun {
 }
 
 export interface HeldOut {
-  /** The tasks that were measured: a part of the train split that is not trained on, or the test split. */
+  /** The evaluated tasks: a held-out part of the train split, or the test split. */
   readonly split: 'validation' | 'test';
   readonly held_out_reward: number | null;
   readonly expected_samples: number;
@@ -91,7 +91,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     this.database.put('held_out_rewards', { training_run_id: runId, step, created_at: now(), ...result });
   }
 
-  /** Commits a checkpoint whose files are written; until then it does not exist. */
+  /** Commits a checkpoint after its files are written; before that it does not exist. */
   commit(run: TrainingRunRow, step: number, files: Pick<CheckpointRow, 'weights_hash' | 'state_hash'>): void {
     if (this.status(run.training_run_id) === undefined) return;
     this.database.put('checkpoints', {
@@ -120,7 +120,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     );
   }
 
-  /** How many steps in a row could not be graded, counted back from this one. */
+  /** The number of consecutive ungraded steps up to this one. */
   ungradedUpTo(runId: string, step: number): number {
     const row = this.database.get<{ readonly count: number }>(
       `select count(*) as count from training_steps where training_run_id = ?1 and step <= ?2 and step > coalesce(
@@ -149,7 +149,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     return rows.map(({ diagnostics, ...point }) => ({ ...point, ...readDiagnostics(diagnostics) }));
   }
 
-  /** What the newest step did that has diagnostics. */
+  /** The latest diagnostics. */
   diagnostics(runId: string) {
     const row = this.database.get<{ step: number; diagnostics: string }>(
       `select step, diagnostics from training_steps where training_run_id = ? and diagnostics is not null

@@ -1,9 +1,10 @@
 /** Trajectories with their steps and messages. */
+
+import { deepestRequest, isNestedDeeper } from '../../base/json-depth.ts';
+import { isRecord } from '../../base/own-property.ts';
 import { messageContent, written } from '../../contract/common.ts';
 import { hasEnded } from '../../contract/status.ts';
 import type { TrajectoryListQuery } from '../../contract/trajectories.ts';
-import { deepestRequest, isNestedDeeper } from '../../text/json-depth.ts';
-import { isRecord } from '../../text/own.ts';
 import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
@@ -115,17 +116,17 @@ export class TrajectoryStore {
       ...(dataset_name === undefined ? {} : { dataset_name }),
     };
     const page = readPage<ListedTrajectory>(this.#database, trajectoryList, where, query);
-    const datasets = new Map<string, DatasetRow | undefined>();
-    const datasetOf = (id: string): DatasetRow | undefined => {
+    const datasets = new Map<string | null, DatasetRow | undefined>();
+    const datasetOf = (id: string | null): DatasetRow | undefined => {
       if (!datasets.has(id)) datasets.set(id, this.#datasets.get(id));
       return datasets.get(id);
     };
     return {
       ...page,
       items: page.items.map(row => {
-        // One stored before there was a limit must not make its whole page unreadable.
+        // A trajectory that was stored before the limit existed must not make its page unreadable.
         const details = isNestedDeeper(detailsOf(row), deepestRequest) ? null : row.details;
-        return bodyOf({ ...row, details }, row.dataset_id ? datasetOf(row.dataset_id) : undefined);
+        return bodyOf({ ...row, details }, datasetOf(row.dataset_id));
       }),
     };
   }
@@ -140,7 +141,7 @@ export class TrajectoryStore {
 
   /** A trajectory in the contract's form. */
   recordOf(row: TrajectoryRow, withSteps: boolean) {
-    const body = bodyOf(row, row.dataset_id ? this.#datasets.get(row.dataset_id) : undefined);
+    const body = bodyOf(row, this.#datasets.get(row.dataset_id));
     if (!withSteps) return body;
     const steps = (JSON.parse(row.steps) as Fields[]).map(stepOf);
     const { rewards: others } = detailsOf(row);
@@ -217,7 +218,7 @@ function messageOf(message: Fields, index: number) {
   };
 }
 
-/** How the model of the trajectory is known. */
+/** How the trajectory is associated with its model. */
 function associationOf({ eval_run_id, training_run_id, step }: ListedTrajectory): Record<string, unknown> {
   if (eval_run_id) return { eval_run_id };
   if (training_run_id) return { training_run_id, step };

@@ -19,9 +19,10 @@ import {
 } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { renameDurably } from '../../base/replace-file.ts';
 import { sha256 } from './ids.ts';
 
-/** The received bytes are not the announced ones. Nothing was stored. */
+/** The received bytes differ from the announced ones. Nothing was stored. */
 export class UploadMismatch extends Error {
   override readonly name = 'UploadMismatch';
 }
@@ -43,7 +44,7 @@ export class UnknownUpload extends Error {
   override readonly name = 'UnknownUpload';
 }
 
-/** The benchmark takes no more files: it has been ingested, or its files are being read for that. Nothing was stored. */
+/** The benchmark accepts no more files: it has been ingested, or is being ingested now. Nothing was stored. */
 export class UploadClosed extends Error {
   override readonly name = 'UploadClosed';
 
@@ -106,7 +107,7 @@ export class UploadFolder {
     return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));
   }
 
-  /** Runs the work, which reads the files of a benchmark: none of them is replaced in the meantime. */
+  /** Runs work that reads the files of a benchmark. No file can be replaced in the meantime. */
   async whileUnchanged<Result>(benchId: string, work: () => Promise<Result>): Promise<Result> {
     this.#beingRead.set(benchId, (this.#beingRead.get(benchId) ?? 0) + 1);
     try {
@@ -153,7 +154,7 @@ export class UploadFolder {
       await file.close();
       // No ingest can happen between these two.
       refuseClosed();
-      renameSync(fresh, place);
+      renameDurably(fresh, place);
     } catch (error) {
       await file.close().catch(() => {});
       await rm(fresh, { force: true });
@@ -184,7 +185,7 @@ export class UploadFolder {
 
   /**
    * At start: removes temporary files, and uploads that were not ingested for a day. Such an upload is removed as a
-   * whole, so that a part of it is never taken for all of it.
+   * whole, so that a remaining part never passes for a complete upload.
    */
   sweep(benchIds: readonly string[]): void {
     if (!existsSync(this.#root)) return;
@@ -210,7 +211,10 @@ function foldersIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** A line of announcements; none if it is empty, or was cut off, in which case no address was given out for it. */
+/**
+ * Parses a line of announcements. Empty and cut-off lines are skipped: the client never got an address for a cut-off
+ * one.
+ */
 function declaredOn(line: string): DeclaredFile[] {
   try {
     return [JSON.parse(line) as DeclaredFile];

@@ -5,8 +5,8 @@
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorMessage } from '../../text/errors.ts';
-import { replaceFile } from '../../text/replace-file.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { CorruptFileError } from '../model/container.ts';
 import { sha256 } from './ids.ts';
 

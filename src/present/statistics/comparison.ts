@@ -1,7 +1,8 @@
-/** Two runs, task by task: the means, the paired difference with its interval, and which of them is better. */
+/** Compares two runs task by task: the means, the paired difference with its interval, and the verdict. */
+
+import { type OfBoth, sides } from '../../base/sides.ts';
+import { mean, withoutRounding } from '../../base/statistics.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
-import { type OfBoth, sides } from '../../text/sides.ts';
-import { mean, withoutRounding } from '../../text/statistics.ts';
 import {
   type Evidence,
   evidenceFor,
@@ -22,9 +23,9 @@ import {
 } from './tasks.ts';
 
 export interface ComparisonOptions extends IntervalOptions {
-  /** Runs count as equal if their difference is certainly no larger than this. */
+  /** Runs count as equal if the whole interval of their difference is within this. */
   readonly equalWithin: number;
-  /** Treats runs as ended if the service says neither whether they have nor how many rollouts they have. */
+  /** Treats runs as ended if the service reports neither a status nor a number of rollouts. */
   readonly ended?: boolean | undefined;
 }
 
@@ -37,12 +38,15 @@ export interface Verdict {
   readonly kind: VerdictKind;
   /** The verdict, the same on the screen, in `compare` and in the gate. */
   readonly words: string;
-  /** About how many more tasks would decide it; undefined if it is decided, or if more tasks would not help. */
+  /**
+   * The approximate number of additional tasks that would decide it; undefined if it is decided, or if more tasks would
+   * not help.
+   */
   readonly moreTasks?: number | undefined;
 }
 
 export interface ComparedRuns extends OfBoth<TaskMean> {
-  /** Tasks with a reward in both runs, and all tasks that are known by name and may be of both. */
+  /** Tasks with a reward in both runs, and all known tasks that both runs may have. */
   readonly pairs: number;
   readonly tasks: number;
   /** Mean difference (new minus base) of the pairs. */
@@ -55,7 +59,7 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   /** The number of tasks without a reward in one of the runs. */
   readonly lacking: number;
   readonly verdict: Verdict;
-  /** What is to be borne in mind with the means and the verdict; empty for nothing. */
+  /** A caveat about the means and the verdict; may be empty. */
   readonly caution: string;
   /** Whether the difference is at least `least`: passed, failed, or not known. */
   readonly gate: (least: number) => Gate;
@@ -92,7 +96,7 @@ export function summariseComparison(
   const isWhole = !sides.some(side => lacks(means[side]));
   const situation: Situation = {
     evidence,
-    // The verdict that the present rewards alone would give.
+    // The verdict without the missing rewards.
     ignoring: isWhole ? evidence : evidenceFor(ended, { ...options, missing: 'ignore' }),
     interval: evidence.interval(),
     pairs: differences.length,
@@ -137,7 +141,7 @@ interface Situation {
   readonly interval: Interval | undefined;
   readonly pairs: number;
   readonly means: OfBoth<TaskMean>;
-  /** The service says neither that both runs have ended, nor how many rollouts they have. */
+  /** The service reports neither that both runs have ended nor how many rollouts they have. */
   readonly mayGoOn: boolean;
   /** Rollouts without a reward that are ignored. */
   readonly ignored: number;
@@ -145,7 +149,9 @@ interface Situation {
   readonly options: ComparisonOptions;
 }
 
-/** Of a run on the tasks of the held-out curve of its checkpoint: the highest point of a curve is not only skill. */
+/**
+ * The caveat for a run on the tasks of its checkpoint's held-out curve: the highest point of a curve is partly luck.
+ */
 export const optimisticWords = 'optimistic if the held-out curve of the same tasks chose its checkpoint';
 
 function cautionWords(runs: readonly RunTasks[]): string {
@@ -153,26 +159,29 @@ function cautionWords(runs: readonly RunTasks[]): string {
   return chosen.map(side => `the ${side} run is ${optimisticWords}`).join('; ');
 }
 
-/** Which of the runs is certain to be the better one. */
+/** Which run is better with the required confidence, if any. */
 function direction({ shows }: Evidence, times: number): 'better' | 'worse' | undefined {
   if (shows('above', 0, times)) return 'better';
   return shows('below', 0, times) ? 'worse' : undefined;
 }
 
-/** The verdict for `times` as much of the same data: a difference that does not matter is none, however certain it is. */
-function shown(evidence: Evidence, equalWithin: number, times: number): VerdictKind {
+/**
+ * The verdict if there were `times` as much of the same data. A difference within `equalWithin` counts as equal even if
+ * it is significant.
+ */
+function verdictFor(evidence: Evidence, equalWithin: number, times: number): VerdictKind {
   const isEqual = evidence.shows('above', -equalWithin, times) && evidence.shows('below', equalWithin, times);
   return isEqual ? 'equal' : (direction(evidence, times) ?? 'undecided');
 }
 
-/** `equal within ±0.05`, also where the new run is certain to be a little better. */
+/** `equal within ±0.05`, even if the new run is certainly a little better. */
 function equalWords(evidence: Evidence, equalWithin: number): string {
   const certain = direction(evidence, 1);
   const higher = certain && `, though the new run is certainly ${certain === 'better' ? 'higher' : 'lower'}`;
   return `equal within ±${equalWithin}${higher ?? ''}`;
 }
 
-const notSaid = 'the service does not say that both runs have ended';
+const endUnreported = 'the service does not say that both runs have ended';
 
 function ignoredWords(situation: Situation): string {
   const { ignored, means } = situation;
@@ -192,19 +201,19 @@ function verdictOf(situation: Situation): Verdict {
   const words = [verdict.words, ignoredWords(situation)].filter(Boolean).join(', ');
   if (!situation.mayGoOn || (isUndecided && situation.interval === undefined)) return { ...verdict, words };
   const still = isUndecided ? 'still ' : '';
-  return { ...verdict, kind: 'undecided', words: `undecided: ${notSaid}; if they have, ${still}${words}` };
+  return { ...verdict, kind: 'undecided', words: `undecided: ${endUnreported}; if they have, ${still}${words}` };
 }
 
 function plainVerdict(situation: Situation): Verdict {
   const { evidence, ignoring, options } = situation;
   const { equalWithin } = options;
-  const kind = shown(evidence, equalWithin, 1);
+  const kind = verdictFor(evidence, equalWithin, 1);
   if (kind === 'better' || kind === 'worse') return { kind, words: `the new run is ${kind}` };
   if (kind === 'equal') return { kind, words: equalWords(evidence, equalWithin) };
-  const reason = whyNot(situation, shown(ignoring, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
+  const reason = whyNot(situation, verdictFor(ignoring, equalWithin, 1) === 'undecided' ? undefined : 'reverse it');
   const { words, ...more } =
     reason === undefined
-      ? moreOf(situation, times => shown(evidence, equalWithin, times) !== 'undecided')
+      ? moreOf(situation, times => verdictFor(evidence, equalWithin, times) !== 'undecided')
       : { words: reason };
   return { kind, words: words === '' ? kind : `${kind}: ${words}`, ...more };
 }
@@ -212,7 +221,7 @@ function plainVerdict(situation: Situation): Verdict {
 const nothingInBoth = 'no task has a reward in both runs';
 
 /**
- * Why the data decides nothing, apart from there being too little of it.
+ * Why the data cannot decide, apart from being too little.
  *
  * @param could what the missing rewards could change, if the present ones alone would decide
  */
@@ -250,10 +259,10 @@ const endWords: Readonly<Record<RunEnd, string>> = {
   running: 'is still running',
   stopped: 'stopped early',
   complete: 'is complete',
-  unsaid: 'may still be running',
+  unreported: 'may still be running',
 };
 
-/** What would decide it, in words and as a number. */
+/** How much more data would decide it, in words and as a number of tasks. */
 function moreOf(
   { interval, pairs }: Situation,
   isShown: (times: number) => boolean,
@@ -271,24 +280,24 @@ function sensible(count: number): number {
   return Math.ceil(whole / unit) * unit;
 }
 
-/** What is certain about the lowest allowed difference, in sentences. */
+/** Whether the difference certainly reaches the lowest allowed one, with an explanation. */
 function gateOf(situation: Situation, least: number): Gate {
   const { outcome, sentences } = plainGate(situation, least);
   const mayGoOn = situation.mayGoOn && situation.interval !== undefined;
   const isAssumed = mayGoOn && outcome !== 'undecided';
   const words = [
-    ...(isAssumed ? [`${openWords(least)}: ${notSaid}`, '--ended takes them as ended'] : sentences),
-    mayGoOn && !isAssumed ? notSaid : '',
+    ...(isAssumed ? [`${openWords(least)}: ${endUnreported}`, '--ended takes them as ended'] : sentences),
+    mayGoOn && !isAssumed ? endUnreported : '',
     ignoredWords(situation),
     situation.caution,
   ];
   return { outcome: isAssumed ? 'undecided' : outcome, words: words.filter(Boolean).map(sentence).join(' ') };
 }
 
-/** The lowest allowed difference as it was given. */
+/** The lowest allowed difference with all its digits. */
 const leastWords = (least: number): string => differenceUntil(least, shown => shown === least);
 
-/** A limit of the interval, on the side of the lowest allowed difference on which it is. */
+/** A limit of the interval, with enough digits to stay on its side of the lowest allowed difference. */
 const limitWords = (limit: number, least: number): string =>
   differenceUntil(limit, shown => Math.sign(shown - least) === Math.sign(limit - least));
 
@@ -318,13 +327,13 @@ function plainGate(
   return undecided(moreTasks === undefined ? marginWords(situation, interval.low) : `${words} would decide it`);
 }
 
-/** What the missing rewards could change, and the flag that leaves them out: not those that are to come. */
+/** Says that the missing rewards matter, and names the flag that ignores them, unless they may still arrive. */
 const withoutThese = ({ means }: Situation): string =>
   sides.some(side => lacks(means[side]) && means[side].end === 'running')
     ? 'these could decide it'
     : 'without these it would be decided: --missing ignore';
 
-/** What passes where more tasks like the present ones would not. */
+/** The margin that would pass, if more tasks like these would not decide it. */
 function marginWords({ options: { range }, mayGoOn }: Situation, low: number): string {
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(low))) - 1);
   const margin = Number((Math.floor(low / unit) * unit).toPrecision(2));

@@ -1,87 +1,115 @@
-/**
- * The distribution of a mean whose weights are random: what Gaffke's bound on the mean of a bounded variable needs.
- */
+/** The distribution of a mean with random weights, for Gaffke's bound on the mean of a bounded variable. */
 import type { Tally } from './tally.ts';
 
-/** Step of the trapezoidal rule. Its error is of the order exp(-π²/(2 · 0.2)), 2e-11 of the result. */
+/** Step of the trapezoidal rule. */
 const step = 0.2;
-/** Beyond this logarithm of its decay the integrand no longer counts. */
+/** The integral is cut off where the integrand has decayed by this many powers of e. */
 const negligible = 32;
 
 /**
  * The probability that Σ wᵢxᵢ is at most `point`, where the weights w are Dirichlet distributed with the counts of the
  * sample as parameters and `floor`, a value below or equal to all others, has the parameter 1 more.
  *
- * The weights are independent gamma variables over their sum, so that the event is T = Σ Gᵢ(point - xᵢ) ≥ 0. Its
- * probability is the inversion integral of the moment generating function of T along the vertical line through the
- * saddle point of the integrand (C. W. Helstrom, "Approximate evaluation of detection probabilities in radar and
- * optical communications", IEEE Transactions on Aerospace and Electronic Systems 14, 1978; H. E. Daniels, "Tail
- * probability approximations", International Statistical Review 55, 1987), by the trapezoidal rule. That is no
- * approximation: the error is far below any that could be shown.
+ * The weights are independent gamma variables over their sum, so that the event is T = Σ Gᵢ(point - xᵢ) ≥ 0. Either its
+ * probability or that of T < 0 is integrated, whichever is likely smaller. Its relative error is below 1e-6: the
+ * largest was 1e-7, for samples with a closed form and for thousands of random ones with a step 20 times smaller.
  */
 export function chanceAtMost({ values, counts }: Tally, floor: number, point: number): number {
   const { length } = values;
-  if (length === 0 || point >= (values[length - 1] ?? 0)) return 1;
+  const top = values[length - 1];
+  if (top === undefined || point >= top) return 1;
   if (point <= floor) return 0;
+  const parameters = new Float64Array(length + 1).fill(1);
+  parameters.set(counts, 1);
+  const distances = new Float64Array(length + 1).fill(point - floor);
+  let mean = point - floor;
+  for (let index = 0; index < length; index++) {
+    const distance = point - (values[index] ?? 0);
+    distances[index + 1] = distance;
+    mean += (counts[index] ?? 0) * distance;
+  }
   // The distances are shares of the largest: the saddle point is then between 0 and 1.
-  const scale = point - floor;
-  const saddle = saddlePoint(values, counts, point, scale);
-  // The exponents at the saddle point: each value, the floor, and the pole 1/z of the inversion.
-  let logarithm = -Math.log1p(-saddle) - Math.log(saddle);
-  const floorRatio = 1 / (1 - saddle);
+  const scaled = (by: number): Float64Array => distances.map(distance => distance / by);
+  const chance =
+    mean > 0 ? 1 - chancePositive(scaled(point - top), parameters) : chancePositive(scaled(point - floor), parameters);
+  return Math.min(1, Math.max(0, chance));
+}
+
+/**
+ * The probability that Σ Gᵢdᵢ is positive, given that its mean is not. The largest distance d is 1, and the parameters
+ * of the gamma variables G are the counts.
+ *
+ * That is the inversion integral of the moment generating function along a path through the saddle point of the
+ * integrand (C. W. Helstrom, "Approximate evaluation of detection probabilities in radar and optical communications",
+ * IEEE Transactions on Aerospace and Electronic Systems 14, 1978; H. E. Daniels, "Tail probability approximations",
+ * International Statistical Review 55, 1987), by the trapezoidal rule. The path is the branch of a hyperbola with the
+ * curvature of the steepest descent. Along a vertical line the integrand of one value far from many others oscillates
+ * faster than any step long before it has decayed.
+ */
+function chancePositive(distances: Float64Array, counts: Float64Array): number {
+  const { length } = distances;
+  const saddle = saddlePoint(distances, counts);
+  // The exponents at the saddle point, and the derivatives of their sum: each distance, and the pole 1/z of the inversion.
+  let logarithm = -Math.log(saddle);
   const poleRatio = -1 / saddle;
-  let curvature = floorRatio ** 2 + poleRatio ** 2;
+  let second = poleRatio ** 2;
+  let third = 2 * poleRatio ** 3;
   const ratios = new Float64Array(length);
   for (let index = 0; index < length; index++) {
-    const distance = (point - (values[index] ?? 0)) / scale;
+    const distance = distances[index] ?? 0;
     const count = counts[index] ?? 0;
     const ratio = distance / (1 - distance * saddle);
     ratios[index] = ratio;
     logarithm -= count * Math.log1p(-distance * saddle);
-    curvature += count * ratio ** 2;
+    second += count * ratio ** 2;
+    third += 2 * count * ratio ** 3;
   }
-  const spread = 1 / Math.sqrt(curvature);
+  const spread = 1 / Math.sqrt(second);
+  // At most 2/3, so that the path stays within 34° of the vertical, where all integrands decay.
+  const bend = (third / second / 3) * spread;
   let sum = 0.5;
   for (let index = 1; ; index++) {
     const at = step * index;
-    const y = spread * Math.sinh(at);
-    // The product of the factors 1 - iyr, and the part of those that occur more than once, in polar form.
-    let [real, imaginary] = [1, 0];
-    let [logSize, angle] = [0, 0];
-    const multiply = (ratio: number): void => {
-      const tilt = y * ratio;
-      [real, imaginary] = [real + imaginary * tilt, imaginary - real * tilt];
-    };
-    multiply(floorRatio);
-    multiply(poleRatio);
+    const rise = Math.sinh(at);
+    const run = Math.cosh(at);
+    const x = spread * bend * (run - 1);
+    const y = spread * rise;
+    // The product of the factors 1 - (x + iy)r, and the part of those that occur more than once, in polar form.
+    let real = 1 - x * poleRatio;
+    let imaginary = -y * poleRatio;
+    let logSize = 0;
+    let angle = 0;
     for (let each = 0; each < length; each++) {
       const count = counts[each] ?? 0;
-      const tilt = y * (ratios[each] ?? 0);
+      const ratio = ratios[each] ?? 0;
+      const across = 1 - x * ratio;
+      const up = y * ratio;
       if (count === 1) {
-        const turned = imaginary - real * tilt;
-        real += imaginary * tilt;
+        const turned = imaginary * across - real * up;
+        real = real * across + imaginary * up;
         imaginary = turned;
       } else {
-        logSize += (count / 2) * Math.log1p(tilt * tilt);
-        angle -= count * Math.atan(tilt);
+        logSize += (count / 2) * Math.log(across * across + up * up);
+        angle -= count * Math.atan2(up, across);
       }
     }
     const size = logSize + Math.log(Math.hypot(real, imaginary));
     if (!(size < negligible + at)) break;
-    sum += Math.cos(angle + Math.atan2(imaginary, real)) * Math.exp(-size) * Math.cosh(at);
+    const turn = angle + Math.atan2(imaginary, real);
+    sum += (run * Math.cos(turn) - bend * rise * Math.sin(turn)) * Math.exp(-size);
   }
-  return Math.min(1, Math.max(0, (Math.exp(logarithm) * spread * step * sum) / Math.PI));
+  return (Math.exp(logarithm) * spread * step * sum) / Math.PI;
 }
 
 /** Where the integrand is smallest on the real axis between 0 and 1. Its logarithm is convex there. */
-function saddlePoint(values: Float64Array, counts: Float64Array, point: number, scale: number): number {
+function saddlePoint(distances: Float64Array, counts: Float64Array): number {
   let [low, high] = [0, 1];
   let at = 0.5;
   for (let round = 0; round < 100; round++) {
-    let slope = 1 / (1 - at) - 1 / at;
-    let curvature = 1 / (1 - at) ** 2 + 1 / at ** 2;
-    for (let index = 0; index < values.length; index++) {
-      const distance = (point - (values[index] ?? 0)) / scale;
+    let slope = -1 / at;
+    let curvature = 1 / at ** 2;
+    for (let index = 0; index < distances.length; index++) {
+      const distance = distances[index] ?? 0;
       const ratio = distance / (1 - distance * at);
       const part = (counts[index] ?? 0) * ratio;
       slope += part;

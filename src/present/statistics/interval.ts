@@ -6,8 +6,8 @@ import { mirrored, repeated, type Tally } from './tally.ts';
 import { type Filling, filled, isOpen, isOutside, missingOf, type Range, type RunTasks, rated } from './tasks.ts';
 
 /**
- * How an interval is found. If a reward is outside of the range, nobody knows the range, and there is no interval: a
- * reward rare enough not to have been seen may be large enough for any mean.
+ * How an interval is computed. If a reward is outside the range, the true range is unknown and there is no interval: an
+ * unseen, rare reward may be large enough for any mean.
  */
 export interface IntervalOptions extends Filling {
   /** Between 0 and 1. */
@@ -27,7 +27,8 @@ export interface Interval {
 export interface Evidence {
   readonly interval: () => Interval | undefined;
   /**
-   * Why it shows nothing: no task has a reward in every run, one is outside the range, or an unknown number of rewards is missing.
+   * Why there is no interval: no task has a reward in every run, a reward is outside the range, or an unknown number of
+   * rewards is missing.
    */
   readonly reason: 'nothing' | 'outside' | 'open' | undefined;
   /**
@@ -40,21 +41,21 @@ export interface Evidence {
  * The interval for the mean reward of one run's tasks, or for the mean difference (second minus first) of two runs
  * whose tasks are in the same order: Gaffke's bound, with missing rewards at their worst for each limit.
  *
- * It also holds when looking after every rollout, in whatever order they end. A reward still to come counts as
- * the lowest for the lower limit, so that this limit only rises while rollouts end: it is too high at some look only if
- * it is too high at the last one.
+ * The interval also holds if one looks after every rollout, in any order. A pending reward counts as the lowest for the
+ * lower limit, so that this limit only rises as rollouts end: it can be too high at some look only if it is too high at
+ * the last one.
  */
 export function evidenceFor(runs: readonly [RunTasks, RunTasks?], options: IntervalOptions): Evidence {
   const { confidence, range } = options;
-  const given = runs.filter(run => run !== undefined);
-  const isRated = (index: number): boolean => given.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);
+  const present = runs.filter(run => run !== undefined);
+  const isRated = (index: number): boolean => present.every(({ tasks }) => rated(tasks[index] ?? []).length > 0);
   if (!runs[0].tasks.some((_, index) => isRated(index))) return none('nothing');
-  if (given.some(run => isOpen(run) && missingOf(run, options) === 'bound')) return none('open');
+  if (present.some(run => isOpen(run) && missingOf(run, options) === 'bound')) return none('open');
   const values = filled(runs, options);
   if (values.low.size === 0) return none('nothing');
   const risk = (1 - confidence) / 2;
-  if (isOutside(given, range)) return none('outside');
-  const [low, high] = given.length === 1 ? range : [range[0] - range[1], range[1] - range[0]];
+  if (isOutside(present, range)) return none('outside');
+  const [low, high] = present.length === 1 ? range : [range[0] - range[1], range[1] - range[0]];
   const mirror = mirrored(values.high);
   const exceeds = (sample: Tally, floor: number, point: number, times: number): boolean =>
     chanceAtMost(times === 1 ? sample : repeated(sample, times), floor, point) < risk;
@@ -76,12 +77,12 @@ const none = (reason: Evidence['reason']): Evidence => ({
   shows: () => false,
 });
 
-/** Beyond this many times the data, the answer is of no use. */
+/** Nobody collects more than this many times the data. */
 const mostTimes = 1_024;
 
 /**
- * How many times the data it takes until `isShown`, if more data were like the present data; undefined if that is out
- * of reach. 1 if it is shown now.
+ * How many times the data `isShown` needs, assuming that more data is like the present data: 1 if it is shown already,
+ * undefined if out of reach.
  */
 export function timesUntil(isShown: (times: number) => boolean): number | undefined {
   let [low, high] = [1, 1];

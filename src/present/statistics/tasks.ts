@@ -1,62 +1,64 @@
 /**
- * What a mean is of: tasks. Several rollouts of a task are no independent values, so that they count as their mean. A
- * rollout without a reward is not left out: its task is worth something between the lowest and the highest reward.
+ * Means are computed over tasks. Several rollouts of a task are not independent, so they count as their mean. A rollout
+ * without a reward is not left out: it counts as some value between the lowest and the highest reward.
  */
-import { mean, withoutRounding } from '../../text/statistics.ts';
+import { mean, withoutRounding } from '../../base/statistics.ts';
 import { type Tally, tallyMean, tallyOf, withMore } from './tally.ts';
 
-/** Rewards are between them. */
+/** The range of rewards. */
 export type Range = readonly [low: number, high: number];
 
-/** What is done about rollouts without a reward: `bound` counts them as the lowest and as the highest reward. */
+/**
+ * How to treat rollouts without a reward: `bound` counts them as the lowest for one limit and as the highest for the
+ * other.
+ */
 export type Missing = 'bound' | 'ignore';
 
-/** How far a run got by its service: it is complete, more is to come, it was stopped or failed, or the service does not say. */
-export type RunEnd = 'complete' | 'running' | 'stopped' | 'unsaid';
+/** The state of a run: complete, running, stopped or failed, or not reported by the service. */
+export type RunEnd = 'complete' | 'running' | 'stopped' | 'unreported';
 
-/** The rewards of a task's rollouts that are listed; undefined where one has none. */
+/** The rewards of a task's listed rollouts; undefined for a rollout without one. */
 export type TaskRewards = readonly (number | undefined)[];
 
 /** The tasks of one run. */
 export interface RunTasks {
-  /** Those that are known by name, also by the other run of a pair. */
+  /** The tasks that are known by name from this run or the other run of a pair. */
   readonly tasks: readonly TaskRewards[];
-  /** Its rollouts once it is complete, with those that are not listed; undefined if the service does not say. */
+  /** The number of rollouts of the complete run, listed or not; undefined if the service does not report it. */
   readonly total?: number | undefined;
-  /** Its rollouts that were seen, also those whose reward or task cannot be told. */
+  /** The number of rollouts seen so far, including those with an unknown reward or task. */
   readonly least?: number | undefined;
-  /** Of those, the ones that name no task that can be read: they are none of `tasks`, whatever their reward. */
+  /** How many of those have no readable task. They are not in `tasks`, whether or not they have a reward. */
   readonly nameless?: number | undefined;
   readonly end: RunEnd;
-  /** Its tasks are those of the held-out curve that may have chosen its checkpoint. */
+  /** The checkpoint may have been chosen by a held-out curve on the same tasks. */
   readonly isMeasuredAsChosen?: boolean | undefined;
 }
 
-/** The lowest and the highest value that the missing rewards allow. */
+/** The lowest and the highest value, over all possible missing rewards. */
 type Bounds = readonly [low: number, high: number];
 
-/** The rewards that are there. */
 export const rated = (rewards: TaskRewards): number[] => rewards.filter(reward => reward !== undefined);
 
 const lengthOf = (tasks: readonly TaskRewards[]): number => tasks.reduce((sum, { length }) => sum + length, 0);
 
-/** The rollouts of a run: where the service does not say how many, those that were seen, if its tasks have fewer. */
+/** The number of rollouts of a run. If the service does not report it, the number seen, if the tasks have fewer. */
 const totalOf = ({ tasks, total, least = 0 }: RunTasks): number | undefined =>
   total ?? (least > lengthOf(tasks) ? least : undefined);
 
-/** How rollouts that are not listed are spread over tasks. */
+/** How unlisted rollouts are distributed over tasks. */
 interface Plan {
-  /** Rollouts that a task has at most; 0 where it has those that are listed. */
+  /** Maximum rollouts of a task; 0 if it has only the listed ones. */
   readonly each: number;
-  /** Tasks, at most, that are not known by name, beside those that loose rollouts are of. */
+  /** Maximum number of unknown tasks, apart from those of loose rollouts. */
   readonly unknown: number;
-  /** Rollouts that may be of any task, known or not. */
+  /** Unlisted rollouts that may belong to any task, known or not. */
   readonly loose: number;
-  /** Every task has as many rollouts. */
+  /** Every task has the same number of rollouts. */
   readonly isEven: boolean;
-  /** Tasks of the run; undefined where that is not certain. */
+  /** The number of tasks of the run; undefined if uncertain. */
   readonly tasks: number | undefined;
-  /** All its rollouts are listed, so that a task without any is none of this run. */
+  /** All rollouts are listed, so that a task without any does not belong to this run. */
   readonly isWhole: boolean;
 }
 
@@ -69,8 +71,8 @@ function divisors(total: number, low: number, high: number): readonly [number, n
 }
 
 /**
- * Every task has as many rollouts, where that is possible. Where more than one number is possible, the largest counts for
- * tasks that are known and the smallest for the number of those that are not: nothing else leaves as much open.
+ * Assumes the same number of rollouts for every task, if possible. If several numbers are possible, known tasks get the
+ * largest, and the smallest determines the number of unknown tasks: this gives the widest bounds.
  */
 function planOf(run: RunTasks): Plan {
   const { tasks } = run;
@@ -80,7 +82,7 @@ function planOf(run: RunTasks): Plan {
   if (total === undefined || total <= listed)
     return { each: 0, unknown: 0, loose: 0, isEven: false, isWhole, tasks: isWhole ? own : tasks.length };
   const most = tasks.reduce((longest, { length }) => Math.max(longest, length), 1);
-  // Tasks that only the other run lists may be none of this run.
+  // Tasks that only the other run lists may not belong to this run.
   const fit = divisors(total, most, total / own);
   if (fit) {
     const unknown = Math.max(0, total / fit[0] - tasks.length);
@@ -93,32 +95,32 @@ function planOf(run: RunTasks): Plan {
       tasks: fit[0] === fit[1] ? total / fit[0] : undefined,
     };
   }
-  // A task without a rollout lacks one at least.
+  // A task without rollouts lacks at least one.
   const loose = Math.max(0, total - listed - (tasks.length - own));
   return { each: 0, unknown: 0, loose, isEven: false, isWhole, tasks: undefined };
 }
 
 /**
- * Whether the missing rewards cannot be counted: more will come, or should have come, and the service does not say how many
- * and of which tasks.
+ * Whether the missing rewards cannot be counted: the service does not report how many are pending or lost, and for
+ * which tasks.
  */
 export function isOpen(run: RunTasks): boolean {
   const { tasks, total, end } = run;
-  if (end === 'complete' || end === 'unsaid') return false;
+  if (end === 'complete' || end === 'unreported') return false;
   const listed = lengthOf(tasks);
-  // Of a run that was stopped, the total may be what it came to.
+  // The total of a stopped run may be what it had reached.
   if (total === undefined || total < listed || (end === 'stopped' && total === listed)) return true;
   return total > listed && !planOf(run).isEven;
 }
 
-/** Whether the service says neither that a run has ended, nor how many rollouts it has. */
-export const mayGoOn = ({ end, total }: RunTasks): boolean => end === 'unsaid' && total === undefined;
+/** Whether the service reports neither that a run has ended nor how many rollouts it has. */
+export const mayGoOn = ({ end, total }: RunTasks): boolean => end === 'unreported' && total === undefined;
 
-/** What is done about the missing rewards of a run: those that are to come are never ignored. */
+/** Pending rewards of a running run are never ignored. */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
   end === 'running' ? 'bound' : missing;
 
-/** A task with every missing reward at the lowest, and at the highest. */
+/** A task's mean with every missing reward at the lowest, and at the highest. */
 function boundsOf(
   rewards: TaskRewards,
   { each, isWhole }: Plan,
@@ -138,7 +140,7 @@ export interface Filling {
   readonly range: Range;
 }
 
-/** Values of tasks: with every missing reward at its lowest, and at its highest. */
+/** The values of the tasks with every missing reward at its lowest, and at its highest. */
 export interface Filled {
   readonly low: Tally;
   readonly high: Tally;
@@ -163,21 +165,21 @@ export function filled([first, second]: readonly [RunTasks, RunTasks?], filling:
     const rewards = [first, second].flatMap(({ tasks }) => rated(tasks[index] ?? []));
     return [[withoutRounding(its[0] - mine[1], rewards), withoutRounding(its[1] - mine[0], rewards)]];
   });
-  // Tasks that are not known may be others in each run.
+  // The unknown tasks may be different in each run.
   const unknown = one.unknown + (other?.unknown ?? 0);
   const loose = one.loose + (other?.loose ?? 0);
   const [least, most] = second === undefined ? [low, high] : [low - high, high - low];
   const lows = bounds.map(([value]) => value).sort((a, b) => b - a);
   const highs = bounds.map(([, value]) => value).sort((a, b) => a - b);
-  // A loose rollout moves a limit farthest as one of the task that is farthest from it, and as all that this task has: a
-  // task more would move it less.
+  // A loose rollout moves a limit most if it replaces the whole value of the task that is farthest from the limit. An
+  // additional task would move it less.
   return {
     low: withMore(tallyOf(lows.slice(loose)), least, loose + unknown),
     high: withMore(tallyOf(highs.slice(loose)), most, loose + unknown),
   };
 }
 
-/** Tasks known by name that both runs should have rewards of, and how many of them have none in one of the runs. */
+/** The known tasks that both runs should have rewards for, and how many of them lack one in a run. */
 export function lackingTasks(runs: readonly [RunTasks, RunTasks]): {
   readonly lacking: number;
   readonly tasks: number;
@@ -190,25 +192,25 @@ export function lackingTasks(runs: readonly [RunTasks, RunTasks]): {
   return { lacking: lacking.length, tasks: shared.length };
 }
 
-/** The mean reward of a run's tasks, and what is missing from it. */
+/** The mean reward of a run's tasks, and the missing rewards. */
 export interface TaskMean {
-  /** Of the tasks with a reward. */
+  /** Over the tasks with a reward. */
   readonly mean: number | undefined;
   /** Tasks with a reward. */
   readonly tasks: number;
-  /** All tasks of the run; undefined where that is not certain. */
+  /** All tasks of the run; undefined if uncertain. */
   readonly allTasks: number | undefined;
-  /** Rollouts with a reward, and all that should have one. */
+  /** Rollouts with a reward, and all rollouts that should have one. */
   readonly rated: number;
   readonly rollouts: number;
-  /** Tasks of the other run that it does not list, and perhaps was never given: the service does not say. */
+  /** Tasks that only the other run lists. The service does not report whether this run has them. */
   readonly unlisted: number;
-  /** Of those without a reward here, the ones that name no task that can be read. */
+  /** Rollouts without a readable task, among those that count as missing. */
   readonly nameless: number;
-  /** The lowest and the highest mean that the missing rewards allow; undefined if none is missing. */
+  /** The lowest and the highest mean, over all possible missing rewards; undefined if none is missing. */
   readonly bounds: Bounds | undefined;
   readonly end: RunEnd;
-  /** What is missing cannot be counted, so that there are no bounds either. */
+  /** The missing rewards cannot be counted, so there are no bounds. */
   readonly isOpen: boolean;
 }
 
@@ -217,18 +219,18 @@ export function taskMean(run: RunTasks, range: Range): TaskMean {
   const total = totalOf(run);
   const means = tasks.flatMap(rewards => mean(rated(rewards)) ?? []);
   const count = lengthOf(tasks.map(rated));
-  const given = tasks.filter(({ length }) => length > 0);
+  const listed = tasks.filter(({ length }) => length > 0);
   const rollouts = Math.max(total ?? 0, lengthOf(tasks));
   const open = isOpen(run);
-  // Without a total, nothing says that it was ever given the other tasks.
-  const bounds = () => meanBounds(total === undefined ? { ...run, tasks: given } : run, range);
+  // Without a total, the run may not have the unlisted tasks.
+  const bounds = () => meanBounds(total === undefined ? { ...run, tasks: listed } : run, range);
   return {
     mean: mean(means),
     tasks: means.length,
     allTasks: planOf(run).tasks,
     rated: count,
     rollouts,
-    unlisted: total === undefined ? tasks.length - given.length : 0,
+    unlisted: total === undefined ? tasks.length - listed.length : 0,
     nameless: Math.min(run.nameless ?? 0, rollouts - count),
     bounds: count === rollouts || open || isOutside([run], range) ? undefined : bounds(),
     end,
@@ -236,7 +238,7 @@ export function taskMean(run: RunTasks, range: Range): TaskMean {
   };
 }
 
-/** Where every task has as many rollouts, the mean of the tasks is that of the rollouts, however these are spread. */
+/** If every task has the same number of rollouts, the mean of the tasks equals the mean of the rollouts. */
 function meanBounds(run: RunTasks, range: Range): Bounds {
   const plan = planOf(run);
   if (plan.isEven) {
@@ -260,19 +262,22 @@ function meanBounds(run: RunTasks, range: Range): Bounds {
   return [tallyMean(low), tallyMean(high)];
 }
 
-/** A task's rollouts that are listed, with the sum of their rewards. */
+/** A task's listed rollouts, with the sum of their rewards. */
 interface ListedTask {
   readonly sum: number;
   readonly count: number;
 }
 
-/** Loose rollouts times tasks: of more, each loose rollout is taken to be worth its whole task, which is sound and wider. */
+/**
+ * Maximum loose rollouts times tasks to place one by one. Above it, each loose rollout replaces a whole task, which is
+ * valid but wider.
+ */
 const mostPlaced = 100_000;
 
 /**
- * The least mean of tasks that `loose` rollouts allow, each of one of these tasks or of another, and worth `fill`, which no
- * reward is below. Those of these tasks are placed one by one where they lower the sum most: another one of the same task
- * lowers it less, so that no other order ends lower.
+ * The lowest mean of tasks if `loose` rollouts with the lowest reward, `fill`, belong to these or to other tasks. The
+ * ones in these tasks are placed greedily where they lower the sum most. This is optimal, because each further rollout
+ * in a task lowers it less.
  */
 function leastMean(tasks: readonly ListedTask[], loose: number, fill: number): number {
   const placed = tasks.map(task => ({ ...task }));

@@ -1,6 +1,6 @@
 /** Completes the rows of a list with data that takes a request per row. */
 
-import { inParallel } from '../../text/in-parallel.ts';
+import { inParallel } from '../../base/in-parallel.ts';
 
 /**
  * The rows, with incomplete ones replaced by the answers; the same array if all are complete. If one cannot

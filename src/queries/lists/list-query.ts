@@ -1,8 +1,9 @@
 /** The query of a list. */
-import type { LiveQuery } from '../live-query.ts';
-import type { Workbench } from '../workbench.ts';
-import type { ListData } from './data.ts';
-import type { ListSource } from './list.ts';
+
+import { cachedQuery, type LiveQuery } from '../live-query.ts';
+import type { QueryHost } from '../query-host.ts';
+import type { ListData } from './list-data.ts';
+import type { ListSource } from './list-source.ts';
 import { pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
 
 /** The newer of two states of a list: an answer may arrive while another one is on its way to the screen. */
@@ -11,8 +12,8 @@ function newer<Row>(previous: ListData<Row> | undefined, answer: ListData<Row>):
 }
 
 /** The query of a list: all callers share one reader with its pages. */
-export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): LiveQuery<ListData<Row>> {
-  const reader = workbench.lists.of(source);
+export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQuery<ListData<Row>> {
+  const reader = host.lists.of(source);
   return {
     key: source.key,
     // Rows read long ago may be outdated.
@@ -26,7 +27,7 @@ export function listQuery<Row>(workbench: Workbench, source: ListSource<Row>): L
     activity: () => reader.activity(source),
     read: context => {
       reader.source = source;
-      const isShown = workbench.cache.getQueryCache().find({ queryKey: source.key })?.isActive() ?? false;
+      const isShown = cachedQuery(host, source.key)?.isActive() ?? false;
       return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);
     },
     share: newer,

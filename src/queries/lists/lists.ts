@@ -1,10 +1,10 @@
 /** The lists of a connection: a reader for each, and their row counts. */
 import { hashKey, partialMatchKey, type QueryClient } from '@tanstack/react-query';
-import { Listeners } from '../../text/listeners.ts';
+import { Listeners } from '../../base/listeners.ts';
+import type { RememberedStore } from '../../store/store.ts';
 import type { QueryContext } from '../query-context.ts';
-import type { RememberedStore } from '../remembered/store.ts';
-import type { ListData } from './data.ts';
-import type { ListSource } from './list.ts';
+import type { ListData } from './list-data.ts';
+import type { ListSource } from './list-source.ts';
 import { ListReader } from './reader.ts';
 
 /** How many rows have been read. */
@@ -12,7 +12,7 @@ export interface ListCount {
   readonly rows: number;
   /** Whether these are all the service's rows. */
   readonly complete: boolean;
-  /** When they were counted, by the last answer about the first page; epoch milliseconds. */
+  /** When the first page was last read; epoch milliseconds. */
   readonly readAt: number;
 }
 
@@ -33,7 +33,7 @@ export class Lists {
    * Lists whose counts are shown. They are kept after the rows are dropped, so that a known count does not disappear.
    */
   readonly #shownCounts = new Set<string>();
-  /** Fields by which the service does not sort a list, by its hash. */
+  /** Fields by which the service does not sort, by list hash. */
   readonly #refused = new Map<string, Set<string>>();
   readonly #listeners = new Listeners();
 
@@ -59,8 +59,8 @@ export class Lists {
   }
 
   /**
-   * The reader of a list. Sources with the same key share one. May be called while drawing: nothing is read from the
-   * service, and nothing that others see changes.
+   * The reader of a list. Sources with the same key share one. May be called during render: it has no visible side
+   * effects and sends nothing.
    */
   of<Row>(source: ListSource<Row>): ListReader<Row> {
     const hash = hashKey(source.key);
@@ -68,7 +68,7 @@ export class Lists {
     if (known) return known.reader as unknown as ListReader<Row>;
     const publish = (data: ListData<Row>): void => {
       const query = this.#cache.getQueryCache().get(hash);
-      // The age is that of the first page, and so is its failure: only a poll makes the list newer.
+      // Age and error are those of the first page: only a poll makes the list newer.
       if (query?.state.status === 'error') query.setState({ data });
       else if (query) this.#cache.setQueryData(source.key, data, { updatedAt: query.state.dataUpdatedAt });
     };
@@ -99,7 +99,7 @@ export class Lists {
     for (const [hash, count] of this.#memory()?.listCounts() ?? []) this.#counts.set(hash, count);
   }
 
-  /** A list as an earlier start read it, until it is read again. */
+  /** The saved list of an earlier start, until it is read again. */
   #recall<Row>(hash: string, { key, derived }: ListSource<Row>): ListData<Row> | undefined {
     if (derived || this.#cache.getQueryData(key) !== undefined) return undefined;
     const known = this.#memory()?.listed(hash);
@@ -119,7 +119,7 @@ export class Lists {
   /** Calls `listener` when a count changes; returns a function that unsubscribes. */
   readonly subscribe = this.#listeners.subscribe;
 
-  /** How many rows of a list are known, in any order; undefined before it has been read. */
+  /** The number of known rows of a list, in any order; undefined before it has been read. */
   countOf(key: readonly unknown[]): ListCount | undefined {
     const hash = hashKey(key);
     this.#shownCounts.add(hash);

@@ -1,18 +1,18 @@
 /**
- * The pages of one list, in order. Cursors are opaque: some name the row before, some are offsets. So what an answer
- * replaces is decided by its rows: the reader continues until it meets a known row, then replaces what was known up to
- * that row in one step. What is known to follow stays.
+ * The pages of one list, in order. Cursors are opaque: some name the row before, some are offsets. So the rows decide
+ * what an answer replaces: the reader continues until it meets a known row, then replaces everything up to that row in
+ * one step. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ListData } from './data.ts';
+import type { ListData } from './list-data.ts';
 
-/** A part of a list, as one answer brought it. */
+/** One answer: a page of a list. */
 export interface ListAnswer<Row> {
   /** The cursor that reads it; null for the first page. */
   readonly cursor: string | null;
   /** Cursor of the next page; null at the end of the list. */
   readonly next: string | null;
-  /** By id, in order. Each row is in one page. */
+  /** By id, in order. Each row belongs to one page. */
   readonly rows: ReadonlyMap<string, Row>;
   readonly dropped: number;
   readonly repeated: number;
@@ -27,7 +27,7 @@ export interface ListAnswer<Row> {
 
 /** An answer that became a part of the list. */
 export interface ListPage<Row> extends ListAnswer<Row> {
-  /** Later answers have higher numbers. */
+  /** A sequence number of the answer. */
   readonly taken: number;
 }
 
@@ -36,9 +36,9 @@ export class ListPages<Row> {
   readonly #pageOf = new Map<string, ListPage<Row>>();
   #data: ListData<Row> | undefined;
   #changed = true;
-  /** How often answers were taken in; how often they had been when `news` was last called. */
+  /** The number of answers so far, and the number when `news` was last called. */
   #taken = 0;
-  #told = 0;
+  #reported = 0;
 
   get pages(): readonly ListPage<Row>[] {
     return this.#pages;
@@ -59,13 +59,13 @@ export class ListPages<Row> {
     return this.#pages.filter(page => page.round === round);
   }
 
-  /** Of the first `most` rows of a round those that were read since the last call. */
+  /** The rows read since the last call, among the first `most` of a round. */
   news(round: number, most = Number.POSITIVE_INFINITY): Row[] {
-    const told = this.#told;
-    this.#told = this.#taken;
+    const reported = this.#reported;
+    this.#reported = this.#taken;
     let left = most;
     return this.inRound(round).flatMap(({ rows, taken }) => {
-      const first = taken > told ? [...rows.values()].slice(0, left) : [];
+      const first = taken > reported ? [...rows.values()].slice(0, left) : [];
       left = Math.max(0, left - rows.size);
       return first;
     });
@@ -96,7 +96,7 @@ export class ListPages<Row> {
   }
 
   /**
-   * Whether the rows that are known to follow the last row of `answers` still do. The first answer replaces the page at
+   * Whether the known rows after the last row of `answers` still follow it. The first answer replaces the page at
    * `from`. Rows that the answers leave out are gone, unless only the last row has moved: two answers that end in the
    * former order decide.
    */
@@ -117,14 +117,14 @@ export class ListPages<Row> {
   }
 
   /**
-   * Puts answers in the place of what was known from the page at `from` to their last row. What follows stays if they
-   * meet it; otherwise it is dropped, and read again on demand.
+   * Replaces the known rows, from the page at `from` to the last row of the answers. The rows after these stay if the
+   * answers meet them; otherwise they are dropped, and read again on demand.
    */
   splice(from: number, answers: readonly ListAnswer<Row>[], meet: boolean): void {
     const last = answers.at(-1);
     if (!last) return;
     this.#taken += 1;
-    // With offsets, two answers may hold the same row: the later one has its newer copy.
+    // With offset cursors, two answers may contain the same row. The later one has the newer copy.
     const owner = new Map(answers.flatMap(answer => [...answer.rows.keys()].map(id => [id, answer] as const)));
     const fresh = answers.map(answer => this.#withKnown(only(answer, id => owner.get(id) === answer)));
     const taken = new Set(owner.keys());
@@ -136,7 +136,7 @@ export class ListPages<Row> {
     this.#set([...this.#pages.slice(0, from).map(untaken), ...fresh, ...rest]);
   }
 
-  /** Drops everything after the first page: it is read again on demand. */
+  /** Drops everything after the first page, to be read again on demand. */
   cut(): void {
     this.#set(this.#pages.slice(0, 1));
   }
@@ -148,7 +148,7 @@ export class ListPages<Row> {
     this.#set(this.#pages.map(page => (touched.has(page) ? only(page, id => !gone.has(id)) : page)));
   }
 
-  /** What follows a row. The rest of its page comes in one page with the next, since one cursor reads both. */
+  /** The pages after a row. The rest of its page is merged with the next page, since one cursor reads both. */
   #after(
     from: number,
     end: string | undefined,
@@ -194,7 +194,7 @@ function only<Page extends ListAnswer<unknown>>(page: Page, isKept: (id: string)
 const areSame = (left: readonly unknown[], right: readonly unknown[]): boolean =>
   left.length === right.length && left.every((item, index) => item === right[index]);
 
-/** The old state with its identity if the fresh one says the same; so for its parts. */
+/** Keeps the identity of the old state, or of its parts, if they are equal. */
 function newest<Row>(old: ListData<Row> | undefined, fresh: Omit<ListData<Row>, 'version'>): ListData<Row> {
   if (!old) return { ...fresh, version: 1 };
   const rows = areSame(old.rows, fresh.rows) ? old.rows : fresh.rows;

@@ -3,16 +3,16 @@
  * on request. These take turns, so that an answer always meets the pages for which it was read.
  */
 
+import { asError } from '../../base/errors.ts';
+import { Listeners } from '../../base/listeners.ts';
 import { isNotOffered, ServiceError } from '../../service/errors.ts';
 import { nextCursor } from '../../service/pagination.ts';
-import { asError } from '../../text/errors.ts';
-import { Listeners } from '../../text/listeners.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
-import type { ListData } from './data.ts';
-import { type ListSource, maxPagesWithoutNewRows, pageSize } from './list.ts';
+import type { ListData } from './list-data.ts';
+import { type ListSource, maxPagesWithoutNewRows, pageSize } from './list-source.ts';
 import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
-import { type Background, type RestOutcome, RestReader, type RestStep } from './rest.ts';
+import { type Background, type RestOutcome, RestReader, type RestStep } from './read-all.ts';
 
 /** The reader's interface to the workbench. */
 export interface ReaderPorts<Row> {
@@ -25,13 +25,12 @@ export interface ReaderPorts<Row> {
 export interface ReaderState {
   /** Rows read so far, while the rest is being read for the view or for a file. */
   readonly reading: number | undefined;
-  /** The view waits for the rest, and may give it up. */
+  /** The view waits for the rest, and can stop it. */
   readonly stoppable: boolean;
   /** Why the last requested page could not be read. */
   readonly error: Error | undefined;
 }
 
-/** How old some rows are. */
 export interface RowsAge {
   /** Epoch milliseconds. */
   readonly readAt: number;
@@ -40,9 +39,9 @@ export interface RowsAge {
   readonly to: number;
 }
 
-/** Maximum number of pages in a poll: from the first to what is known, and those in view. */
+/** Maximum pages per poll: from the first until known rows, and those in view. */
 export const pagesPerPoll = 12;
-/** The same for a list that nothing shows, which is read for its count and its running rows. */
+/** The same for a list that is not on screen and read only for its count and its running rows. */
 export const pagesPerHiddenPoll = 3;
 /** Statuses with which services reject an expired cursor. */
 const refusals: readonly (number | undefined)[] = [400, 410, 422];
@@ -64,10 +63,10 @@ interface Reading {
 }
 
 export class ListReader<Row> {
-  /** Of several sources with the same key, the one that was shown or read last. */
+  /** The source that was shown or read last, as several may have the same key. */
   source: ListSource<Row>;
   readonly #pages = new ListPages<Row>();
-  /** The rows of an earlier start, until the list is read again. */
+  /** The saved rows of an earlier start, until the list is read again. */
   #seed: ListData<Row> | undefined;
   readonly #ports: ReaderPorts<Row>;
   readonly #windows = new Map<object, readonly Row[]>();
@@ -117,12 +116,12 @@ export class ListReader<Row> {
     return this.#pages.inRound(this.#round).flatMap(({ rows }) => [...rows.values()]);
   }
 
-  /** Of the first `most` live rows those that were read since the last call. */
+  /** The rows read since the last call, among the first `most` live ones. */
   news(most?: number): Row[] {
     return this.#pages.news(this.#round, most);
   }
 
-  /** What the live rows are doing. */
+  /** The activity of the live rows. */
   activity(source: Pick<ListSource<Row>, 'activity'> = this.source): Activity {
     return source.activity?.(this.live()) ?? 'open';
   }
@@ -157,8 +156,8 @@ export class ListReader<Row> {
   }
 
   /**
-   * Sets the rows in a viewer's sight: their pages are polled. Near the end the next page is read, and read again with
-   * the next successful poll if that failed.
+   * Sets the rows that a viewer shows, so that their pages are polled. Near the end the next page is read; after a
+   * failure, the next successful poll retries it.
    */
   see(viewer: object, rows: readonly Row[] | undefined, nearEnd = false): void {
     if (rows === undefined) this.#windows.delete(viewer);
@@ -178,8 +177,8 @@ export class ListReader<Row> {
       await this.#inTurn(() => this.#read(0, reading));
       while (reading.left > 0 && round === this.#round && (await this.#inTurn(() => this.#readInView(reading))));
     } catch (error) {
-      // Shows the pages that did arrive, with their age.
-      if (!context.signal.aborted && this.#pages.size > 0) this.#publish();
+      // Publish the pages that did arrive, with their age.
+      if (!context.signal.aborted) this.#publish();
       throw error;
     }
     this.#polledAt = began;
@@ -187,7 +186,7 @@ export class ListReader<Row> {
     return this.data;
   }
 
-  /** The service answers again: failed pages are read again if still wanted, and forgotten otherwise. */
+  /** Called when the service answers again: retries failed pages if they are still needed. */
   #retry(): void {
     if (this.#state.error === undefined) return;
     if (this.#nearEnd.size > 0 && !this.extent.complete) void this.readOn();
@@ -206,7 +205,7 @@ export class ListReader<Row> {
       while (reading.left > 0 && (await this.#inTurn(() => this.#readInView(reading, isDue))));
       this.#publish();
     } catch {
-      // The pages keep their age, which is shown.
+      // The pages keep their age, which is on screen.
     }
   }
 
@@ -217,7 +216,7 @@ export class ListReader<Row> {
     this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
-      // After a refused cursor, reading begins again at the first page.
+      // After a refused cursor, start over at the first page.
       for (let isRefused = true; isRefused; ) {
         isRefused = (await this.#inTurn(() => this.#step(0, context))) === 'refused';
       }
@@ -241,12 +240,12 @@ export class ListReader<Row> {
     try {
       return await this.#rest.read(notBefore, { signal, onProgress: () => {} });
     } finally {
-      // A newer wait of the view may have begun after this one was given up.
+      // The view may have begun a newer wait after it stopped this one.
       if (signal === this.#viewStop.signal) this.#say({ ...this.#state, stoppable: false });
     }
   };
 
-  /** Gives up reading the rest for the view. */
+  /** Stops reading the rest for the view. */
   readonly stop = (): void => {
     this.#viewStop.abort();
     this.#viewStop = new AbortController();
@@ -316,8 +315,8 @@ export class ListReader<Row> {
   }
 
   /**
-   * Reads the page with this number, and on from there until it meets what is known. If an old cursor is refused, what
-   * it led to is dropped, to be read again from the first page: then it returns false.
+   * Reads the page with this number and the following ones until they meet known rows. If the service refuses an old
+   * cursor, drops the pages after it and returns false; the caller starts over at the first page.
    */
   async #read(at: number, reading: Reading): Promise<boolean> {
     const { pages } = this.#pages;
@@ -335,7 +334,7 @@ export class ListReader<Row> {
         return false;
       }
       const [first = ''] = page?.rows.keys() ?? [];
-      // If cursors are offsets, rows that vanished from the head have moved to the page before.
+      // With offset cursors, rows that are missing at the start have moved to the previous page.
       const isShifted = page && before && before.round !== reading.round && !answers[0]?.rows.has(first);
       if (isShifted && answers.length === 1 && reading.left > 0) return this.#read(at - 1, reading);
       cursor = answers.at(-1)?.next ?? null;

@@ -1,16 +1,15 @@
 /**
- * The one place that turns answers into knowledge: it observes the query cache and reports every answer, whichever
- * view, poll or action asked for it. Queries write nothing themselves; they declare what their data says.
+ * Observes the query cache and reports every answer to the status store, whichever view, poll or action requested it.
+ * Queries only declare the observations in their data.
  */
 
-import type { Query, QueryClient } from '@tanstack/react-query';
+import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';
+import { errorMessage } from '../../base/errors.ts';
 import { isRunning } from '../../contract/status.ts';
 import { isGone, isNotOffered } from '../../service/errors.ts';
-import { errorMessage } from '../../text/errors.ts';
-import { rememberedAt } from '../remembered/seen.ts';
+import { rememberedAt } from '../../store/seen.ts';
 import { keyOf, type Observation, type ReadTimes, type StatusStore } from './store.ts';
 
-/** The resource a query is about. */
 export interface Subject {
   readonly kind: string;
   readonly id: string;
@@ -18,17 +17,17 @@ export interface Subject {
 
 /** A query's declarations about itself and its data. */
 export interface AnswerMeta extends Record<string, unknown> {
-  /** What the data, or each of its rows, says about a resource. */
+  /** The observation in the data, or in each of its rows. */
   readonly observes?: ((row: never) => Observation) | undefined;
   /** The rows of the data; the data itself by default. */
   readonly rows?: ((data: never) => readonly object[]) | undefined;
   /** The rows read since it was last called; all of them by default. */
   readonly news?: (() => readonly object[]) | undefined;
-  /** The rows only name their resources: they are reported only for resources that are known otherwise. */
+  /** The rows only name their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean | undefined;
   /** The resource of the whole query, which answers 404 once it is gone. */
   readonly about?: Subject | undefined;
-  /** The resource that the rows belong to: if they are not found, it may be gone, and is asked about. */
+  /** The resource that the rows belong to. If they are not found, it may be gone, so it is read. */
   readonly partOf?: Subject | undefined;
 }
 
@@ -52,123 +51,147 @@ function isAbout(query: Query, { kind, id }: Subject): boolean {
 }
 
 /** Reports answers that arrive in the cache, until the returned function is called. */
-export function observeAnswers(client: QueryClient, { statuses, onObserved, onGone }: Observers): () => void {
-  const cache = client.getQueryCache();
-  const askedAt = new Map<string, number>();
+export function observeAnswers(client: QueryClient, observers: Observers): () => void {
+  return new AnswerObserver(client.getQueryCache(), observers).stop;
+}
+
+/** The data of a query as an object; undefined before its first answer. */
+function dataOf({ state: { data } }: Query): object | undefined {
+  return typeof data === 'object' && data !== null ? data : undefined;
+}
+
+/** Resends a request in flight, because its answer may be older than the 404. */
+const fetchAgain = (query: Query): Promise<unknown> => query.fetch(undefined, { cancelRefetch: true });
+
+class AnswerObserver {
+  readonly #cache: QueryCache;
+  readonly #observers: Observers;
+  readonly #sentAt = new Map<string, number>();
   /** The data last reported, by query: a cancelled request puts the same data back. */
-  const latest = new WeakMap<Query, unknown>();
-
+  readonly #latest = new WeakMap<Query, unknown>();
   /** Unchanged rows keep their identity from answer to answer: most of a long list has nothing new to report. */
-  const reported = new WeakMap<object, Observation>();
-  /** Resources that a list has but no query found: once no list has them either, they are asked about again. */
-  const onlyListed = new Map<string, Subject>();
+  readonly #reported = new WeakMap<object, Observation>();
+  /** Resources that only a list still has. Once no list has them either, they are read again. */
+  readonly #onlyListed = new Map<string, Subject>();
+  readonly stop: () => void;
 
-  const newsOf = (row: object, query: Query, askedAt: number): Observation[] => {
-    const { meta = {} } = query;
-    if (rememberedAt(row) !== undefined || !meta.observes) return [];
-    const before = reported.get(row);
-    const said = before ?? meta.observes(row as never);
-    if (meta.onlyNames && statuses.get(said) === undefined) return [];
-    if (!before) reported.set(row, said);
-    const goneAt = statuses.goneAt(said);
-    if (goneAt !== undefined) {
-      // An answer from before it was found to be gone does not bring it back; the same row in a later answer does. What
-      // belongs to it may outlive it, such as its curves.
-      if (askedAt < goneAt || !(meta.rows || isAbout(query, said))) return [];
-      if (meta.rows) onlyListed.set(keyOf(said), said);
-      return [said];
-    }
-    return before && !isRunning(before.status) ? [] : [said];
-  };
+  constructor(cache: QueryCache, observers: Observers) {
+    this.#cache = cache;
+    this.#observers = observers;
+    this.stop = cache.subscribe(event => {
+      const { query } = event;
+      if (event.type === 'removed') this.#sentAt.delete(query.queryHash);
+      if (event.type !== 'updated') return;
+      if (event.action.type === 'fetch') this.#sentAt.set(query.queryHash, Date.now());
+      else if (event.action.type === 'success')
+        this.#arrived(query, event.action.manual ? Date.now() : query.state.dataUpdatedAt);
+      // Also report a page that arrives after the last poll of its list has failed.
+      else if (event.action.type === 'setState' && query.state.data !== this.#latest.get(query))
+        this.#arrived(query, Date.now());
+      else if (event.action.type === 'error') this.#failed(query);
+    });
+  }
 
   /** `at` is the time of arrival: the data may carry an older time, if only part of it is new. */
-  const arrived = (query: Query, at: number): void => {
+  #arrived(query: Query, at: number): void {
     const { meta = {} } = query;
-    const { data } = query.state;
-    if (!meta.observes || typeof data !== 'object' || data === null) return;
-    latest.set(query, data);
-    const times = { askedAt: askedAt.get(query.queryHash) ?? at, at, by: query.queryHash };
+    const data = dataOf(query);
+    if (!meta.observes || !data) return;
+    this.#latest.set(query, data);
+    const times = { askedAt: this.#sentAt.get(query.queryHash) ?? at, at, by: query.queryHash };
     const read = meta.news?.() ?? meta.rows?.(data as never) ?? [data];
-    const observations = read.flatMap(row => newsOf(row, query, times.askedAt));
+    const observations = read.flatMap(row => this.#newsOf(row, query, times.askedAt));
     if (observations.length > 0) {
-      statuses.report(observations, times);
-      onObserved(observations, times);
+      this.#observers.statuses.report(observations, times);
+      this.#observers.onObserved(observations, times);
     }
-    if (meta.rows) askUnlisted();
-  };
+    if (meta.rows) this.#readUnlisted();
+  }
 
-  /** An answer that is on its way was asked for before the 404, and may be older. */
-  const askAnew = (query: Query): Promise<unknown> => query.fetch(undefined, { cancelRefetch: true });
-
-  /** Repeats the queries that found it. Returns whether there were any. */
-  const askAbout = (subject: Subject): boolean => {
-    const found = cache.findAll({ predicate: query => isAbout(query, subject) && query.state.status === 'success' });
-    for (const query of found) void askAnew(query).catch(() => {});
-    return found.length > 0;
-  };
-
-  /** The lists whose last answer has the resource. */
-  const listsWith = ({ kind, id }: Subject): Query[] => {
-    const hasRow = ({ meta, state: { data, status } }: Query): boolean => {
-      if (!meta?.rows || status !== 'success' || typeof data !== 'object' || data === null) return false;
-      return meta.rows(data as never).some(row => {
-        const said = rememberedAt(row) === undefined ? meta.observes?.(row as never) : undefined;
-        return said?.kind === kind && said.id === id;
-      });
-    };
-    return cache.findAll({ predicate: hasRow });
-  };
-
-  /** A list may lag behind: it decides with a later answer. */
-  const askUnlisted = (): void => {
-    for (const [key, subject] of onlyListed) {
-      if (listsWith(subject).length > 0) continue;
-      onlyListed.delete(key);
-      const asked = cache.findAll({ predicate: query => isAbout(query, subject) });
-      for (const query of asked) void askAnew(query).catch(() => {});
-      if (asked.length === 0) onGone(subject);
+  #newsOf(row: object, query: Query, sentAt: number): Observation[] {
+    const { statuses } = this.#observers;
+    const { meta = {} } = query;
+    if (rememberedAt(row) !== undefined || !meta.observes) return [];
+    const before = this.#reported.get(row);
+    const observation = before ?? meta.observes(row as never);
+    if (meta.onlyNames && statuses.get(observation) === undefined) return [];
+    if (!before) this.#reported.set(row, observation);
+    const goneAt = statuses.goneAt(observation);
+    if (goneAt !== undefined) {
+      // An answer that was requested before the 404 does not bring the resource back, but the same row in a later
+      // answer does. Parts such as curves may outlive the resource.
+      if (sentAt < goneAt || !(meta.rows || isAbout(query, observation))) return [];
+      if (meta.rows) this.#onlyListed.set(keyOf(observation), observation);
+      return [observation];
     }
-  };
+    return before && !isRunning(before.status) ? [] : [observation];
+  }
+
+  #failed(query: Query): void {
+    const { statuses } = this.#observers;
+    const { about, partOf } = query.meta ?? {};
+    const { error } = query.state;
+    if (partOf && isGone(error)) this.#readAgain(partOf);
+    if (!about) return;
+    // Report it again after it recovers, even if unchanged.
+    const data = dataOf(query);
+    if (data) this.#reported.delete(data);
+    if (isGone(error)) this.#missed(about);
+    else if (!isNotOffered(error) && statuses.get(about))
+      statuses.failed({ ...about, label: about.id }, errorMessage(error));
+  }
 
   /**
    * A 404 may concern one endpoint only, or come from a copy of the data that lags behind: the resource is gone once no
    * query about it finds it, and no list that had it still does.
    */
-  const missed = (subject: Subject): void => {
-    onlyListed.delete(keyOf(subject));
-    if (askAbout(subject)) return;
-    const lists = listsWith(subject);
+  #missed(subject: Subject): void {
+    this.#onlyListed.delete(keyOf(subject));
+    if (this.#readAgain(subject)) return;
+    const lists = this.#listsWith(subject);
     if (lists.length === 0) {
-      onGone(subject);
+      this.#observers.onGone(subject);
       return;
     }
-    void Promise.allSettled(lists.map(askAnew)).then(() => {
-      if (listsWith(subject).length > 0) onlyListed.set(keyOf(subject), subject);
-      else onGone(subject);
+    void Promise.allSettled(lists.map(fetchAgain)).then(() => {
+      if (this.#listsWith(subject).length > 0) this.#onlyListed.set(keyOf(subject), subject);
+      else this.#observers.onGone(subject);
     });
-  };
+  }
 
-  const failed = (query: Query): void => {
-    const { about, partOf } = query.meta ?? {};
-    const { error, data } = query.state;
-    if (partOf && isGone(error)) askAbout(partOf);
-    if (!about) return;
-    // Report it again after it recovers, even if unchanged.
-    if (typeof data === 'object' && data !== null) reported.delete(data);
-    if (isGone(error)) missed(about);
-    else if (!isNotOffered(error) && statuses.get(about))
-      statuses.failed({ ...about, label: about.id }, errorMessage(error));
-  };
+  /** Refetches the queries that found it. Returns whether there were any. */
+  #readAgain(subject: Subject): boolean {
+    const isFound = (query: Query): boolean => isAbout(query, subject) && query.state.status === 'success';
+    return this.#repeat(isFound);
+  }
 
-  return cache.subscribe(event => {
-    const { query } = event;
-    if (event.type === 'removed') askedAt.delete(query.queryHash);
-    if (event.type !== 'updated') return;
-    if (event.action.type === 'fetch') askedAt.set(query.queryHash, Date.now());
-    else if (event.action.type === 'success')
-      arrived(query, event.action.manual ? Date.now() : query.state.dataUpdatedAt);
-    // A page of a list whose last poll has failed.
-    else if (event.action.type === 'setState' && query.state.data !== latest.get(query)) arrived(query, Date.now());
-    else if (event.action.type === 'error') failed(query);
-  });
+  /** Refetches queries. Returns whether there were any. */
+  #repeat(predicate: (query: Query) => boolean): boolean {
+    const queries = this.#cache.findAll({ predicate });
+    for (const query of queries) void fetchAgain(query).catch(() => {});
+    return queries.length > 0;
+  }
+
+  /** Reads resources again that were only in a list, once it no longer has them. */
+  #readUnlisted(): void {
+    for (const [key, subject] of this.#onlyListed) {
+      if (this.#listsWith(subject).length > 0) continue;
+      this.#onlyListed.delete(key);
+      if (!this.#repeat(query => isAbout(query, subject))) this.#observers.onGone(subject);
+    }
+  }
+
+  /** The lists whose last answer has the resource. */
+  #listsWith({ kind, id }: Subject): Query[] {
+    const hasRow = (query: Query): boolean => {
+      const { meta, state } = query;
+      const data = dataOf(query);
+      if (!meta?.rows || state.status !== 'success' || !data) return false;
+      return meta.rows(data as never).some(row => {
+        const observation = rememberedAt(row) === undefined ? meta.observes?.(row as never) : undefined;
+        return observation?.kind === kind && observation.id === id;
+      });
+    };
+    return this.#cache.findAll({ predicate: hasRow });
+  }
 }

@@ -4,13 +4,13 @@
  * here. So each change is announced once, no matter which part of the program read it first.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { hasEnded, isRunning } from '../../contract/status.ts';
-import { Listeners } from '../../text/listeners.ts';
+import { Listeners } from '../../base/listeners.ts';
+import { hasEnded, isRunning, isUnknown } from '../../contract/status.ts';
+import type { ResourceRef } from '../../store/store.ts';
 import type { HeldOutMeans } from '../held-out.ts';
 import type { Kinds } from '../kinds.ts';
-import type { ResourceRef } from '../remembered/store.ts';
 
-/** What an answer says about one resource. Missing fields are unknown. */
+/** The facts about one resource in an answer. Missing fields are unknown. */
 export interface Observation {
   readonly kind: string;
   readonly id: string;
@@ -37,7 +37,7 @@ export interface Observation {
   readonly record?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Everything known of one resource. The object is replaced when something changes, and only then. */
+/** The known state of one resource. The object is replaced only when something changes. */
 export interface KnownResource {
   readonly kind: string;
   readonly id: string;
@@ -55,11 +55,11 @@ export interface KnownResource {
   readonly endTime: string | undefined;
   /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
   readonly endedAt: number | undefined;
-  /** Why the last read failed; undefined after a successful one. */
+  /** The error of the last read; undefined after a success. */
   readonly error: string | undefined;
   /** The service no longer has it. */
   readonly gone: boolean;
-  /** This program started it, and no answer has said its status: it is followed, and does not count as running. */
+  /** This program started it, and no answer has had its status yet: it is followed, but does not count as running. */
   readonly isNew: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface Transition {
   readonly to: string;
   /** Whether it ended with this change, or vanished from the service while it ran. */
   readonly ended: boolean;
-  /** The mean in the same answer, which is therefore not older than the end. */
+  /** The mean in the same answer, which is therefore as recent as the end. */
   readonly mean?: number | undefined;
 }
 
@@ -147,8 +147,8 @@ function merged(old: KnownResource, said: Observation): KnownResource {
 }
 
 /**
- * When the end was seen, if it still holds: not once the resource runs again, and not what only said that it was gone,
- * once it is found again.
+ * When the end was seen, if it is still valid: it is not once the resource runs again, nor if it only vanished and is
+ * found again.
  */
 function endStillSeen(before: KnownResource, next: KnownResource, { announced }: Entry): number | undefined {
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
@@ -181,7 +181,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
   };
 }
 
-/** Combines what several answers say about one resource, without a store. */
+/** Merges several observations of one resource without a store. */
 export function knownResource(resource: ResourceRef, observations: readonly Observation[]): KnownResource {
   return observations.reduce(merged, unknownResource(resource, resource.label));
 }
@@ -197,18 +197,18 @@ export class StatusStore {
   readonly #kinds: Kinds;
   readonly #rewardsSince: RewardsSince;
 
-  /** @param rewardsSince the same, as earlier starts and other programs saw it */
+  /** @param rewardsSince looks it up in what earlier starts and other programs have seen */
   constructor(kinds: Kinds, rewardsSince: RewardsSince = () => undefined) {
     this.#kinds = kinds;
     this.#rewardsSince = rewardsSince;
   }
 
-  /** Whether resources of a kind run by themselves: their ends are news even without a pin. */
+  /** Whether resources of a kind run on their own, so that their ends are announced even without a pin. */
   runs(kind: string): boolean {
     return this.#kinds.get(kind)?.runs ?? false;
   }
 
-  /** Everything known, in the order first seen; the same array until something changes. */
+  /** All known resources, in the order first seen; the same array until something changes. */
   all(): readonly KnownResource[] {
     this.#all ??= [...this.#entries.values()].map(({ known }) => known);
     return this.#all;
@@ -225,8 +225,8 @@ export class StatusStore {
   }
 
   /**
-   * When an answer last reported its progress, in epoch milliseconds; undefined if none did. An answer without it,
-   * such as that of a list, is no observation of the progress.
+   * When an answer last reported its progress, in epoch milliseconds; undefined if none did. Answers without progress,
+   * such as those of a list, do not count.
    */
   doneReadAt(resource: Named): number | undefined {
     return this.#entries.get(keyOf(resource))?.doneAt;
@@ -290,8 +290,8 @@ export class StatusStore {
   }
 
   /**
-   * Records a resource that this program just started: it is watched from here on, and its end is news even if the
-   * first answer about it says that it is over.
+   * Records a resource that this program just started. It is watched from now on, and its end is announced even if the
+   * first answer is already final.
    */
   started(said: Observation, at = Date.now()): void {
     const before = this.get(said);
@@ -304,7 +304,7 @@ export class StatusStore {
       this.#announce(true, []);
       return;
     }
-    // A list was faster than the answer to the start.
+    // A list may have reported it before the response to the start arrived.
     const entry = this.#entries.get(keyOf(said));
     if (!entry || entry.announced) return;
     entry.announced = true;
@@ -313,8 +313,8 @@ export class StatusStore {
   }
 
   /**
-   * Records what was seen before this store was created, by an earlier start or before a switch of profiles. It
-   * changes nothing already known. The end of what ran then is news.
+   * Loads resources seen by an earlier start or before a switch of profiles. It changes nothing already known. The ends
+   * of those that were running will be announced.
    */
   recall(resources: readonly (ResourceRef & { readonly status: string | undefined; readonly seenAt: number })[]): void {
     let changed = false;
@@ -332,7 +332,9 @@ export class StatusStore {
     this.#change(resource, known => ({ ...known, error }));
   }
 
-  /** Records that the service no longer has it. That is news if it ran, or is watched for another reason. */
+  /**
+   * Records that the service no longer has it. This is announced if it was running, or is watched for another reason.
+   */
   gone(resource: Named, isWatched = false, at = Date.now()): void {
     const entry = this.#entries.get(keyOf(resource));
     if (!entry || entry.known.gone) return;
@@ -365,17 +367,17 @@ export class StatusStore {
     this.#announce(true, []);
   }
 
-  /** Only the first answer may say what was known before, and only without a status that is of interest. */
+  /** Uses the remembered time only for the first answer, and only if that has no status. */
   #gradedAt(before: KnownResource, next: KnownResource, at: number): number {
     const { graded, status } = next;
     if (before.graded !== undefined || graded === undefined || status !== undefined) return at;
     return Math.min(at, this.#rewardsSince(next, graded) ?? at);
   }
 
-  /** An answer requested before the end was seen describes the earlier state: it does not undo the end. */
+  /** An answer that was requested before the end was seen is out of date and does not undo the end. */
   #keepingEnd({ known, statusAt }: Entry, said: Observation, { askedAt, at }: ReadTimes): Observation {
     const takesBack = hasEnded(known.status) && said.status != null && !hasEnded(said.status);
-    // It cannot arrive before the end was seen, unless the clock was set back.
+    // If it arrives before the end was seen, the clock was set back.
     const isLater = askedAt > statusAt || at < statusAt;
     if (!takesBack || (!this.#kinds.get(said.kind)?.endsForGood && isLater)) return said;
     const { kind, id, label, startedAt } = said;
@@ -393,12 +395,12 @@ export class StatusStore {
 /** A running resource not seen for this long is no longer counted or polled. */
 export const lostAfterMs = 12 * 60 * 60_000;
 
-/** The running resources, as far as known. */
+/** The running resources, without those with a missing or unknown status. */
 export function runningOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
-  return followedOf(statuses, now).filter(known => isRunning(known.status));
+  return followedOf(statuses, now).filter(({ status }) => isRunning(status) && !isUnknown(status ?? ''));
 }
 
-/** The running resources, and those that this program started and whose status is not known. */
+/** The running resources, and those that this program started and whose status is still unknown. */
 export function followedOf(statuses: StatusStore, now = Date.now()): KnownResource[] {
   return statuses
     .all()

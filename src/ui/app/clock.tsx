@@ -3,7 +3,7 @@
  * when the value it derives from the time changes.
  */
 import { useCallback, useSyncExternalStore } from 'react';
-import { Listeners } from '../../text/listeners.ts';
+import { Listeners } from '../../base/listeners.ts';
 
 const tickMs = 1_000;
 const readers = new Listeners();

@@ -2,8 +2,8 @@
 
 import { Text } from 'ink';
 import { useEffect, useRef, useState } from 'react';
+import { errorMessage } from '../../base/errors.ts';
 import { profileNameProblem } from '../../config/schema.ts';
-import { errorMessage } from '../../text/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { formCommands } from '../keys/general.ts';
@@ -22,7 +22,7 @@ const sourceWords: Readonly<Record<KeySource, string>> = {
   environment: 'an environment variable',
   file: 'a file of mode 0600',
   command: 'a command that prints it',
-  settings: 'kept in the settings file (0600)',
+  settings: 'stored in the settings file (0600)',
 };
 
 function isSource(value: string): value is KeySource {
@@ -43,7 +43,7 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
       initial: isLocal ? '' : current,
       placeholder: 'prod',
       ...(keeping && { help: sanitiseLine(keeping) }),
-      check: value => (/^\S+$/.test(value.trim()) ? profileNameProblem(value.trim(), '') : 'One word'),
+      check: value => (/^\S+$/.test(value.trim()) ? profileNameProblem(value.trim(), '') : 'Must be one word'),
     },
     {
       kind: 'text',
@@ -64,13 +64,13 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
       name: 'key',
       label: 'Variable, path, command line, or the key itself',
       mask: true,
-      help: 'Shown as dots, as it may be the key itself.',
+      help: 'Shown as dots, because it may be the key itself.',
       check: value => (value.trim() === '' ? 'Enter where the key is' : undefined),
     },
   ];
 }
 
-/** Sets up a profile, once a test of it has succeeded. */
+/** Tests a profile, then sets it up. */
 function useSetUp(onDone: (name: string) => void) {
   const connection = useConnection();
   /** Aborts the current test. */
@@ -133,7 +133,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
           onCancel={busy ? stop : onClose}
         />
         <Lines lines={errorLines.map(line => styles.danger(line))} width={inner} height={errorLines.length} />
-        {busy ? <Text>{`Asking the service… ${keyOf(formCommands.cancel)} cancels`}</Text> : null}
+        {busy ? <Text>{`Testing the service… ${keyOf(formCommands.cancel)} cancels`}</Text> : null}
       </Window>
     </KeyScope>
   );

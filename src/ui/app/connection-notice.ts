@@ -1,8 +1,8 @@
 /** Shows the state of the connection below the panes, unless it is normal. */
 import { useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
-import type { ConnectionState } from '../../queries/workbench.ts';
 import { clean } from '../../text/sanitise.ts';
 import { age } from '../../text/time.ts';
+import type { ConnectionState } from '../../workbench/workbench.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { recordCommands } from '../keys/general.ts';
 import { type KeyOf, useKeyOf } from '../keys/router.tsx';
@@ -40,7 +40,7 @@ function stateWords(state: ConnectionState, keyOf: KeyOf): string | undefined {
   }
 }
 
-/** What is shown of the state, with how long it lasts. `now` is in epoch milliseconds. Pure. */
+/** The message about a connection state, with its duration. `now` is in epoch milliseconds. Pure. */
 function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string | undefined {
   const words = stateWords(state, keyOf);
   if (words === undefined || !('since' in state)) return words;
@@ -48,12 +48,12 @@ function shownWords(state: ConnectionState, now: number, keyOf: KeyOf): string |
   return state.kind !== 'silent' && forMs < patienceMs ? undefined : `${words}… ${age(forMs)}`;
 }
 
-/** Nothing was lost: what has started, or was busy, is no news. */
+/** Starting up, or being busy, is not worth announcing. */
 const isWaiting = ({ kind }: ConnectionState): boolean => kind === 'starting' || kind === 'silent';
 
 /**
- * The current message about the connection. Temporary news are shown by `say`; `keep` gets each warning that is shown, to
- * be read again.
+ * The current message about the connection. `say` shows short news; `keep` stores each warning, so that it can be read
+ * later.
  */
 export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep'>): Toast | undefined {
   const { connection } = useWorkbench();
@@ -71,7 +71,7 @@ export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep
   }, [state, say, keyOf]);
   const kind = kinds[state.kind];
   const text = useTime(useCallback(now => shownWords(state, now, keyOf), [state, keyOf]));
-  // Without the time it lasts, which would be outdated.
+  // Without the duration, which would be outdated.
   const kept = text === undefined ? undefined : stateWords(state, keyOf);
   useEffect(() => {
     if (kept !== undefined) keep({ kind, text: kept });

@@ -2,9 +2,9 @@
 
 import { Box, Text } from 'ink';
 import { useSyncExternalStore } from 'react';
+import { isRecord } from '../../base/own-property.ts';
 import type { Failure } from '../../contract/errors.ts';
 import { type ErrorDetails, isNotOffered, mayBeMisconfigured, ServiceError } from '../../service/errors.ts';
-import { isRecord } from '../../text/own.ts';
 import { clean, safeJson, sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
 import { wrap } from '../../text/wrap.ts';
@@ -25,8 +25,8 @@ function failureWords({ item_index, message, code }: Failure): string {
   return clean`${which}${message ?? code ?? 'not described'}`;
 }
 
-/** Whether `issues` is a single one that the message of the error repeats. */
-function isSaid(issues: unknown, message: string): boolean {
+/** Whether the message of the error repeats the only issue. */
+function isRepeatedBy(issues: unknown, message: string): boolean {
   const [issue, ...others] = Array.isArray(issues) ? (issues as unknown[]) : [];
   const words = others.length === 0 && isRecord(issue) ? issue['message'] : undefined;
   return typeof words === 'string' && message.includes(words);
@@ -51,7 +51,7 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
   // The message includes the first failure and the number of failures.
   const others = failures.slice(1, shownFailures).map(failure => truncate(failureWords(failure), width - 2));
   const { failures: _, issues, ...more } = context ?? {};
-  const rest = issues === undefined || isSaid(issues, error.message) ? more : { issues, ...more };
+  const rest = issues === undefined || isRepeatedBy(issues, error.message) ? more : { issues, ...more };
   const detail = Object.keys(rest).length > 0 ? wrap(safeJson(rest), width - 2).slice(0, contextLines) : [];
   const room = Math.max(1, height - request.length);
   const message = wrapped(error.message);
@@ -69,7 +69,7 @@ export function errorLines(error: Error, width: number, { styles, glyphs }: Them
   ].slice(0, height);
 }
 
-/** The code of an error helps support to find it, not the user: it follows the id, or is left out. */
+/** The request id with the error code. The code helps support, not the user, so it is left out if there is no room. */
 function requestWords(requestId: string, code: string | undefined, width: number): string {
   const id = `request ${requestId}`;
   const both = `${id}  ${code ?? ''}`.trimEnd();
@@ -78,7 +78,7 @@ function requestWords(requestId: string, code: string | undefined, width: number
 
 const noDetails: ErrorDetails = {};
 
-/** Where the address and the key come from, and what to press, as sentences; none if nothing is known of that. */
+/** Sentences on where the address and the key come from, and what to press; none if that is unknown. */
 export function settingAdvice(
   { origins, isLocal }: Pick<Connection, 'origins' | 'isLocal'>,
   keyOf: KeyOf,
@@ -110,8 +110,7 @@ export function noteLines(error: Error, { width, height }: Size, theme: Theme, a
 }
 
 /**
- * Says that a resource has been deleted; undefined as long as nothing is known of that. When what is shown was read, the
- * frame says.
+ * A note that the resource has been deleted; undefined as long as it may exist. The frame shows how old the data is.
  */
 export function useDeleted(kind: string, id: string): string | undefined {
   const { statuses } = useWorkbench();
@@ -121,7 +120,7 @@ export function useDeleted(kind: string, id: string): string | undefined {
 
 interface ErrorNoteProps extends Size {
   readonly error: Error;
-  /** Keys are typed into a field: none is advised. */
+  /** Advises no keys, because they would be typed into a field. */
   readonly inForm?: boolean;
 }
 

@@ -1,8 +1,8 @@
 /** Failures of the program itself: each gets a report on disk and a sentence on screen, and the program keeps running. */
 
 import { createContext, useContext } from 'react';
-import { errorMessage } from '../../text/errors.ts';
-import { Listeners } from '../../text/listeners.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { Listeners } from '../../base/listeners.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
 
@@ -31,7 +31,7 @@ export function failureWords(error: unknown): string {
   return truncate(sanitiseLine(first), longestWords) || 'internal error';
 }
 
-/** Top frames of a stack identify the place; the lower ones only show how React or a key got there. */
+/** Top frames of a stack identify the place; lower ones only show how React or a key got there. */
 const framesOfPlace = 2;
 
 /** A key that is the same for every failure at one place. */
@@ -69,7 +69,7 @@ export class Failures {
   }
 
   /**
-   * Reports a failure outside of rendering: in a handler, a timer, a promise. Returns false if the screen cannot show
+   * Reports a failure outside rendering: in a handler, a timer, a promise. Returns false if the screen cannot show
    * it, because there is none or because failures arrive faster than it draws: the program should exit then.
    */
   readonly announce = (error: unknown): boolean => {

@@ -1,11 +1,11 @@
 /** The lines below the panes: a rule, then crumbs and hints or a message, then the border. */
 import { Box, Text } from 'ink';
 import { useCallback, useSyncExternalStore } from 'react';
-import type { Workbench } from '../../queries/workbench.ts';
 import { resourceNamed } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { globalCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
@@ -21,12 +21,12 @@ export interface FooterProps {
   readonly columns: number;
   readonly layout: Layout;
   readonly registry: Registry;
-  /** From the section down to what is shown. */
+  /** From the section down to the current place. */
   readonly trail: readonly Place[];
   readonly toast: Toast | undefined;
 }
 
-/** A record that was opened by its id has its name as soon as that was read. */
+/** Adds the name of a record that was opened by its id, once it is known. */
 function named({ statuses }: Workbench, place: Place): Place {
   if (place.view !== 'record' || (place.label ?? place.id) !== place.id) return place;
   const { id, resource } = place;
@@ -63,7 +63,7 @@ export function Footer({ columns, layout, registry, trail, toast }: FooterProps)
 /** Columns of the main keys. */
 const roomForHints = 24;
 
-/** A message; the hints stay next to it if there is room, and the key to the whole of it if there is not. */
+/** A message. The hints stay next to it if there is room; if the message is cut, its key shows the rest. */
 export function toastLine(columns: number, toast: Toast, offered: readonly Offer[], { styles, glyphs }: Theme): string {
   const { kind, text: long, tail = '', short = long } = toast;
   const room = columns - 6;

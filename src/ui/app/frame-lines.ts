@@ -1,32 +1,32 @@
 /** The lines around the panes: plain text in, styled text out. Pure. */
 
-import type { Export } from '../../queries/exports.ts';
 import { type Freshness, freshnessAt } from '../../queries/freshness.ts';
-import type { AnyJob } from '../../queries/uploads/job.ts';
 import { count, percent } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { age, duration } from '../../text/time.ts';
 import { truncate, displayWidth as width } from '../../text/width.ts';
+import type { Export } from '../../workbench/exports.ts';
+import type { AnyJob } from '../../workbench/jobs.ts';
 import { keyLabel } from '../keys/key.ts';
 import type { Offer } from '../keys/router.tsx';
 import type { Theme } from '../widgets/theme/theme.tsx';
 import type { Layout } from './layout.ts';
 
-/** The age of the data; nothing if there is none. */
+/** How long ago the data was read; empty if there is none. */
 const readWords = (at: number | undefined, now: number): string =>
   at === undefined ? '' : `read ${age(now - at)} ago`;
 
-/** When it will be read; once that is due, its answer is being waited for. */
+/** Time to the next attempt, or `retrying` once it is due. */
 function againWords(at: number | undefined, now: number): string {
   if (at === undefined) return '';
-  return at <= now ? 'trying again' : `again in ${age(at - now)}`;
+  return at <= now ? 'retrying' : `retry in ${age(at - now)}`;
 }
 
 const joined = (...words: readonly string[]): string => words.filter(Boolean).join(', ');
 
 /**
- * The freshness of the main pane in words: when it was read and when it will be read again. Normally only the interval
- * is shown, which stays true from one answer to the next; an age would change, and be sent, every second.
+ * The freshness of the main pane in words: its age and the time of the next poll. Normally only the poll interval is
+ * shown, because an age would change, and be sent, every second.
  */
 export function freshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
@@ -50,7 +50,7 @@ export function freshnessWords(freshness: Freshness, now: number): string {
   }
 }
 
-/** The same in less space: the most important part. */
+/** A shorter version with only the most important part. */
 export function shortFreshnessWords(freshness: Freshness, now: number): string {
   const state = freshnessAt(freshness, now);
   switch (state.kind) {
@@ -65,7 +65,7 @@ export function shortFreshnessWords(freshness: Freshness, now: number): string {
   }
 }
 
-/** How far the exports are that are under way; nothing if none is. */
+/** The progress of running exports; empty if there are none. */
 export function exportWords(exports: readonly Export[]): string {
   if (exports.length === 0) return '';
   const rows = count(exports.reduce((sum, each) => sum + each.rows, 0));
@@ -75,7 +75,7 @@ export function exportWords(exports: readonly Export[]): string {
 /** Columns of the name of an upload in the frame. */
 const uploadNameWidth = 24;
 
-/** How far the uploads are that are under way; nothing if none is. Without a name if there is little room. */
+/** The progress of running uploads; empty if there are none. The name is left out if there is little room. */
 export function uploadWords(jobs: readonly AnyJob[], short = false): string {
   const [first, ...others] = jobs.filter(({ busy }) => busy);
   if (!first) return '';
@@ -105,8 +105,8 @@ export function freshnessMark(freshness: Freshness, now: number, { styles, glyph
 }
 
 /**
- * A border line as wide as the terminal, with a title at the left and words at the right: the first of the words,
- * longest first, that leaves room for the longest title, or else the last, with the first title that fits.
+ * A border line as wide as the terminal, with a title at the left and words at the right: the longest words that leave
+ * room for the longest title, otherwise the last words with the first title that fits.
  */
 export function titleLine(
   columns: number,
@@ -152,7 +152,10 @@ interface Hint {
   readonly word: string;
 }
 
-/** What has these keys by default, whichever the user has chosen, comes first if there is little room: open, back, help. */
+/**
+ * The commands with these default keys (open, back, help) come first if there is little room, whichever keys the user
+ * has chosen.
+ */
 const mainKeys: ReadonlySet<string> = new Set(['enter', 'esc', '?']);
 
 /** `<enter> open  </> filter …`: as many hints as fit, the innermost first. */
@@ -180,7 +183,7 @@ export function hintsFor(offered: readonly Offer[], room: number): readonly Hint
   return inOrder.filter(hint => chosen.has(hint));
 }
 
-/** Cells of the crumbs in a terminal of so many columns. */
+/** Cells of the crumbs in a terminal of this many columns. */
 export const trailRoom = (columns: number): number => Math.max(12, Math.floor((columns - 4) / 2));
 
 /** The crumbs, then the hints, between the borders. */

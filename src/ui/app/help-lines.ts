@@ -30,13 +30,13 @@ export interface HelpLine {
 export interface HelpSection {
   readonly title: string;
   readonly commands: readonly Command[];
-  /** A text below them. */
+  /** A text below the commands. */
   readonly about?: string | undefined;
 }
 
 const everywhere: readonly HelpSection[] = [
   { title: 'Everywhere', commands: Object.values(globalCommands) },
-  { title: 'Anything that is shown', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
+  { title: 'Any item', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
   { title: 'Long texts', commands: Object.values(scrollCommands) },
 ];
@@ -53,7 +53,7 @@ const inWindows: readonly HelpSection[] = [
 ];
 
 /**
- * The content of help: first the keys that work here, then all others by where they apply; without disabled commands.
+ * The content of help: first the keys that work here, then all others by scope; without disabled commands.
  */
 export function helpSections(
   registry: Registry,
@@ -82,12 +82,11 @@ const keyColumn = 22;
 const roomForIds = 70;
 /** Explains the ids. */
 const aboutIds = 'On the right: the ids for changing keys with `keys` in config.json.';
-const aboutRoom = 'With 80 columns, the ids of the commands are shown here: `keys` in config.json takes them.';
+const aboutRoom = 'From 80 columns on, this window shows the command ids for `keys` in config.json.';
 
 /**
- * The lines of help: every section with its commands, by group if there are several, each command once. The id of a
- * command, which overrides its keys, is at the right edge, or on its own line if there is no room; on a small terminal it
- * is left out.
+ * The lines of help: every section with its commands, by group if there are several, each command once. The command id
+ * for `keys` is at the right edge, or on its own line if there is no room; a small terminal does not show it.
  */
 export function helpLines(
   sections: readonly HelpSection[],
@@ -126,7 +125,7 @@ export function helpLines(
 export function sectionLines({ sections }: Registry): HelpLine[] {
   return [
     { kind: 'text', text: '' },
-    { kind: 'heading', text: 'Sections, by their names in the palette' },
+    { kind: 'heading', text: 'Sections and their names in the palette' },
     ...sections.map(({ title, names }): HelpLine => {
       return { kind: 'command', text: `    ${padEnd(title, keyColumn)}${names.map(name => `:${name}`).join('  ')}` };
     }),

@@ -1,8 +1,8 @@
 /** Views and windows whose code is loaded when they are first opened, so that the first frame need not wait for it. */
 import { Text } from 'ink';
 import { type ComponentType, type FunctionComponent, useEffect, useLayoutEffect, useState } from 'react';
+import { partMissing } from '../../base/errors.ts';
 import type { ViewName } from '../../resources/place.ts';
-import { partMissing } from '../../text/errors.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { ViewProps } from './registry.ts';
 import { useShell } from './shell-context.tsx';
@@ -14,7 +14,7 @@ interface LazyModule<Props> {
   loaded?: ComponentType<Props>;
 }
 
-/** Loads the part if necessary. Keys wait for it: they are meant for what is being opened. */
+/** Loads the part if necessary. Keys wait for it, because they are meant for the part. */
 function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> | 'failed' | undefined {
   const [state, setState] = useState(() => ({ content: module.loaded, failed: false }));
   const router = useRouter();
@@ -22,7 +22,7 @@ function useLazyModule<Props>(module: LazyModule<Props>): ComponentType<Props> |
   useLayoutEffect(() => {
     if (!waiting) return undefined;
     const release = router.hold();
-    // Once its keys are known.
+    // Release the keys after the part has bound its own.
     return () => void setImmediate(release);
   }, [waiting, router]);
   useEffect(() => {

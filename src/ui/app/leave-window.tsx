@@ -25,7 +25,7 @@ export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) 
   const room = windowRoom(layout);
   const width = Math.min(room.width, 64);
   const inner = width - windowMargin.columns;
-  const kept = wrap('What runs on the service continues.', inner);
+  const kept = wrap('Work on the service continues.', inner);
   const most = room.height - windowMargin.lines - kept.length - 3;
   const shown = firstLines(
     lost.flatMap(words => wrap(clean`- ${words}`, inner)),

@@ -1,6 +1,6 @@
 /** Exits the program, or switches services, after a question if something would be lost. */
 
-import { errorMessage } from '../../text/errors.ts';
+import { errorMessage } from '../../base/errors.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useConnection } from './connection.ts';

@@ -1,4 +1,4 @@
-/** Shown for a place that no view shows. */
+/** Shown for a place without a view. */
 import { Box, Text } from 'ink';
 import type { Place } from '../../resources/place.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -10,7 +10,7 @@ import { usePane, View } from './view.tsx';
 
 export interface MissingViewProps {
   readonly place: Place;
-  /** Where the program opens: the way out if there is no other. */
+  /** Where the program opens: the way back if there is no other. */
   readonly home: Place;
 }
 
@@ -28,7 +28,7 @@ export function MissingView({ place, home }: MissingViewProps) {
       main={
         <Box width={pane.width} paddingX={1}>
           <Text wrap="wrap">
-            {`There is no view named ${sanitiseLine(viewId(place))}. Press ${keyOf(globalCommands.back)} to leave it.`}
+            {`There is no view named ${sanitiseLine(viewId(place))}. Press ${keyOf(globalCommands.back)} to go back.`}
           </Text>
         </Box>
       }

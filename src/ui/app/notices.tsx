@@ -1,15 +1,15 @@
-/** Announces the end of runs wherever the user is: by a line on the screen, and outside of it as configured. */
+/** Announces the end of runs wherever the user is: by a line on the screen, and outside it as configured. */
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { statusMeaning, statusWords } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
-import type { AnyJob } from '../../queries/uploads/job.ts';
 import { benchmarkCommands } from '../../resources/benchmarks.ts';
 import { datasetCommands } from '../../resources/datasets.ts';
 import type { Place } from '../../resources/place.ts';
 import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
+import type { AnyJob } from '../../workbench/jobs.ts';
 import { useBackground } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { keyLabel } from '../keys/key.ts';
@@ -23,7 +23,7 @@ export interface Notice {
   readonly words: string;
 }
 
-/** A number is said only as it was read after the end: one that was known before may not be the last. */
+/** Adds the mean only if it was read after the end: an earlier one may not be the last. */
 function wordsOf({ resource, to, mean }: Transition): string {
   if (resource.gone) return clean`${resource.label} was deleted from the service`;
   const value = mean === undefined ? '' : `, ${rewardName(resource.kind)} ${reward(mean)}`;
@@ -67,7 +67,7 @@ export function noticeSequence(words: string, kind: NoticeKind): string {
  * announced only if pinned.
  */
 export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toast: Toast) => void): void {
-  const { statuses, pins, setBacks } = useWorkbench();
+  const { statuses, pins, restarts } = useWorkbench();
   useEffect(
     () =>
       statuses.onTransitions(transitions => {
@@ -83,14 +83,14 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
   );
   useEffect(
     () =>
-      setBacks.subscribe(({ resource, step }) =>
+      restarts.subscribe(({ resource, step }) =>
         toast({ kind: 'warning', text: clean`${resource.label} restarted from step ${step}`, news: true }),
       ),
-    [setBacks, toast],
+    [restarts, toast],
   );
 }
 
-/** What is said about an upload that ended while its view is not on screen; nothing about one that the user stopped. */
+/** The notice about an upload that ended while its view is not on screen; none if the user stopped it. */
 function jobNotice(job: AnyJob, resumeKey: string | undefined): Notice | undefined {
   const { phase, error } = job.state;
   if (phase === 'cancelled') return undefined;
@@ -128,7 +128,7 @@ export function useJobNotices(
   );
 }
 
-/** Polls running work while nothing on screen does; draws nothing. */
+/** Polls running work that nothing on screen polls; draws nothing. */
 export function BackgroundWatch({ counted }: { readonly counted: boolean }) {
   useBackground(counted);
   return null;

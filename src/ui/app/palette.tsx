@@ -1,8 +1,8 @@
 /** The command palette: views by name and alias, ids, and all available commands. */
 import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
-import type { ResourceRef } from '../../queries/remembered/store.ts';
 import type { Place } from '../../resources/place.ts';
+import type { ResourceRef } from '../../store/store.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { overlayCommands, paletteCommands } from '../keys/general.ts';
@@ -78,7 +78,7 @@ function profileEntries({ profiles, current }: Connection, show: (name: string) 
 /** The commands that can be used now. */
 function commandEntries(router: Router): PaletteEntry[] {
   return router
-    .offered()
+    .offers()
     .filter(({ binding: { command } }) => command.palette !== false)
     .map(({ binding, keys: [key = ''] }) => ({
       id: binding.command.id,
@@ -89,7 +89,7 @@ function commandEntries(router: Router): PaletteEntry[] {
     }));
 }
 
-/** What there is for a text: views, commands, profiles and names seen before, the recently used ones first. */
+/** The palette entries for a text: views, commands, profiles and remembered names, the recently used ones first. */
 function usePaletteEntries(registry: Registry): (typed: string) => readonly PaletteEntry[] {
   const { navigate } = useShell();
   const { remembered } = useWorkbench();
@@ -98,11 +98,12 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
   const showProfile = useShowProfile();
   const [commands] = useState(() => commandEntries(router));
   const [recent] = useState(() => remembered.recentCommands(recentEntries));
-  // Read once: what is seen while the user types may wait.
+  // Read once: names that appear while the user types can wait.
   const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0, { limit: mostNames }));
   const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
+  const named = (text: string): readonly ResourceRef[] => remembered.seenNamed(text, mostNames);
   const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });
-  return typed => paletteEntries(typed, { entries, seen, recent, open });
+  return typed => paletteEntries(typed, { entries, seen, named, recent, open });
 }
 
 export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {

@@ -1,7 +1,7 @@
 /** The whole screen, with the contexts it needs. */
 import type { NoticeKind } from '../../config/preferences.ts';
-import type { Workbench } from '../../queries/workbench.ts';
 import type { Place } from '../../resources/place.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { WorkbenchProvider } from '../data/workbench.tsx';
 import type { KeyOverrides } from '../keys/key.ts';
 import { KeyRouter } from '../keys/router.tsx';

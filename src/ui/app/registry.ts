@@ -2,6 +2,7 @@
 import type { ComponentType } from 'react';
 import type { Command, CommandTable } from '../../present/command.ts';
 import type { Place, ViewName } from '../../resources/place.ts';
+import type { SectionCount } from '../data/use-watched.ts';
 import { errorCommands, generalLayers, globalCommands } from '../keys/general.ts';
 
 /** The props of a view. */
@@ -14,7 +15,7 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly id: string;
   /** Heading of its commands in help, e.g. `Runs`. */
   readonly title: string;
-  /** Crumb of a place in this view, in as many cells if it can be shorter; the title by default. */
+  /** The crumb of a place in this view, within this many cells if it can be shortened; the title by default. */
   readonly crumb?: (place: Place<Name>, room: number) => string | undefined;
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
@@ -23,7 +24,7 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly about?: string;
   /** Every command of the view, for help and for validating key overrides. */
   readonly commands: readonly Command[];
-  /** The general commands that are active in it, e.g. those of a list; those of the program are active in every view. */
+  /** The general commands that are active in it, e.g. those of a list. Global commands are active in every view. */
   readonly general: readonly CommandTable[];
 }
 
@@ -36,7 +37,7 @@ export interface Section {
   /** Key of the list whose rows it counts. */
   readonly listKey?: readonly unknown[];
   /** A custom count, if it is not the size of a list. */
-  readonly useCount?: () => string | undefined;
+  readonly count?: SectionCount;
 }
 
 export interface Registry {
@@ -64,10 +65,13 @@ export function findView({ views }: Registry, place: Place): ViewDefinition | un
   return views.find(view => view.id === id);
 }
 
-/** The commands that may be active at the same time: those of a window, and those of a view with the general ones it has. */
+/**
+ * The commands that may be active at the same time: those of a window, and those of each view with its general
+ * commands.
+ */
 export function keyLayers({ views }: Registry): readonly (readonly Command[])[] {
   const ofViews = views.map(({ id, commands, general }) => {
-    // A record has the commands of its resource, which its list declares.
+    // A record shares the commands of its resource, which the list declares.
     const list = views.find(each => id === each.id.replace(/^list /, 'record '));
     const shared = [...general, errorCommands, globalCommands].flatMap(table => Object.values<Command>(table));
     return [...new Set([...commands, ...(list?.commands ?? []), ...shared])];

@@ -1,10 +1,11 @@
 /** The list of sections at the left. */
 import { Box, Text } from 'ink';
 import { type Dispatch, useCallback } from 'react';
-import type { Workbench } from '../../queries/workbench.ts';
-import { oldestCount } from '../../resources/counts.ts';
+import { oldestCount } from '../../resources/section-counts.ts';
 import { age } from '../../text/time.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
+import { useSectionCount } from '../data/use-watched.ts';
 import { useListCount } from '../data/use-workbench.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { listCommands } from '../keys/general.ts';
@@ -70,11 +71,11 @@ export function Sections({ sections, size, focused, cursor, shown, dispatch }: S
 
 /** From this width on each count has its age next to it. */
 const wideFrom = 40;
-/** Ages below a minute are said in steps of this: what changed each second would be sent each second. */
+/** Ages below a minute advance in steps of this, because each change is sent to the terminal. */
 const stepMs = 10_000;
 const minuteMs = 60_000;
 
-/** The age of the count of the section under the cursor; without one, that of the oldest count that is overdue. */
+/** The age of the count of the section under the cursor; without one, that of the oldest overdue count. */
 function ageOfCounts(workbench: Workbench, section: Section | undefined, now: number): string {
   const readAt = section
     ? section.listKey && workbench.lists.countOf(section.listKey)?.readAt
@@ -100,10 +101,8 @@ interface SectionLineProps {
   readonly isShown: boolean;
 }
 
-/** From here on there is a space at either side of a line. */
+/** From this width on, there is a space at either side of a line. */
 const roomyWidth = 20;
-
-const useNoCount = (): undefined => undefined;
 
 function SectionLine({ section, width, withAge, underCursor, isShown }: SectionLineProps) {
   const workbench = useWorkbench();
@@ -112,7 +111,7 @@ function SectionLine({ section, width, withAge, underCursor, isShown }: SectionL
   // Between the marker and the end, with a gap after the title.
   const besides = width - 1 - 2 * space.length;
   const listed = useListCount(section.listKey, besides - displayWidth(section.title) - 1);
-  const counted = (section.useCount ?? useNoCount)();
+  const counted = useSectionCount(section.count);
   const old = useTime(
     useCallback(now => (withAge ? ageOfCounts(workbench, section, now) : ''), [workbench, section, withAge]),
   );

@@ -31,7 +31,7 @@ import {
   shellReducer,
 } from './shell-state.ts';
 import type { TerminalPort } from './terminal-port.ts';
-import { SaidContext, useToasts } from './toasts.ts';
+import { NoticeLogContext, useToasts } from './toasts.ts';
 
 export interface ShellProps {
   readonly registry: Registry;
@@ -56,16 +56,16 @@ const welcome = (connectKey: string): Toast => ({
   news: true,
 });
 
-/** The part of the shell that stays the same from drawing to drawing. */
+/** The part of the shell that does not change between renders. */
 type StableShell = Omit<Shell, 'layout' | 'sections' | 'foot' | 'focus' | 'canGoBack'>;
 
-/** What happens anywhere in the program, in words. */
+/** Shows events from anywhere in the program as toasts. */
 function useEventToasts(showToast: Shell['toast']): void {
   const { remembered } = useWorkbench();
   const { onRefused, keyOf } = useRouter();
   const connection = useConnection();
   const failures = useFailures();
-  // Shown once, and only if no service was configured: what this is, and how to connect to another.
+  // Shown once, and only if no service was configured: the user may not know that this is the local service.
   useEffect(() => {
     if (!connection.isLocal || remembered.setting(welcomed) === true) return;
     remembered.setSetting(welcomed, true);
@@ -193,7 +193,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const [memory] = useState(() => new Memory());
   const failures = useFailures();
   const place = currentPlace(state);
-  const { shown: toast, said, say, keep } = useToasts(placeKey(place), overlays.length);
+  const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length);
   useEventToasts(say);
   useNotices(notices, terminal, say);
   useJobNotices(notices, terminal, say, place);
@@ -224,9 +224,9 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
             }}
           >
             <CurrentView registry={registry} place={place} memory={memory} />
-            <SaidContext value={said}>
+            <NoticeLogContext value={log}>
               <Overlays overlays={overlays} layout={layout} onClose={close} />
-            </SaidContext>
+            </NoticeLogContext>
           </ShellProvider>
         </MouseProvider>
       ) : (

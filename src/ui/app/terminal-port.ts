@@ -1,7 +1,8 @@
+import type { KeyPress } from '../keys/key.ts';
 import type { MouseSource } from '../keys/mouse-regions.tsx';
 import type { Failures } from './failures.ts';
 
-/** What the screens need of the terminal beyond drawing; tests replace it. */
+/** The terminal as screens use it beyond drawing; tests replace it. */
 export interface TerminalPort {
   /** Writes bytes that draw nothing (OSC 52, a notice), without disturbing the screen. */
   readonly writeRaw: (sequence: string) => void;
@@ -12,10 +13,13 @@ export interface TerminalPort {
    * @throws Error if the program cannot be started, or another one has the terminal
    */
   readonly runExternal: (command: string, args: readonly string[]) => Promise<number>;
-  /** Suspends the program as the shell's ctrl-z does, until it is continued. */
-  readonly suspend: () => void;
+  /**
+   * Suspends the program as the shell's ctrl-z does, until it is continued. A key that was typed before the program
+   * continued does nothing.
+   */
+  readonly suspend: (press: KeyPress) => void;
   /** Ends the program. */
-  readonly quit: (code?: number) => void;
+  readonly quit: () => void;
   /** Mouse events, if the mouse is enabled. */
   readonly mouse?: MouseSource;
   /** Redraws the whole screen. */

@@ -1,36 +1,36 @@
-/** The notices of the program: one at a time in the line below the panes, and those worth it again in a window. */
+/** The notices of the program: one at a time in the line below the panes, and a log of the important ones. */
 import { createContext, useEffect, useMemo, useReducer, useRef } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 
-/** A notice, and when it was given, in epoch milliseconds. */
-export interface Said extends Toast {
+/** A notice with its time, in epoch milliseconds. */
+export interface TimedToast extends Toast {
   readonly at: number;
 }
 
 export interface Toasts {
-  /** The one to show now. */
-  readonly shown: Said | undefined;
-  /** Those that can be read again, the newest first. */
-  readonly said: readonly Said[];
+  /** The current notice. */
+  readonly shown: TimedToast | undefined;
+  /** The log, newest first. */
+  readonly log: readonly TimedToast[];
 }
 
 export type ToastAction =
-  | { readonly kind: 'say'; readonly toast: Said }
-  /** Makes a notice that is shown by other means readable again; the same one only once, with its last time. */
-  | { readonly kind: 'keep'; readonly toast: Said }
-  /** Ends a notice; without effect if another one is shown by now. */
-  | { readonly kind: 'end'; readonly toast: Said };
+  | { readonly kind: 'say'; readonly toast: TimedToast }
+  /** Adds a notice that is shown by other means to the log; a repeated one only updates its time. */
+  | { readonly kind: 'keep'; readonly toast: TimedToast }
+  /** Ends a notice, unless another one has replaced it. */
+  | { readonly kind: 'end'; readonly toast: TimedToast };
 
-/** The notices that can be read again: a window that shows them gets new ones while it is open. */
-export const SaidContext = createContext<readonly Said[]>([]);
+/** The log as a context, so that an open window gets new notices. */
+export const NoticeLogContext = createContext<readonly TimedToast[]>([]);
 
-const mostSaid = 100;
+const mostLogged = 100;
 
-const noToasts: Toasts = { shown: undefined, said: [] };
+const noToasts: Toasts = { shown: undefined, log: [] };
 
-/** Whether it can be read again: what only answers a key is not worth it. */
+/** Whether a notice goes to the log: a mere answer to a key does not. */
 export const isKept = ({ kind, news = false }: Toast): boolean => news || kind !== 'info';
 
 function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
@@ -38,25 +38,25 @@ function toastReducer(toasts: Toasts, action: ToastAction): Toasts {
   const { toast } = action;
   const shown = action.kind === 'say' ? toast : toasts.shown;
   if (!isKept(toast)) return { ...toasts, shown };
-  const others = action.kind === 'say' ? toasts.said : toasts.said.filter(({ text }) => text !== toast.text);
-  return { shown, said: [toast, ...others].slice(0, mostSaid) };
+  const others = action.kind === 'say' ? toasts.log : toasts.log.filter(({ text }) => text !== toast.text);
+  return { shown, log: [toast, ...others].slice(0, mostLogged) };
 }
 
-/** How long a notice is shown at most. It ends sooner with a key, or where its place is left. */
+/** How long a notice is shown at most. A key or navigation ends it sooner. */
 const longestMs = { info: 4_000, success: 4_000, warning: 8_000, danger: 12_000 } as const;
-/** A key does not remove it before this time, so that a user who is typing sees it. */
+/** A key does not remove it before this time, so that a typing user sees it. */
 const shortestMs = 1_500;
 
-/** The notices, and the only ways to give one: whatever they get is made safe for a terminal. */
+/** The notices, and the only functions that create one: they make the text safe for a terminal. */
 export interface ToastLine extends Toasts {
   readonly say: (toast: Toast) => void;
-  /** Adds what is shown by other means to those that can be read again, if it is worth it. */
+  /** Adds a notice that is shown by other means to the log, if it is important. */
   readonly keep: (toast: Toast) => void;
 }
 
 /**
- * The notices. One ends after its time, with a key after it was seen, and at once where what is shown changes while it is
- * about that. `place` names what is shown, and `windows` is the number of windows above it.
+ * The notices. One ends after its time, with a key after it was seen, and on navigation if it was about the view that
+ * was left. `place` identifies the current view, and `windows` is the number of windows above it.
  */
 export function useToasts(place: string, windows: number): ToastLine {
   const [toasts, dispatch] = useReducer(toastReducer, noToasts);

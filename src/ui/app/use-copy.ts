@@ -1,25 +1,25 @@
 /** Copying through the terminal. */
 import { useCallback } from 'react';
-import { copySequence } from '../../text/clipboard.ts';
 import { useShell } from './shell-context.tsx';
+import { copySequence } from './terminal/clipboard.ts';
 
 /**
- * Returns a function that asks the terminal to copy a text, and reports it. Whether the terminal does so cannot be
- * known: it does not answer.
+ * Returns a function that asks the terminal to copy a text, and reports it. The terminal does not answer, so success is
+ * unknown.
  */
-export function useCopy(environment: NodeJS.ProcessEnv = process.env): (text: string, what: string) => void {
+export function useCopy(): (text: string, what: string) => void {
   const { terminal, toast } = useShell();
   return useCallback(
     (text, what) => {
-      const copied = copySequence(text, environment);
+      const copied = copySequence(text, process.env);
       if (!copied.ok) {
         toast({ kind: 'warning', text: copied.message });
         return;
       }
       terminal.writeRaw(copied.sequence);
-      const hint = environment['TMUX'] ? '. tmux needs `set -g set-clipboard on`' : '';
+      const hint = process.env['TMUX'] ? '. tmux needs `set -g set-clipboard on`' : '';
       toast({ kind: 'info', text: `Sent to the clipboard: ${what}${hint}` });
     },
-    [terminal, toast, environment],
+    [terminal, toast],
   );
 }

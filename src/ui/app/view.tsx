@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 import { useCallback } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
 import type { Attention } from '../../queries/polling.ts';
-import type { AnyJob } from '../../queries/uploads/job.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import type { AnyJob } from '../../workbench/jobs.ts';
 import { useExports, useUploads } from '../data/use-workbench.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
@@ -32,7 +32,7 @@ export interface Pane extends Size {
   readonly attention: Attention;
 }
 
-/** The size given to a hidden pane: it is not drawn, but its state and its data stay alive. */
+/** The size given to a hidden pane: it is not drawn, but keeps its state and data. */
 const unseen: Size = { width: 40, height: 10 };
 
 export function usePane(name: Exclude<PaneName, 'sections'>): Pane {

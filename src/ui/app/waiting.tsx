@@ -1,36 +1,35 @@
-/** What is said in place of data that has not been read yet. */
+/** Placeholders for data that has not been read yet. */
 import { Text } from 'ink';
 import Spinner from 'ink-spinner';
 import { useCallback, useSyncExternalStore } from 'react';
-import type { GateState } from '../../queries/workbench.ts';
 import { age } from '../../text/time.ts';
+import type { GateState } from '../../workbench/workbench.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { useTime } from './clock.tsx';
 
-/** Why the service is not asked, and when it will be; undefined if it is. `now` is in epoch milliseconds. */
+/** Why requests are held back, and until when; undefined if they are not. `now` is in epoch milliseconds. */
 export function heldBackWords(gate: GateState, now: number): string | undefined {
   if (gate.kind === 'open' || gate.until <= now) return undefined;
-  const why = gate.reason === 'rate_limit' ? 'Rate limited' : 'The service fails';
-  return `${why}, again in ${age(gate.until - now)}`;
+  const why = gate.reason === 'rate_limit' ? 'Rate limited' : 'The service is failing';
+  return `${why}, retry in ${age(gate.until - now)}`;
 }
 
-/** The same at this moment. */
 export function useHeldBackWords(): string | undefined {
   const { gate } = useWorkbench();
   const state = useSyncExternalStore(gate.subscribe, gate.state);
   return useTime(useCallback(now => heldBackWords(state, now), [state]));
 }
 
-export const useAskingWords = (): string => useHeldBackWords() ?? 'Asking the service…';
+export const useAskingWords = (): string => useHeldBackWords() ?? 'Loading…';
 
-/** Shown while there is no data yet: what is being loaded, by default the service. */
+/** Shown while there is no data yet. `words` say what is being loaded. */
 export function Waiting({ words }: { words?: string | undefined }) {
   const heldBack = useHeldBackWords();
   if (words === undefined && heldBack !== undefined) return <Text>{` ${heldBack}`}</Text>;
   return (
     <Text>
       {' '}
-      {words ?? 'Asking the service'}
+      {words ?? 'Loading'}
       {/* Animated at a few frames per second, in its own cells. */}
       <Spinner type="simpleDots" />
     </Text>

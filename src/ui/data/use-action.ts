@@ -1,9 +1,9 @@
 /** Actions in the screen: each is sent once, reported once, and never repeated automatically. */
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import { asError } from '../../base/errors.ts';
 import { type Action, type FailedInput, sendAll, sendKeyed, unlessStopped } from '../../queries/action.ts';
 import type { Service } from '../../service/index.ts';
 import type { RequestPreview } from '../../service/request.ts';
-import { asError } from '../../text/errors.ts';
 import { useWorkbench } from './workbench.tsx';
 
 export type WorkState<Result> =
@@ -28,7 +28,7 @@ function useWork<Result>(): Work<Result> {
   const [state, setState] = useReducer((_: WorkState<Result>, next: WorkState<Result>): WorkState<Result> => next, {
     kind: 'idle',
   });
-  // A ref instead of state, because two presses may precede the next drawing.
+  // A ref instead of state, because two presses may precede the next render.
   const running = useRef<AbortController>(undefined);
   const start = useCallback<Work<Result>['start']>(
     async (work, touches) => {
@@ -45,7 +45,7 @@ function useWork<Result>(): Work<Result> {
         return undefined;
       } finally {
         running.current = undefined;
-        // Also after a failure: a write whose answer was lost may have happened.
+        // A failed write may have happened, if its answer was lost.
         for (const key of touches) void workbench.cache.invalidateQueries({ queryKey: key });
       }
     },
@@ -76,6 +76,8 @@ export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state'
    * component has unmounted. Never rejects.
    */
   readonly start: (input: Input) => Promise<Result | undefined>;
+  /** When the same input was last sent with an unknown outcome, in epoch milliseconds. */
+  readonly startedBefore: (input: Input) => number | undefined;
 }
 
 /** An action that a form starts. */
@@ -85,38 +87,45 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
   const mounted = useMounted();
   const send = async (input: Input): Promise<Result | undefined> => {
     const result = await start(async (service, signal) => {
-      const sent = await sendKeyed(service, action, input, { signal, keys: workbench.startKeys });
+      const sent = await sendKeyed(service, action, input, { signal, keys: workbench.remembered.startKeys });
       if (action.starts) workbench.started(action.starts(sent, input));
       return sent;
     }, action.touches);
     return mounted.current ? result : undefined;
   };
-  return { state, start: send, stop };
+  const startedBefore = (input: Input): number | undefined =>
+    action.keyed === undefined ? undefined : workbench.remembered.startKeys.earlier(action.keyed, input)?.sentAt;
+  return { state, start: send, stop, startedBefore };
 }
 
 export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<Input>[]>, 'state' | 'stop'> {
-  /** How many have succeeded. */
+  /** The number of successful inputs. */
   readonly done: number;
+  /** The answers to the successful inputs. */
+  readonly answers: ReadonlyMap<Input, unknown>;
   /** The remaining inputs. */
   readonly left: readonly Input[];
   /** Sends the remaining inputs. True once none is left. Never rejects. */
   readonly start: () => Promise<boolean>;
 }
 
-/** An action that a confirmation sends for each input. `inputs` are read at the first drawing. */
+/** An action that a confirmation sends for each input. Only the first render's `inputs` count. */
 export function useActionForEach<Input>(action: Action<Input>, inputs: readonly Input[]): RepeatedAction<Input> {
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<readonly FailedInput<Input>[]>();
   const [all] = useState(inputs);
   const [left, setLeft] = useState(all);
+  const [answers] = useState(() => new Map<Input, unknown>());
   const [progress, setProgress] = useState(0);
-  const onSuccess = (input: Input, done: number): void => {
+  const onSuccess = (input: Input, done: number, answer: unknown): void => {
+    answers.set(input, answer);
     setProgress(done);
-    if (action.removes) workbench.deleted(action.removes(input), action.touches);
+    const removed = action.removes?.(input, answer);
+    if (removed) workbench.deleted(removed, action.touches);
   };
   const send = async (): Promise<boolean> => {
     const unsent = await start(
-      (service, signal) => sendAll(service, action, left, { signal, keys: workbench.startKeys, onSuccess }),
+      (service, signal) => sendAll(service, action, left, { signal, keys: workbench.remembered.startKeys, onSuccess }),
       action.touches,
     );
     if (!unsent) return false;
@@ -124,7 +133,7 @@ export function useActionForEach<Input>(action: Action<Input>, inputs: readonly 
     setProgress(0);
     return unsent.length === 0;
   };
-  return { state, done: all.length - left.length + progress, left, start: send, stop };
+  return { state, done: all.length - left.length + progress, answers, left, start: send, stop };
 }
 
 export type { RequestPreview };
@@ -137,8 +146,8 @@ export type Requests =
 const connecting: Requests = { kind: 'connecting' };
 
 /**
- * The requests that some work would send. They are known once there is a connection, because services name their fields
- * differently. Undefined without work.
+ * The requests that some work would send; undefined without work. They are known once there is a connection, because
+ * the names of fields differ between services.
  */
 export function useRequests(work: ((service: Service) => unknown) | undefined): Requests | undefined {
   const workbench = useWorkbench();

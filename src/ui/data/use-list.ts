@@ -1,18 +1,18 @@
 /** A list that is read page by page, kept current while in view, and sorted as requested. */
 
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import type { ListData } from '../../queries/lists/data.ts';
-import type { ListSource } from '../../queries/lists/list.ts';
+import type { ListData } from '../../queries/lists/list-data.ts';
 import { isWhole, listQuery } from '../../queries/lists/list-query.ts';
-import { type FieldOrder, inOrder } from '../../queries/lists/order.ts';
+import type { ListSource } from '../../queries/lists/list-source.ts';
+import type { Background, RestOutcome } from '../../queries/lists/read-all.ts';
 import type { ListReader, RowsAge } from '../../queries/lists/reader.ts';
-import type { Background, RestOutcome } from '../../queries/lists/rest.ts';
+import { type FieldOrder, inOrder } from '../../queries/lists/server-sort.ts';
 import type { LiveQuery } from '../../queries/live-query.ts';
 import type { Attention } from '../../queries/polling.ts';
 import { useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
-/** A list as far as it has been read, and how more of it is. */
+/** The rows read so far, and how to read more. */
 export interface PagedList<Row> {
   readonly rows: readonly Row[];
   readonly loaded: boolean;
@@ -27,21 +27,21 @@ export interface PagedList<Row> {
   readonly pageError: Error | undefined;
   /** Rows read so far, while the rest is being read. */
   readonly reading: number | undefined;
-  /** Reads all that has not been read, until it is stopped or the view is left. */
+  /** Reads all unread rows, until it is stopped or the user leaves the view. */
   readonly readRest: () => Promise<RestOutcome>;
-  /** Reads rows that are missing or older than half a minute; continues if the view is left or sorted. */
+  /** Reads rows that are missing or older than half a minute; continues if the user leaves or sorts the view. */
   readonly readForFile: (background: Background) => Promise<RestOutcome>;
-  /** Stops reading the rest for the view, if it is being read for it; rows already read stay. */
+  /** Stops reading the rest for the view, if that is in progress; rows already read stay. */
   readonly stop: (() => void) | undefined;
-  /** Sets the rows on screen: their pages are read with every poll, and near the end of the list the next page. */
+  /** Tells which rows are on screen: their pages are polled and, near the end of the list, the next page is read. */
   readonly see: (rows: readonly Row[], nearEnd: boolean) => void;
   /** The age of the oldest of these rows. */
   readonly oldest: (rows: readonly Row[]) => RowsAge | undefined;
   /** The newest state, even before it is drawn. */
   readonly latest: () => ListData<Row>;
   /**
-   * Who sorts the rows: the `service`, whose order must be kept; or the client, which has `all` of them, or only those
-   * `read`. `asked` until the service has answered: the rows are in their former order.
+   * Who sorts the rows: the `service`, whose order must be kept; or the client, with `all` rows or only those `read`.
+   * It is `asked` until the service has answered: the rows are in their former order.
    */
   readonly sortedAs: 'service' | 'all' | 'read' | 'asked';
 }
@@ -52,14 +52,16 @@ const restMs = 150;
 /** Older rows are read again before an export, in milliseconds. */
 const freshMs = 30_000;
 
-/** Rows read before then are read again. Settled rows are not polled: for them the time of the last poll counts. */
+/**
+ * Rows read before this time are read again. Settled rows are not polled: for them, the time of the last poll counts.
+ */
 function oldestWanted<Row>(reader: ListReader<Row>, ms: number): number {
   return reader.activity() === 'settled' ? reader.polledAt : Date.now() - ms;
 }
 
 const noRows: readonly never[] = [];
 
-/** The reader of a list that is shown, which reads it as the last drawing says. */
+/** The reader of a list on screen, which follows the last render. */
 function useReader<Row>(source: ListSource<Row>): ListReader<Row> {
   const reader = useWorkbench().lists.of(source);
   useEffect(() => {
@@ -68,18 +70,17 @@ function useReader<Row>(source: ListSource<Row>): ListReader<Row> {
   return reader;
 }
 
-/** A list as something else on screen shows it, which keeps it current; undefined until it is read. */
+/** The rows of a list that another part of the screen reads; undefined before. */
 export function useListed<Row>(source: ListSource<Row>): ListData<Row> | undefined {
   const { cache, lists } = useWorkbench();
   return useSyncExternalStore(lists.subscribe, () => cache.getQueryData<ListData<Row>>(source.key));
 }
 
-/** Its rows. */
 export function useListedRows<Row>(source: ListSource<Row>): readonly Row[] {
   return useListed(source)?.rows ?? noRows;
 }
 
-/** A list of which the first page is enough. */
+/** A list that needs only its first page. */
 export function useList<Row>(
   source: ListSource<Row>,
   attention: Attention,
@@ -94,19 +95,17 @@ export function useList<Row>(
   return { rows: data?.rows ?? noRows, loaded: data !== undefined, complete: isWhole(data), error };
 }
 
-/** The list that is read, so that rows come in an order that is wanted. */
+/** The list to read for the requested order. */
 export interface OrderedSource<Row> {
   readonly source: ListSource<Row>;
   readonly query: LiveQuery<ListData<Row>>;
-  /**
-   * The list without an order, whose rows are shown until the service has answered; undefined if it is what is read.
-   */
+  /** The unordered list, whose rows are shown until the service has answered; undefined if it is the list to read. */
   readonly plain: ListData<Row> | undefined;
 }
 
 /**
- * Chooses the list to read for an order. A complete list is sorted by the client; for others the service is asked
- * for the order, once: if it refuses, the rows read so far are sorted.
+ * Chooses the list to read for an order. The client sorts a complete list; otherwise the service is asked for the
+ * order, once: if it refuses, the client sorts the rows read so far.
  */
 export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrder | undefined): OrderedSource<Row> {
   const workbench = useWorkbench();
@@ -117,7 +116,7 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
     return inOrder(source, { field, descending }, () => lists.refuseOrder(source.key, field));
   }, [source, field, descending, lists]);
   const plain = lists.of(source);
-  // The rows read without an order show whether one is needed.
+  // The unordered rows show whether the service has to sort.
   const partial = plain.extent.rows > 0 && !plain.extent.complete;
   const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
   const active = asked ? ordered : source;
@@ -137,7 +136,7 @@ export function usePagedList<Row>(
   const see = useCallback(
     (rows: readonly Row[], nearEnd: boolean) => {
       reader.see(viewer, rows, nearEnd);
-      // Rows known from elsewhere are read as well.
+      // Read beyond rows that are known from elsewhere.
       if (reader.extent.rows > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;

@@ -1,11 +1,11 @@
 import { type Query, useQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
 import { type Freshness, freshnessOf } from '../../queries/freshness.ts';
-import { delayOf, jitterFor, type LiveQuery, noJitter, queryOptions } from '../../queries/live-query.ts';
+import { cachedQuery, delayOf, jitterFor, type LiveQuery, noJitter, queryOptions } from '../../queries/live-query.ts';
 import type { Attention } from '../../queries/polling.ts';
-import { rememberedAt } from '../../queries/remembered/seen.ts';
-import type { Workbench } from '../../queries/workbench.ts';
 import { isGone, isNotOffered } from '../../service/errors.ts';
+import { rememberedAt } from '../../store/seen.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { usePaused, useWorkbench } from './workbench.tsx';
 
 export interface Live<Data> {
@@ -16,18 +16,18 @@ export interface Live<Data> {
   readonly refresh: () => void;
 }
 
-/** A query without any part of its answer for this long is given up when the user asks again; in milliseconds. */
+/** On a manual refresh, requests without progress for this long are sent again; in milliseconds. */
 const patienceMs = 5_000;
 
-/** Gives up the requests that hang, and sends those again whose answers are on screen. */
-async function giveUpHanging({ asked, cache }: Workbench): Promise<void> {
+/** Cancels the hanging requests, and resends those that are on screen. */
+async function giveUpHanging({ waitingSince, cache }: Workbench): Promise<void> {
   const since = performance.now() - patienceMs;
   const isHanging = ({ queryHash, state }: Query): boolean =>
-    state.fetchStatus === 'fetching' && (asked.get(queryHash) ?? Number.POSITIVE_INFINITY) <= since;
+    state.fetchStatus === 'fetching' && (waitingSince.get(queryHash) ?? Number.POSITIVE_INFINITY) <= since;
   const hanging = new Set(cache.getQueryCache().findAll({ predicate: isHanging }));
   const predicate = (query: Query): boolean => hanging.has(query);
   await cache.cancelQueries({ predicate });
-  // Not all of them are polled, or refreshed by the view that asked.
+  // Some of them are not polled, nor refreshed by the view.
   void cache.refetchQueries({ type: 'active', predicate }, { cancelRefetch: false });
 }
 
@@ -39,18 +39,15 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
   const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
     ...queryOptions(workbench, query),
     enabled: attention !== 'hidden',
-    refetchInterval: asked => {
-      const polled = asked as unknown as Query;
-      return delayOf(workbench, query, attention, polled, jitterFor(polled)) ?? false;
-    },
+    refetchInterval: asked => delayOf(workbench, query, attention, asked, jitterFor(asked)) ?? false,
   });
-  const asked = workbench.cache.getQueryCache().find({ queryKey: query.key }) as unknown as Query | undefined;
+  const asked = cachedQuery(workbench, query.key);
   const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
   const freshness = freshnessOf({
     dataAt: seenAt ?? (dataUpdatedAt || undefined),
     isRestored: dataUpdatedAt < workbench.openedAt,
     failedAt: error ? errorUpdatedAt : undefined,
-    // The time of the next attempt must be exact; the interval of what is live must not change.
+    // The time of the next attempt must be exact; the interval of live data must not change.
     intervalMs: asked && delayOf(workbench, query, attention, asked, error ? jitterFor(asked) : noJitter),
     paused,
     gate,

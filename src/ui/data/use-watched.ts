@@ -2,11 +2,11 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { KnownResource } from '../../queries/statuses/store.ts';
-import type { Workbench } from '../../queries/workbench.ts';
 import { resourceOfKind } from '../../resources/catalogue.ts';
-import { Counts } from '../../resources/counts.ts';
-import { following } from '../../resources/following.ts';
+import { following } from '../../resources/rotation.ts';
+import { Counts } from '../../resources/section-counts.ts';
 import { type WatchedResource, watchedCount, watchLines } from '../../resources/watch.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -17,7 +17,7 @@ function subscribeTo({ statuses, pins, jobs }: Workbench, listener: () => void):
   };
 }
 
-/** `tick` is a time that changes as often as the pace has to be recomputed. */
+/** @param tick changes whenever the pace has to be recomputed */
 export function useWatched(tick: number): readonly WatchedResource[] {
   const workbench = useWorkbench();
   const { statuses, pins, jobs } = workbench;
@@ -25,17 +25,28 @@ export function useWatched(tick: number): readonly WatchedResource[] {
   const all = useSyncExternalStore(subscribe, () => statuses.all());
   const list = useSyncExternalStore(subscribe, () => pins.list());
   const uploads = useSyncExternalStore(subscribe, jobs.list);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are made of what these say
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are made of these
   return useMemo(() => watchLines(workbench), [workbench, all, list, uploads, tick]);
 }
 
-/** How many lines Watch has; undefined for none. */
-export function useWatchedCount(): string | undefined {
+/** The count of a section that is not a list. */
+export interface SectionCount {
+  readonly subscribe: (workbench: Workbench, listener: () => void) => () => void;
+  readonly read: (workbench: Workbench) => number;
+}
+
+const countsNothing: SectionCount = { subscribe: () => () => {}, read: () => 0 };
+
+/** The count as text; undefined for none. */
+export function useSectionCount({ subscribe, read }: SectionCount = countsNothing): string | undefined {
   const workbench = useWorkbench();
-  const subscribe = useCallback((listener: () => void) => subscribeTo(workbench, listener), [workbench]);
-  const count = useSyncExternalStore(subscribe, () => watchedCount(workbench));
+  const follow = useCallback((listener: () => void) => subscribe(workbench, listener), [workbench, subscribe]);
+  const count = useSyncExternalStore(follow, () => read(workbench));
   return count === 0 ? undefined : String(count);
 }
+
+/** How many lines Watch has. */
+export const watchCount: SectionCount = { subscribe: subscribeTo, read: watchedCount };
 
 /** Refreshes the data on screen that was read before the end. Other data is read when it is shown. */
 function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownResource): void {
@@ -48,7 +59,7 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
 /** Delay before the remembered store is pruned: long after the first frame. */
 const pruneAfterMs = 10_000;
 
-/** Mounted once, by the frame. `counted` says whether the counts of the sections are on screen. */
+/** Mounted once, by the frame. `counted` is true while the counts of the sections are on screen. */
 export function useBackground(counted: boolean): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;

@@ -3,15 +3,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useId, useState, useSyncExternalStore } from 'react';
-import type { Export } from '../../queries/exports.ts';
 import type { ListCount } from '../../queries/lists/lists.ts';
 import type { LiveQuery } from '../../queries/live-query.ts';
-import type { ResourceRef } from '../../queries/remembered/store.ts';
-import type { TrajectoryRecord, TrajectoryUploadRef } from '../../queries/remembered/trajectory-records.ts';
-import type { UnfinishedUpload } from '../../queries/remembered/upload-records.ts';
-import type { AnyJob, Job, JobState } from '../../queries/uploads/job.ts';
-import { fingerprintAt } from '../../queries/uploads/local-files.ts';
+import type { ResourceRef } from '../../store/store.ts';
+import type { TrajectoryRecord, TrajectoryUploadRef } from '../../store/trajectory-records.ts';
+import type { UnfinishedUpload } from '../../store/upload-records.ts';
 import { count as shortCount } from '../../text/numbers.ts';
+import { fingerprintAt } from '../../uploads/local-files.ts';
+import type { Export } from '../../workbench/exports.ts';
+import type { AnyJob, Job, JobState } from '../../workbench/jobs.ts';
 import { useWorkbench } from './workbench.tsx';
 
 /** Returns a function that reads the last answer to a query when called. */
@@ -21,8 +21,8 @@ export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefi
 }
 
 /**
- * How many rows a list has, in `room` cells; four are always enough. A `+` follows if the server has more: what was read
- * is then rounded down, because there may be no more than that.
+ * The number of rows of a list, in `room` cells; four are always enough. A `+` follows if the server has more: the
+ * number is then rounded down, because there may be no more than that.
  */
 export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
   if (complete) return rows < 10_000 ? `${rows}` : shortCount(rows);
@@ -33,8 +33,8 @@ export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete
 }
 
 /**
- * The row count of the list under `key` in `room` cells; undefined before it has been read. Refreshed only if this
- * program may have changed it while nothing shows it.
+ * The row count of the list under `key` in `room` cells; undefined before it has been read. It is refreshed off screen
+ * only if this program may have changed it.
  */
 export function useListCount(key: readonly unknown[] | undefined, room: number): string | undefined {
   const { cache, lists } = useWorkbench();
@@ -53,13 +53,13 @@ export function useListCount(key: readonly unknown[] | undefined, room: number):
   });
 }
 
-/** The exports that are under way. */
+/** The running exports. */
 export function useExports(): readonly Export[] {
   const { exports } = useWorkbench();
   return useSyncExternalStore(exports.subscribe, exports.list);
 }
 
-/** The words that are made of the uploads; redrawn only when they change. */
+/** A text about the uploads; the caller is redrawn only when it changes. */
 export function useUploads(words: (jobs: readonly AnyJob[]) => string): string {
   const { jobs } = useWorkbench();
   return useSyncExternalStore(jobs.subscribe, () => words(jobs.list()));
@@ -83,7 +83,7 @@ export function usePin(resource: ResourceRef | undefined): () => string {
   const { pins, remembered } = useWorkbench();
   return () => {
     const now = resource && pins.toggle(resource);
-    if (now === undefined) return `Nothing was changed in Watch. ${remembered.problem ?? ''}`.trim();
+    if (now === undefined) return `Watch is unchanged. ${remembered.problem ?? ''}`.trim();
     return now === 'pinned' ? 'Pinned to Watch' : 'No longer pinned';
   };
 }

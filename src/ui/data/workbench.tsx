@@ -1,7 +1,7 @@
-/** The workbench of the screens below a provider. */
+/** Provides the workbench to the screens. */
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
-import type { Workbench } from '../../queries/workbench.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 
 const WorkbenchContext = createContext<Workbench | undefined>(undefined);
 

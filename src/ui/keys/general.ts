@@ -72,8 +72,8 @@ export const recordCommands = {
     hint: 'actions',
     palette: false,
   },
-  previous: { id: 'item.previous', title: 'previous sibling', keys: ['['], group: 'This', counts: true },
-  next: { id: 'item.next', title: 'next sibling', keys: [']'], group: 'This', counts: true },
+  previous: { id: 'item.previous', title: 'previous item', keys: ['['], group: 'This', counts: true },
+  next: { id: 'item.next', title: 'next item', keys: [']'], group: 'This', counts: true },
 } as const satisfies CommandTable;
 
 export const globalCommands = {
@@ -97,7 +97,7 @@ export const globalCommands = {
   historyForward: { id: 'go.forward', title: 'forward in history', keys: ['alt-right'], group: 'Go' },
   palette: { id: 'app.palette', title: 'command palette', keys: [':'], group: 'Program', hint: 'go', palette: false },
   help: { id: 'app.help', title: 'help', keys: ['?'], group: 'Program', hint: 'help' },
-  notices: { id: 'app.notices', title: 'read the notices again', keys: ['!'], group: 'Program' },
+  notices: { id: 'app.notices', title: 'show the latest notices', keys: ['!'], group: 'Program' },
   connect: {
     id: 'app.connect',
     title: 'connect to another service, or change the settings of this one',
@@ -175,7 +175,7 @@ export const confirmCommands = {
   },
   typed: {
     id: 'confirm.typed',
-    title: 'confirm what was typed',
+    title: 'confirm the typed text',
     keys: ['enter'],
     group: 'Confirmation',
     hint: 'yes',

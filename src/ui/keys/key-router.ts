@@ -4,9 +4,10 @@
  * read when a key arrives, not when a scope is drawn: of several keys in one read, each sees the effects of the
  * previous ones.
  */
+
+import { Listeners } from '../../base/listeners.ts';
+import { own } from '../../base/own-property.ts';
 import type { Command } from '../../present/command.ts';
-import { Listeners } from '../../text/listeners.ts';
-import { own } from '../../text/own.ts';
 import type { KeyOverrides } from './key.ts';
 import { type KeyPress, keyLabel, pressOf } from './key.ts';
 import { type Binding, type FieldHandlers, type ScopeHandlers, Scopes } from './scopes.ts';
@@ -18,7 +19,7 @@ export interface Offer {
   readonly keys: readonly string[];
 }
 
-/** A command whose key did nothing, and why; without a reason, because the program is read-only. */
+/** A command whose key did nothing, and why; without a reason, the program is read-only. */
 export interface Refusal {
   readonly command: Command;
   readonly why?: string | undefined;
@@ -52,7 +53,7 @@ export class Router {
   /** The target of the next keys is still being loaded: they wait for it. */
   #holds = 0;
   #draw: ((then: () => void) => void) | undefined;
-  #offered: Offer[] | undefined;
+  #offered: readonly Offer[] | undefined;
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -87,7 +88,7 @@ export class Router {
     return false;
   }
 
-  /** The command that a key would run if the program were not read-only, or if there were not a reason against it. */
+  /** The command that a key would run if the program were not read-only, or nothing spoke against it. */
   #refusedBy(key: string, { bindings = [] }: ScopeHandlers): Refusal | undefined {
     const bound = bindings.filter(({ command }) => this.keysOf(command).includes(key));
     const refused = bound.find(
@@ -96,17 +97,17 @@ export class Router {
     return refused && (this.allows(refused.command) ? refused : { command: refused.command });
   }
 
-  /** Hears of every key, before what it does. */
+  /** Subscribes to every key, before its effect. */
   readonly onPress = this.#presses.subscribe;
 
-  /** Subscribes to keys whose commands are disabled, where there is a reason to give. */
+  /** Subscribes to keys whose commands are disabled for a reason. */
   readonly onRefused = this.#refusals.subscribe;
 
   #boundTo(key: string, { bindings = [] }: ScopeHandlers): readonly Binding[] {
     return bindings.filter(binding => this.usable(binding) && this.keysOf(binding.command).includes(key));
   }
 
-  /** A field keeps all its characters, but for other keys the bindings take precedence. */
+  /** A field takes all characters; for other keys, the bindings take precedence. */
   #isTyped(press: KeyPress, field: FieldHandlers | undefined, bound: boolean): boolean {
     return field !== undefined && (press.text !== '' || !bound) && field.takes(press);
   }
@@ -153,7 +154,7 @@ export class Router {
     );
   }
 
-  /** Handles a paste after the keys before it, since it is meant for what they open. */
+  /** Handles a paste after the keys before it, which may open its target. */
   sendPaste(text: string, draw: (then: () => void) => void): void {
     this.#enqueue([{ kind: 'paste', text }], draw);
   }
@@ -164,10 +165,7 @@ export class Router {
     this.#drain(draw);
   }
 
-  /**
-   * Holds the keys, so that what is typed ahead of a view being loaded is not lost. Returns a function that releases
-   * them.
-   */
+  /** Holds the keys while a view is loading, so that type-ahead is not lost. Returns a function that releases them. */
   hold(): () => void {
     this.#holds += 1;
     let held = true;
@@ -241,19 +239,20 @@ export class Router {
     return own(this.#options.overrides, command.id) ?? command.keys;
   }
 
-  /** What a sentence calls the key of a command: its first one, or the id of the command if it has none. */
+  /** The key of a command for a sentence: its first key, or its id if it has none. */
   readonly keyOf: KeyOf = command => keyLabel(this.keysOf(command)[0] ?? command.id);
 
   /**
    * The available commands, innermost first. A key that an inner scope handles, or that a field would take as text, is
-   * not included.
+   * not included. The same array until the commands or their keys change.
    */
-  offered = (): readonly Offer[] => {
-    this.#offered ??= this.#offers();
+  readonly offered = (): readonly Offer[] => {
+    this.#offered ??= this.offers();
     return this.#offered;
   };
 
-  #offers(): Offer[] {
+  /** The same with the bindings as they were last drawn, to run one of them. */
+  offers(): readonly Offer[] {
     const taken = new Set<string>();
     const fields: FieldHandlers[] = [];
     const offers: Offer[] = [];
@@ -280,7 +279,7 @@ export class Router {
   /** Whether a binding can be used now, by any means: its key, a menu, the palette, the hint line. */
   usable = ({ command, enabled = true, why }: Binding): boolean => enabled && why === undefined && this.allows(command);
 
-  /** Runs a binding that was chosen by other means than its key, if it can be used. */
+  /** Runs a binding that was not chosen by its key, if it can be used. */
   run(binding: Binding, press: KeyPress): unknown {
     return this.usable(binding) ? this.#perform(binding, press) : undefined;
   }
@@ -290,12 +289,8 @@ export class Router {
   /** Only a change of the available commands matters: the same commands with new closures do not. */
   #changed(): void {
     const before = this.#offered;
-    const after = this.#offers();
-    if (before && sameOffers(before, after)) {
-      // The array keeps its identity, so React sees no change; its bindings run the latest closures.
-      before.splice(0, before.length, ...after);
-      return;
-    }
+    const after = this.offers();
+    if (before && sameOffers(before, after)) return;
     this.#offered = after;
     this.#listeners.notify();
   }

@@ -4,8 +4,8 @@
  * presses.
  */
 import type { Key } from 'ink';
+import { own } from '../../base/own-property.ts';
 import type { Command } from '../../present/command.ts';
-import { own } from '../../text/own.ts';
 import { graphemes } from '../../text/width.ts';
 
 export interface KeyPress {
@@ -13,8 +13,10 @@ export interface KeyPress {
   readonly name: string;
   /** The text for a text field; empty for keys that write nothing. */
   readonly text: string;
-  /** How many presses in a row this stands for, for a command that counts them; 1 if missing. */
+  /** The number of presses in a row, for a command that counts them; 1 if missing. */
   readonly count?: number;
+  /** When it was read, by `performance.now`; it may be handled later. Missing if no key was pressed. */
+  readonly at?: number;
 }
 
 /** The press of a key, by name. */
@@ -112,7 +114,7 @@ export interface KeyClash {
   readonly commands: readonly [first: Command, second: Command];
 }
 
-/** The keys that several of these commands have. */
+/** The keys that are bound to several of these commands. */
 export function keyClashes(commands: readonly Command[], overrides: KeyOverrides = {}): KeyClash[] {
   const owners = new Map<string, Command>();
   return commands.flatMap(command =>
@@ -126,7 +128,7 @@ export function keyClashes(commands: readonly Command[], overrides: KeyOverrides
 
 /**
  * Errors in the overrides: unknown commands, unknown keys, and keys of two commands in one layer. Commands that share a
- * key by default may keep it: which of them has it then depends on the moment.
+ * key by default may keep it: the moment decides which of them gets it.
  */
 export function overrideErrors(layers: readonly (readonly Command[])[], overrides: KeyOverrides): string[] {
   const errors = new Set<string>();

@@ -10,8 +10,8 @@ import {
   useContext,
   useEffect,
   useLayoutEffect,
-  useMemo,
   useRef,
+  useState,
 } from 'react';
 import { createClicks, type MouseEvent } from './mouse.ts';
 
@@ -68,8 +68,8 @@ export interface MouseProviderProps {
 }
 
 export function MouseProvider({ source, blocked, onFailure, children }: MouseProviderProps) {
-  const regions = useMemo(() => new Regions(), []);
-  const clicks = useMemo(() => createClicks(Date.now), []);
+  const [regions] = useState(() => new Regions());
+  const [clicks] = useState(() => createClicks(Date.now));
   useEffect(() => {
     if (blocked) return undefined;
     const handle = (event: MouseEvent): void => {

@@ -6,7 +6,6 @@ import {
   useContext,
   useId,
   useLayoutEffect,
-  useMemo,
   useRef,
   useState,
   useSyncExternalStore,
@@ -40,14 +39,14 @@ const noOverrides: KeyOverrides = {};
 
 /**
  * More characters in one read than anyone types, even ahead of a busy program: a paste in a terminal that does not mark
- * pastes. Taken as keys they would sort, mark and delete for minutes.
+ * pastes. As keys, they would sort, mark and delete for minutes.
  */
 const leastFlood = 512;
 /** A terminal delivers a paste in chunks of some kilobytes; input this soon after a chunk is its continuation. */
 const floodMs = 50;
 /**
- * A chunk of so many characters filled the terminal's buffer (1,024 bytes on macOS, 4,095 on Linux), so that a single
- * character may be the rest of the paste.
+ * A chunk of this many characters filled the terminal's buffer (1,024 bytes on macOS, 4,095 on Linux), so a single
+ * character after it may be the rest of the paste.
  */
 const fullRead = 1_000;
 
@@ -64,10 +63,10 @@ export function createFloodGauge(): (input: string, now: number) => boolean {
   };
 }
 
-/** The only entry point of keys and pastes. */
+/** The only entry point of keys and pastes. Only the options of the first render count. */
 export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure, children }: KeyRouterProps) {
-  const router = useMemo(() => new Router({ overrides, readOnly, onFailure }), [overrides, readOnly, onFailure]);
-  // Everything dispatched before this number changes is on screen once the change is: React keeps the order.
+  const [router] = useState(() => new Router({ overrides, readOnly, onFailure }));
+  // React keeps the order: once this number has changed on screen, so has everything dispatched before.
   const [, setDrawn] = useState(0);
   const waiting = useRef<(() => void)[]>([]);
   const draw = (then: () => void): void => {
@@ -79,8 +78,13 @@ export function KeyRouter({ overrides = noOverrides, readOnly = false, onFailure
   });
   const [isFlood] = useState(createFloodGauge);
   useInput((input, key) => {
-    if (isFlood(input, performance.now())) router.sendPaste(input, draw);
-    else router.send(keyPresses(input, key), draw);
+    const at = performance.now();
+    if (isFlood(input, at)) router.sendPaste(input, draw);
+    else
+      router.send(
+        keyPresses(input, key).map(press => ({ ...press, at })),
+        draw,
+      );
   });
   usePaste(text => router.sendPaste(text, draw));
   return <RouterContext value={router}>{children}</RouterContext>;
@@ -104,7 +108,7 @@ export function KeyScope({ active = true, modal = false, bindings, field, onPast
   };
   // In an effect rather than during rendering: a failed render must leave no scope behind.
   useLayoutEffect(() => router.set(id, parent, active, modal, handlers));
-  // A layout effect: the next key must not go to what has just been closed.
+  // A layout effect: the next key must not go to a closed scope.
   useLayoutEffect(() => () => router.remove(id), [router, id]);
   return <ParentContext value={id}>{children}</ParentContext>;
 }

@@ -17,42 +17,55 @@ type OpenTrail = (trail: readonly Place[]) => void;
 export interface PaletteSources {
   /** Views, commands and profiles. */
   readonly entries: readonly PaletteEntry[];
-  /** Resources seen on this service. */
+  /** Resources seen recently on this service. */
   readonly seen: readonly KnownRecord[];
-  /** Ids of the entries used last. */
+  /** Resources ever seen with this id or name, ignoring case. */
+  readonly named?: (text: string) => readonly KnownRecord[];
+  /** Ids of the recently used entries. */
   readonly recent: readonly string[];
   /** Opens the last place of a trail. */
   readonly open: OpenTrail;
 }
 
-/** Number of known ids that are offered for their beginning. */
+/** Number of known ids to offer for a prefix. */
 const mostBeginnings = 8;
-/** A shorter beginning would match too many ids. */
+/** A shorter prefix would match too many ids. */
 const shortestBeginning = 3;
 /** A UUID, a number, `r9`…: ids of services that use no prefixes. Words of letters only are names. */
 const idLike = /^(?=.*\d)[\w.:-]{2,128}$/;
 
 /**
- * All entries for what is typed, best first: the record with exactly this id or name, then views, commands and known
- * names, then known ids that begin with it, and last what only the service can know.
+ * All entries for a query, best first: the record with exactly this id or name, then views, commands and known names,
+ * then known ids with this prefix, and last ids that only the service can know.
  */
 export function paletteEntries(
   typed: string,
-  { entries, seen, recent, open }: PaletteSources,
+  { entries, seen: ofLate, named: seenNamed = () => [], recent, open }: PaletteSources,
 ): readonly PaletteEntry[] {
   const words = typed.trim().split(/\s+/);
   const [first = '', word = first] = words;
   // Without a query names would only be in the way.
   if (first === '') return rankEntries(typed, entries, recent);
   const named = words.length === 2 ? resourceNamed(first) : undefined;
-  const ranked = rankEntries(typed, [...entries, ...namedEntries(seen, open)], recent);
-  if (words.length > 1 && !named) return ranked;
+  const alike = seenNamed(named ? word : typed.trim());
+  // The same letters in the same case come first.
+  const isExact = ({ id, label }: KnownRecord): boolean => id === word || label === typed.trim();
+  const seen = uniqueRecords([...alike.filter(isExact), ...alike, ...ofLate]);
   const candidates = named ? seen.filter(({ kind }) => kind === named.kind) : seen;
-  const known = candidates.find(({ id, label }) => id === word || (named && label === word));
-  const exact = known ? knownEntry(known, open) : [];
-  if (exact.length > 0) return [...exact, ...ranked];
-  return [...ranked, ...beginnings(word, candidates, open), ...unknownEntries(word, named, open)];
+  const isId = ({ id }: KnownRecord): boolean => id.toLowerCase() === word.toLowerCase();
+  const ids = words.length > 1 && !named ? [] : candidates.filter(isId);
+  const byId = ids.flatMap(known => knownEntry(known, open).map(entry => ({ ...entry, words: [known.id] })));
+  const ranked = rankEntries(typed, [...entries, ...namedEntries(seen, open), ...byId], recent);
+  if (words.length > 1 && !named) return ranked;
+  const known = candidates.filter(({ id, label }) => id === word || (named && label === word));
+  const exact = known.flatMap(each => knownEntry(each, open));
+  const others = exact.length > 0 ? [] : [...beginnings(word, candidates, open), ...unknownEntries(word, named, open)];
+  return [...new Map([...exact, ...ranked, ...others].map(entry => [entry.id, entry])).values()];
 }
+
+const uniqueRecords = (records: readonly KnownRecord[]): KnownRecord[] => [
+  ...new Map(records.map(record => [`${record.kind} ${record.id}`, record])).values(),
+];
 
 /** Resources seen on this service, by name. */
 function namedEntries(seen: readonly KnownRecord[], open: OpenTrail): PaletteEntry[] {
@@ -80,7 +93,7 @@ function knownEntry({ kind, id, label }: KnownRecord, open: OpenTrail): PaletteE
   ];
 }
 
-/** Known ids that begin with the word. */
+/** Known ids with the word as a prefix. */
 function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail): PaletteEntry[] {
   if (word.length < shortestBeginning) return [];
   const wanted = word.toLowerCase();
@@ -91,8 +104,8 @@ function beginnings(word: string, seen: readonly KnownRecord[], open: OpenTrail)
 }
 
 /**
- * Ids that were never seen. The kind is the one that is named or whose ids look like it; an id of no known form may be of
- * every kind.
+ * Entries for ids that were never seen. The kind is the named one, or the one whose ids look alike; an id of unknown
+ * form may be of every kind.
  */
 function unknownEntries(id: string, named: Resource | undefined, open: OpenTrail): PaletteEntry[] {
   const ofForm = named ?? resourceOfId(id);

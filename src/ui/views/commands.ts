@@ -4,7 +4,7 @@ import type { CommandTable } from '../../present/command.ts';
 export const watchCommands = {
   dismiss: {
     id: 'watch.dismiss',
-    title: 'dismiss what has ended',
+    title: 'dismiss an ended item',
     keys: ['d', 'backspace'],
     group: 'Watch',
     hint: 'dismiss',
@@ -93,7 +93,7 @@ export const chartCommands = {
     title: 'crosshair to the right',
     keys: ['.'],
     group: 'Curves',
-    hint: 'read',
+    hint: 'crosshair',
     repeats: true,
     palette: false,
   },
@@ -115,7 +115,7 @@ export const uploadCommands = {
   },
   agent: {
     id: 'upload.agent',
-    title: 'name the agent that it belongs to',
+    title: 'set the agent that owns it',
     keys: ['A'],
     group: 'Upload',
     hint: 'agent',
@@ -124,7 +124,7 @@ export const uploadCommands = {
   preview: { id: 'upload.preview', title: 'show the requests', keys: ['ctrl-p'], group: 'Upload', hint: 'requests' },
   cancel: {
     id: 'upload.cancel',
-    title: 'stop; what was sent is kept',
+    title: 'stop; sent files are kept',
     keys: ['c'],
     group: 'Upload',
     hint: 'stop',
@@ -132,7 +132,7 @@ export const uploadCommands = {
   },
   startOver: {
     id: 'upload.start-over',
-    title: 'upload it as a new benchmark, ignoring what was sent',
+    title: 'upload it as a new benchmark, ignoring sent files',
     keys: ['N'],
     group: 'Upload',
     hint: 'new benchmark',
@@ -140,13 +140,13 @@ export const uploadCommands = {
   },
   discard: {
     id: 'upload.discard',
-    title: 'forget what was sent, so that it cannot be resumed',
+    title: 'forget the sent files, so that it cannot be resumed',
     keys: ['d'],
     group: 'Upload',
     hint: 'forget',
     writes: true,
   },
-  open: { id: 'upload.open', title: 'open what was uploaded', keys: ['enter'], group: 'Upload', hint: 'open' },
+  open: { id: 'upload.open', title: 'open the uploaded resource', keys: ['enter'], group: 'Upload', hint: 'open' },
   saveFailures: {
     id: 'upload.save-failures',
     title: 'save the failed ones to a file',

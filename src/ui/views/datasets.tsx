@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { agentFields } from '../../contract/generation.ts';
 import type { Agent } from '../../contract/models.ts';
 import { type Action, action } from '../../queries/action.ts';
-import type { TrajectoryRecord } from '../../queries/remembered/trajectory-records.ts';
-import { wholePath } from '../../queries/uploads/local-files.ts';
-import { countWords, sendTrajectories, TrajectoryUpload } from '../../queries/uploads/trajectory-upload.ts';
-import type { Service } from '../../queries/workbench.ts';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
+import type { TrajectoryRecord } from '../../store/trajectory-records.ts';
 import { counted } from '../../text/numbers.ts';
 import { clean } from '../../text/sanitise.ts';
+import { realPathOf, wholePath } from '../../uploads/local-files.ts';
+import { countWords, sendTrajectories, TrajectoryUpload } from '../../uploads/trajectory-upload.ts';
+import type { Service } from '../../workbench/workbench.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { trajectoryJobId, useUnfinishedTrajectories } from '../data/use-workbench.ts';
@@ -38,17 +38,17 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
       place={place}
       bindings={[
         { command: datasetCommands.upload, run: upload() },
-        { command: datasetCommands.resume, why: last ? undefined : 'No upload is unfinished', run: upload(last) },
+        { command: datasetCommands.resume, why: last ? undefined : 'There is no unfinished upload', run: upload(last) },
       ]}
       notes={unfinishedWords(unfinished, advise)}
     />
   );
 }
 
-/** What was sent of an upload. */
+/** The outcomes of an upload so far. */
 const sentWords = ({ counts }: TrajectoryRecord): string => countWords(counts).join(', ');
 
-/** Names the upload that was not finished, and the key that resumes it. */
+/** Names the unfinished upload, and the key that resumes it. */
 function unfinishedWords(
   [last, ...others]: readonly TrajectoryRecord[],
   advise: ReturnType<typeof useAdvise>,
@@ -59,7 +59,7 @@ function unfinishedWords(
   return [`${words}${advise({ command: datasetCommands.resume, words: 'resumes it' })}`];
 }
 
-/** The question about trajectories that were sent and not answered, if there are any. */
+/** The question about trajectories that were sent without an answer, if there are any. */
 function resendField(unknown: number): FieldSpec[] {
   if (unknown === 0) return [];
   return [
@@ -72,12 +72,12 @@ function resendField(unknown: number): FieldSpec[] {
         { value: 'yes', label: 'yes, they may be stored twice' },
       ],
       initial: 'no',
-      help: 'They were sent, and the service has not said whether it has stored them.',
+      help: 'They were sent, but the service did not say whether it stored them.',
     },
   ];
 }
 
-/** Placeholder for the trajectories of the file, which are read while they are sent. */
+/** Placeholder for the trajectories of the file, which are read during the upload. */
 const example = { '…': 'each trajectory of the file, up to 100 in a request' };
 
 const isTrajectoryFile = (name: string): boolean => /\.(jsonl|ndjson|json)$/i.test(name);
@@ -93,12 +93,12 @@ interface ChosenFile {
 interface OpenedFile {
   readonly path: string;
   readonly begun: TrajectoryRecord | undefined;
-  /** As they were listed by then: a later answer must not replace what is being typed. */
+  /** As listed when the form opened, so that a later answer does not replace the user's input. */
   readonly agents: readonly Agent[];
 }
 
 export interface UploadTrajectoriesWindowProps {
-  /** An upload to resume; without one, the file is chosen on the screen. */
+  /** An upload to resume; without one, the user chooses a file. */
   readonly from?: TrajectoryRecord | undefined;
   readonly onClose: () => void;
 }
@@ -110,12 +110,13 @@ function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowPro
   if (file) return <UploadForm file={file} onClose={onClose} />;
   return (
     <PathPicker
-      title="A file of trajectories (JSON Lines)"
+      title="Choose a file of trajectories (JSON Lines)"
       choose="file"
       wanted={isTrajectoryFile}
       onChoose={chosen => {
         const path = wholePath(chosen);
-        const begun = trajectoryUploads.unfinished().find(record => record.path === path);
+        const real = realPathOf(path);
+        const begun = trajectoryUploads.unfinished().find(record => record.path === real);
         setFile({ path, begun, agents: listed });
       }}
       onClose={onClose}
@@ -123,7 +124,7 @@ function UploadTrajectoriesWindow({ from, onClose }: UploadTrajectoriesWindowPro
   );
 }
 
-/** Starts the upload of a file, or finds the one that is under way. */
+/** Starts the upload of a file, or finds the running one. */
 function useUpload(): Action<ChosenFile, TrajectoryUpload> {
   const workbench = useWorkbench();
   const [upload] = useState(() =>
@@ -135,7 +136,7 @@ function useUpload(): Action<ChosenFile, TrajectoryUpload> {
         const records = workbench.remembered.trajectoryUploads;
         const job = new TrajectoryUpload(id, path, dataset, { agent, records, resendUnknown });
         workbench.jobs.add(job);
-        // Continues whatever is on screen, and never rejects: its view shows how it ends.
+        // It continues whatever is on screen, and never rejects: its view shows how it ends.
         void job.run(workbench.service);
         return job;
       },
@@ -155,7 +156,7 @@ function UploadForm({ file: { path, begun, agents }, onClose }: { file: OpenedFi
       label: 'Into the dataset',
       initial: begun?.dataset ?? basename(path).replace(/\.\w+$/, ''),
       help: begun
-        ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. The same dataset sends the rest.`
+        ? clean`Sent before into ${begun.dataset}: ${sentWords(begun)}. Choose the same dataset to send the rest.`
         : 'A new dataset is created if none has this name.',
       check: value => (value.trim() === '' ? 'Name a dataset' : undefined),
     },

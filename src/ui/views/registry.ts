@@ -10,7 +10,7 @@ import { cutApart } from '../../text/apart.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
-import { useWatchedCount } from '../data/use-watched.ts';
+import { watchCount } from '../data/use-watched.ts';
 import { listCommands, recordCommands, scrollCommands, tableCommands } from '../keys/general.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';
 import {
@@ -24,7 +24,7 @@ import {
 import { PlainListView } from './list/list-view.tsx';
 import { PlainRecordView } from './record/record-view.tsx';
 
-/** The views of a resource that shows more than it declares. */
+/** The custom views of a resource. */
 interface OwnViews {
   readonly list?: ComponentType<ViewProps<'list'>>;
   readonly record?: ComponentType<ViewProps<'record'>>;
@@ -137,7 +137,7 @@ const watch: Section = {
   title: 'Watch',
   names: ['watch', 'w', 'pins'],
   place: { view: 'watch' },
-  useCount: useWatchedCount,
+  count: watchCount,
 };
 const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
 

@@ -1,4 +1,4 @@
-/** The forms that store the value of a secret: a new one, the one that a benchmark lacks, or another value. */
+/** The forms that store the value of a secret: a new one, a missing one of a benchmark, or another value. */
 import { useState } from 'react';
 import type { Benchmark } from '../../contract/benchmarks.ts';
 import type { Secret } from '../../contract/secrets.ts';
@@ -14,7 +14,7 @@ export function ReplaceSecretWindow({ row: { name, description }, onClose }: Act
   return <CreateSecretWindow name={name ?? undefined} description={description ?? undefined} onClose={onClose} />;
 }
 
-/** The form for the secret that a benchmark lacks. */
+/** The form for the missing secret of a benchmark. */
 export function MissingSecretWindow({ row, onClose }: ActionWindowProps<Benchmark>) {
   const readiness = useLive(readinessQuery(row.bench_id), 'visible');
   const [name] = readiness.data?.missing_secret_names ?? [];
@@ -40,7 +40,7 @@ export function CreateSecretWindow({ name = '', description = '', onClose }: Cre
       label: 'Name',
       initial: name,
       placeholder: 'MY_API_KEY',
-      check: value => (/^\S+$/.test(value.trim()) ? undefined : 'One word'),
+      check: value => (/^\S+$/.test(value.trim()) ? undefined : 'Must be one word'),
     },
     {
       kind: 'text',

@@ -1,15 +1,15 @@
-/** Everything pinned or running, and what has ended since the program started, one line each. */
+/** Everything pinned, running, or ended since the program started, one line each. */
 
 import { useMemo } from 'react';
-import { statusWords } from '../../contract/status.ts';
+import { isUnknown, statusWords } from '../../contract/status.ts';
 import type { Column } from '../../present/column.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import type { HeldOutMean } from '../../queries/held-out.ts';
-import type { Workbench } from '../../queries/workbench.ts';
-import { watchList } from '../../resources/following.ts';
 import { meanCell } from '../../resources/measured-run.ts';
+import { watchList } from '../../resources/rotation.ts';
 import { placeOfLine, rewardName, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
+import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
 import { usePane } from '../app/view.tsx';
 import { useWatched } from '../data/use-watched.ts';
@@ -28,9 +28,10 @@ const wideFrom = 80;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);
 
-function watchReason({ pinned, endedAt }: WatchedResource): string {
-  if (pinned) return 'because it is pinned';
-  return endedAt === undefined ? 'because it runs' : 'because it ended while you were here';
+function watchReason({ pinned, endedAt, status }: WatchedResource): string {
+  if (pinned) return 'pinned';
+  if (endedAt !== undefined) return 'ended this session';
+  return status === undefined || isUnknown(status) ? 'may be running' : 'running';
 }
 
 /** When the oldest line was read; epoch milliseconds. */
@@ -98,21 +99,21 @@ export function WatchView() {
   );
 }
 
-/** When a reward last came: all that is known of the end of a run without a status. */
+/** When the last reward arrived: without a status, nothing else tells whether the run has ended. */
 function newestReward({ graded, gradedAt }: WatchedResource): string | undefined {
   return graded === undefined || graded === 0 ? undefined : agoOf(gradedAt);
 }
 
-/** An upload has no id of the service. */
+/** Uploads have no id on the service. */
 const idWords = ({ kind, id }: WatchedResource): string => (kind === uploadKind ? '' : id);
 
-/** How far it is; empty if unknown. */
+/** The progress; empty if unknown. */
 function progressWords(row: WatchedResource): string {
   const { done, total } = counts(row);
   return done === '' || total === undefined ? done : `${done} of ${total}`;
 }
 
-/** How much is done, as text, and of how much. Of an upload only the share is known. */
+/** The completed and total counts as text. Of an upload, only the share is known. */
 function counts({ kind, done, total }: WatchedResource): { readonly done: string; readonly total: number | undefined } {
   if (kind === uploadKind) return { done: done === undefined ? '' : percent(done), total: undefined };
   return { done: done === undefined ? '' : String(done), total };
@@ -125,22 +126,22 @@ function meanWords(mean: HeldOutMean | undefined): string | undefined {
   return `${reward(mean.reward)} at step ${mean.step}${of}`;
 }
 
-/** The mean of a run with the number of its rewards, or the one number of anything else. */
+/** The mean of a run with the number of its rewards; otherwise the only number. */
 function rewardWords({ mean, graded }: WatchedResource): string | undefined {
   if (mean === undefined) return undefined;
   return graded === undefined ? reward(mean) : `${reward(mean)} of ${counted(graded, 'reward')}`;
 }
 
-/** Whether its number is the trainer's, which decides nothing. */
+/** Whether its number comes from the trainer, which decides nothing. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
-/** The pace without what follows from it, for a narrow column. */
+/** The first part of the pace, for a narrow column. */
 export function shortPace(pace: string): string {
   const [first = ''] = pace.split('  ');
   return first.replace(/^no new step for (at least )?/, 'silent ');
 }
 
-/** The status as last read, in words. */
+/** The last known status, in words. */
 export function stateWords({ status, gone, error, isNew }: WatchedResource): string {
   if (gone) return 'deleted';
   if (status == null) return error !== undefined ? 'unreachable' : isNew ? 'no status' : '';
@@ -168,7 +169,7 @@ export function watchColumns(
   sparkWidth: number,
 ): readonly Column<WatchedResource>[] {
   return [
-    { id: 'label', title: 'WATCHED', width: { min: 13, max: 50, grow: 3 }, cutAt: 'middle', value: row => row.label },
+    { id: 'label', title: 'WATCHED', width: { min: 13, max: 50, grow: 3 }, value: row => row.label },
     {
       id: 'status',
       title: 'STATUS',
@@ -177,7 +178,7 @@ export function watchColumns(
       status: true,
     },
     numberColumn('held-out', 'HELD-OUT', 8, row => row.measured?.last.reward),
-    // Of a run; of a trajectory it is its own reward.
+    // The mean of a run; a trajectory's own reward.
     {
       ...numberColumn('mean', 'MEAN', 5, row => (isTrainers(row) ? undefined : row.mean)),
       text: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
@@ -185,11 +186,12 @@ export function watchColumns(
     { id: 'done', title: 'DONE', width: 5, align: 'right', value: row => row.done, text: row => counts(row).done },
     { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
     { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
-    { id: 'curve', title: 'CURVE', width: sparkWidth, value: row => spark(row.curve, sparkWidth) },
+    { id: 'curve', title: 'CURVE', width: sparkWidth, cutAt: 'end', value: row => spark(row.curve, sparkWidth) },
     {
       id: 'pace',
       title: 'PACE',
       width: { min: 14, max: 36, grow: 2 },
+      cutAt: 'end',
       wide: true,
       value: row => row.pace,
       shortText: row => shortPace(row.pace),

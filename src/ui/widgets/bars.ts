@@ -1,5 +1,5 @@
 /** Shares and distributions drawn with block characters. Pure. */
-import type { Bin } from '../../text/statistics.ts';
+import type { Bin } from '../../base/statistics.ts';
 import { padEnd, padStart } from '../../text/width.ts';
 import type { Theme } from './theme/theme.tsx';
 
@@ -33,7 +33,7 @@ export function histogramLines(
   const room = Math.max(4, width - rangeWidth - countWidth - 2);
   return bins.map(({ count }, index) => {
     const range = padStart(ranges[index] ?? '', rangeWidth);
-    // A bin that is not empty shows at least something.
+    // A bin that is not empty is always visible.
     const share = count === 0 ? 0 : Math.max(1 / (8 * room), count / most);
     return `${theme.styles.muted(range)} ${theme.styles.accent(bar(share, room, theme))} ${padStart(String(count), countWidth)}`;
   });

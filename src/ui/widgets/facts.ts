@@ -1,5 +1,5 @@
 /** Labels and values as the lines of an inspector. Pure. */
-import { type Fact, given } from '../../present/fact.ts';
+import { type Fact, withValue } from '../../present/fact.ts';
 import { asReceived } from '../../text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { padEnd, truncate } from '../../text/width.ts';
@@ -13,7 +13,7 @@ const most = 12;
  * title; a long label has a line of its own.
  */
 export function factLines(facts: readonly Fact[], width: number, { styles }: Theme): string[] {
-  const shown = given(facts);
+  const shown = withValue(facts);
   const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));
   const room = Math.max(8, width - column - 2);
   return shown.flatMap(({ label, value, group }, index) => {

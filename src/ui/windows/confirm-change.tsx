@@ -1,4 +1,4 @@
-/** Confirms a change of rows in the words of the action that declares it. */
+/** Confirms a change of rows, in the words of its action. */
 import type { Change } from '../../resources/action.ts';
 import { changeTitle, doneWords, outageWords } from '../../resources/change-words.ts';
 import { labelOf, type ResourceOf } from '../../resources/define.ts';
@@ -16,7 +16,6 @@ export function ConfirmChange<Row extends object>(props: ConfirmChangeProps<Row>
   const { resource, change, rows, onRemoved } = props;
   const shell = useShell();
   const label = (row: Row): string => labelOf(resource, row);
-  const names = namesOf(rows.map(label));
   const slugs = change.outage?.(rows);
   return (
     <Confirm
@@ -27,9 +26,10 @@ export function ConfirmChange<Row extends object>(props: ConfirmChangeProps<Row>
       typed={slugs?.join(' ')}
       action={change.send}
       labelOf={label}
-      onDone={() => {
-        shell.toast({ kind: 'success', text: doneWords(change, names) });
-        if (change.send.removes) onRemoved?.();
+      onDone={answers => {
+        const changed = rows.map(row => ({ name: label(row), answer: answers.get(row) }));
+        shell.toast({ kind: 'success', text: doneWords(change, changed, namesOf) });
+        if (rows.some(row => change.send.removes?.(row, answers.get(row)))) onRemoved?.();
       }}
     />
   );

@@ -1,4 +1,4 @@
-/** Confirms an action that many notice, or that cannot be undone, and reports the outcome of each write. */
+/** Confirms an action with wide effects, or one that cannot be undone, and reports the outcome of each write. */
 
 import { Text } from 'ink';
 import { useReducer, useState } from 'react';
@@ -33,13 +33,13 @@ export interface ConfirmProps<Row> {
   readonly verb: string;
   readonly past: string;
   readonly action: Action<Row>;
-  /** The words that have to be typed before it is done; without them, one key is enough. */
+  /** The text that the user has to type; without it, one key is enough. */
   readonly typed?: string | undefined;
-  /** The rows it is done to. */
+  /** The rows to change. */
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
-  /** Called once every write has succeeded, after the window has closed. */
-  readonly onDone: () => void;
+  /** Called once every write has succeeded, with their answers, after the window has closed. */
+  readonly onDone: (answers: ReadonlyMap<Row, unknown>) => void;
   readonly onClose: () => void;
 }
 
@@ -51,7 +51,7 @@ const oneLine = { multiline: false } as const;
 /** Number of requests shown with their own lines. */
 const shownRequests = 6;
 const mostErrorLines = 6;
-/** With fewer lines, the question gives way to the errors. */
+/** With fewer lines, the errors replace the question. */
 const leastErrorLines = 4;
 
 export interface ReportedFailure {
@@ -86,7 +86,7 @@ function reportLines(
 
 interface TypedState {
   readonly field: EditState;
-  /** It was confirmed with another text. */
+  /** Whether another text was typed. */
   readonly wrong: boolean;
 }
 
@@ -96,8 +96,8 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong'): TypedState
 }
 
 /**
- * The confirming key is not the one just pressed, and what needs more care takes a text that has to be typed. Esc stops
- * requests in flight.
+ * The confirming key is never the one just pressed, and a dangerous action requires a typed text. Esc stops requests in
+ * flight.
  */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, verb, action, rows, onDone, onClose } = props;
@@ -121,7 +121,7 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
     }
     if (!(await sending.start())) return;
     onClose();
-    onDone();
+    onDone(sending.answers);
   };
   const keys = typed === undefined ? confirmCommands : { yes: confirmCommands.typed, no: confirmCommands.leave };
   return (
@@ -163,16 +163,16 @@ function usePreview<Row>(
 interface Content {
   /** The question and the names. */
   readonly lines: readonly string[];
-  /** What succeeded and failed, and the requests. */
+  /** The outcome, and the requests. */
   readonly below: readonly string[];
-  /** Of a single request, with all its details. */
+  /** The error of a single request, with all its details. */
   readonly error: Error | undefined;
   readonly errorHeight: number;
-  /** Of all of this. */
+  /** The height of all of this. */
   readonly height: number;
 }
 
-/** What there is room for, in order of importance: the question, errors, requests, names. */
+/** The parts that fit, in order of importance: the question, errors, requests, names. */
 function contentOf<Row>(
   { question, past, rows, labelOf }: ConfirmProps<Row>,
   { state, done }: Pick<RepeatedAction<Row>, 'state' | 'done'>,
@@ -197,7 +197,7 @@ function contentOf<Row>(
   return { lines, below, error, errorHeight, height: lines.length + below.length + errorHeight };
 }
 
-/** What has to be typed, and the field for it. */
+/** The text to type, and the field for it. */
 function TypedAnswer({ words, answer, width }: { words: string; answer: TypedState; width: number }) {
   const { styles, glyphs } = useTheme();
   const prompt = truncate(words, width);
@@ -217,7 +217,7 @@ interface ButtonsProps<Row> {
   readonly sending: Pick<RepeatedAction<Row>, 'state' | 'done' | 'left'>;
 }
 
-/** What may be pressed; while requests are in flight, how far they are. */
+/** The available keys; while requests are in flight, their progress. */
 function Buttons<Row>({ verb, keys, count, sending: { state, done, left } }: ButtonsProps<Row>) {
   const { styles } = useTheme();
   const keyOf = useKeyOf();

@@ -2,8 +2,9 @@
 import { Text } from 'ink';
 import { useState } from 'react';
 import type { Action } from '../../queries/action.ts';
-import type { Service } from '../../queries/workbench.ts';
 import { isUnanswered } from '../../service/errors.ts';
+import { clockOrDay } from '../../text/time.ts';
+import type { Service } from '../../workbench/workbench.ts';
 import { ErrorNote } from '../app/error-note.tsx';
 import { windowRoom } from '../app/layout.ts';
 import { useShell } from '../app/shell-context.tsx';
@@ -24,11 +25,11 @@ export interface FormWindowProps<Input, Result> {
   readonly action: Action<Input, Result>;
   /** The input of the action, from the values of the fields. */
   readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
-  /** Makes the calls for the preview, if they differ from the action's. */
+  /** Makes the calls for the preview, if they differ from those of the action. */
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Index of the field with the initial focus. */
   readonly start?: number;
-  /** Called after the window has closed by itself, but not if the user left it before. */
+  /** Called after the window has closed itself, but not if the user closed it. */
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }
@@ -77,25 +78,31 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const inner = width - windowMargin.columns;
   const { styles } = useTheme();
   const keyOf = useKeyOf();
-  const { state, start, stop } = useAction(action);
+  const { state, start, stop, startedBefore } = useAction(action);
   const busy = state.kind === 'running';
   const heldBack = useHeldBackWords();
   const form = useForm(fields, first);
   const mayHaveHappened = state.kind === 'failed' && isUnanswered(state.error);
-  const [isWarned, setWarned] = useState(false);
+  const [warning, setWarning] = useState<string>();
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
   const sentLines = requestLines(requests, inner);
-  const below = windowMargin.lines + (busy || isWarned ? 1 : 0);
+  const below = windowMargin.lines + (busy || warning !== undefined ? 1 : 0);
   const free = room.height - below - leastFormLines;
   const errorHeight = state.kind === 'failed' ? Math.min(mostErrorLines, free) : 0;
   const previewLines = Math.min(sentLines.length, free - errorHeight);
   const otherLines = below + errorHeight + previewLines;
   const height = Math.min(room.height, formHeight(fields) + otherLines);
   const submit = async (submitted: Readonly<Record<string, string>>): Promise<void> => {
-    setWarned(mayHaveHappened && !isWarned);
-    if (mayHaveHappened && !isWarned) return;
-    const result = await start(inputOf(submitted));
+    const input = inputOf(submitted);
+    const before = startedBefore(input);
+    const isOlder = before !== undefined && state.kind !== 'failed';
+    const why = isOlder ? `Sent ${clockOrDay(before)} without an answer` : 'It may have succeeded';
+    const words = `${why}: press ${keyOf(formCommands.submit)} again to resend it`;
+    const isAsked = warning === undefined && (mayHaveHappened || before !== undefined);
+    setWarning(isAsked ? words : undefined);
+    if (isAsked) return;
+    const result = await start(input);
     if (result === undefined) return;
     onClose();
     onDone(result);
@@ -113,11 +120,7 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
           bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
         />
         {state.kind === 'failed' ? <ErrorNote inForm error={state.error} width={inner} height={errorHeight} /> : null}
-        {isWarned && !busy ? (
-          <Text wrap="truncate">
-            {styles.warning(`It may have happened: ${keyOf(formCommands.submit)} once more sends it again`)}
-          </Text>
-        ) : null}
+        {warning !== undefined && !busy ? <Text wrap="truncate">{styles.warning(warning)}</Text> : null}
         {busy ? (
           <Text>
             {state.stopping

@@ -1,10 +1,10 @@
 /** The window that chooses a local file or folder, by navigating or by typing a path. */
 import { Box, Text } from 'ink';
 import { useReducer } from 'react';
-import { type Entry, type Listing, listFolder, parentOf } from '../../queries/uploads/local-files.ts';
 import { bytes } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
+import { type Entry, type Listing, listFolder, parentOf } from '../../uploads/local-files.ts';
 import { windowRoom } from '../app/layout.ts';
 import { useShell } from '../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../keys/general.ts';
@@ -18,9 +18,9 @@ import { Window, windowMargin } from '../widgets/window.tsx';
 
 export interface PathPickerProps {
   readonly title: string;
-  /** Files that may be chosen, or that mark a folder that may be. */
+  /** Accepts the files to choose, or the files that mark a folder to choose. */
   readonly wanted: (name: string) => boolean;
-  /** What is chosen: one of the files, or the folder that contains one. */
+  /** Whether the user chooses a file, or a folder that contains one. */
   readonly choose: 'file' | 'folder';
   readonly start?: string;
   readonly onChoose: (path: string) => void;
@@ -125,14 +125,14 @@ interface PickerLinesProps extends Pick<PathPickerProps, 'choose'> {
   readonly height: number;
 }
 
-/** The folder, what is typed, what can be chosen, and the entries. */
+/** The folder, the typed text, a hint, and the entries. */
 function PickerLines({ state, entries, choose, mayUseFolder, width, height }: PickerLinesProps) {
   const { styles, glyphs } = useTheme();
   const keyOf = useKeyOf();
   const { listing, typed, cursor } = state;
   const words = mayUseFolder
     ? styles.success(`${glyphs.check} ${keyOf(pickerCommands.use)} reads this folder, and shows what would be sent`)
-    : styles.muted(choose === 'folder' ? 'go to the folder that holds manifest.json' : 'choose a file');
+    : styles.muted(choose === 'folder' ? 'go to the folder that contains manifest.json' : 'choose a file');
   return (
     <>
       <Text wrap="truncate">{styles.muted(truncate(sanitiseLine(listing.folder), width, { position: 'start' }))}</Text>

@@ -9,12 +9,8 @@ export function requestLine({ method, path }: RequestPreview): string {
   return clean`${method} ${path}`;
 }
 
-/** Each request with its body, wrapped; or the error why they are unknown. Empty without a preview. */
-export function requestLines(
-  requests: Requests | undefined,
-  width: number,
-  { bodies = true }: { readonly bodies?: boolean } = {},
-): string[] {
+/** Each request with its body, wrapped; or the error that prevents the preview. Empty without a preview. */
+export function requestLines(requests: Requests | undefined, width: number): string[] {
   switch (requests?.kind) {
     case undefined:
       return [];
@@ -25,7 +21,7 @@ export function requestLines(
     case 'known':
       return requests.requests.flatMap(request => [
         ...wrap(requestLine(request), width),
-        ...(bodies && request.body ? wrap(safeJson(request.body, 2), width) : []),
+        ...(request.body ? wrap(safeJson(request.body, 2), width) : []),
       ]);
   }
 }

@@ -1,6 +1,17 @@
 /** The local service as a process: found, started, replaced, stopped, and kept awake by leases. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { version } from '../../../src/commands/version.ts';
 import { ensureLocalService, findService, isSilent, stopService } from '../../../src/local/daemon/client.ts';
+import type { RunningService } from '../../../src/local/daemon/daemon.ts';
 import {
   announceSuccessor,
   DataFolderError,
@@ -17,7 +29,7 @@ import {
   writeAddress,
 } from '../../../src/local/daemon/files.ts';
 import { holdLease, type LeaseEnd } from '../../../src/local/daemon/lease.ts';
-import { AlreadyRunning, type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
+import { AlreadyRunning, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
 import { eventually } from '../../eventually.ts';
 import { processesIn } from '../../setup/left.ts';
 
@@ -85,9 +97,9 @@ describe('starting', () => {
   it('replaces one of another version as a program starts, and uses it afterwards', async () => {
     const dataFolder = freshFolder();
     const old = await here(dataFolder, { version: '0.0.1', ...background });
-    const used = await ensureLocalService({ dataFolder, entry, version, moment: 'lost' });
+    const used = await ensureLocalService({ dataFolder, entry, version, reason: 'lost' });
     expect(used).toMatchObject({ baseUrl: old.baseUrl, note: expect.stringContaining('is version 0.0.1') });
-    const started = await ensureLocalService({ dataFolder, entry, version, moment: 'start' });
+    const started = await ensureLocalService({ dataFolder, entry, version, reason: 'start' });
     expect(started.pid).not.toBe(process.pid);
     expect(started).toMatchObject({ version, note: undefined });
     await old.ended;
@@ -130,16 +142,32 @@ describe('starting', () => {
       args: ['-e', 'console.error("no room on disk"); process.exit(3)', '--'],
     };
     const failed = ensureLocalService({ dataFolder, entry: broken, version });
-    await expect(failed).rejects.toThrow(/did not start: it ended with code 3\.\nno room on disk\n/);
+    await expect(failed).rejects.toThrow(/did not start: it exited with code 3\.\nno room on disk\n/);
     await expect(failed).rejects.not.toThrow('yesterday');
     // It does not grow forever.
     expect(statSync(log).size).toBeLessThan(1_000);
   });
 
+  it.skipIf(process.platform !== 'linux')('survives a log on a full disk', async () => {
+    const dataFolder = freshFolder();
+    // No job can begin, which is logged.
+    mkdirSync(join(dataFolder, 'jobs-under-way'));
+    const log = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [main, 'serve', '--data', dataFolder, '--background'], {
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    await eventually(async () => {
+      const jobs = child.exitCode === null ? (await findService(dataFolder))?.waiting.length : 'ended';
+      expect(jobs).toBeTruthy();
+    });
+    expect(await findService(dataFolder)).toMatchObject({ pid: child.pid });
+  });
+
   it('waits for a service that is announced to take the place of the one that was lost', async () => {
     const dataFolder = freshFolder();
     announceSuccessor(dataFolder);
-    const waiting = ensureLocalService({ dataFolder, entry, version, moment: 'lost' });
+    const waiting = ensureLocalService({ dataFolder, entry, version, reason: 'lost' });
     const successor = await here(dataFolder, { version: '9.9.9', ...background });
     expect(await waiting).toMatchObject({ baseUrl: successor.baseUrl, pid: process.pid });
   });
@@ -274,7 +302,7 @@ describe('stopping', () => {
   it('says which process has the folder and does not end', async () => {
     const dataFolder = freshFolder();
     const unlock = lockFolder(dataFolder);
-    await expect(stopService(dataFolder)).rejects.toThrow(/A process has the data folder .* does not end/);
+    await expect(stopService(dataFolder)).rejects.toThrow(/A process still holds the data folder/);
     unlock?.();
   });
 });
@@ -371,7 +399,7 @@ describe('a start that fails', () => {
     writeFileSync(path, '');
     expect(await failureIn(dataFolder)).toMatchObject({
       message: expect.stringMatching(
-        /benchtop\.db is empty, although the folder has api-key, master-key\. Put it back/,
+        /benchtop\.db is empty, although the folder has api-key, master-key\. Restore it from a backup/,
       ),
     });
     expect(statSync(path).size).toBe(0);
@@ -390,7 +418,9 @@ describe('a start that fails', () => {
     await stop();
     rmSync(key);
     expect(await failureIn(dataFolder)).toMatchObject({
-      message: expect.stringMatching(/master-key is missing, and the database holds secrets .* Put it back/),
+      message: expect.stringMatching(
+        /master-key is missing, and the database holds secrets .* Restore it from a backup/,
+      ),
     });
     expect(existsSync(key)).toBe(false);
     writeFileSync(key, kept, { mode: 0o600 });
@@ -400,7 +430,7 @@ describe('a start that fails', () => {
 
 it.each([
   ['benchtop.db', 'this is no database '.repeat(100), /benchtop\.db is damaged: .*not a database\. Nothing in it was/],
-  ['master-key', 'c2hvcnQ=', /master-key is damaged: it has 5 bytes instead of 32\. Put it back/],
+  ['master-key', 'c2hvcnQ=', /master-key is damaged: it has 5 bytes instead of 32\. Restore it from a backup/],
 ])('a damaged %s is named, with what to do, and the folder is free again', async (name, text, words) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'benchtop-damaged-'));
   onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));

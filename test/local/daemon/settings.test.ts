@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { decide, fingerprintOf, type Moment, type RunningSettings } from '../../../src/local/daemon/settings.ts';
+import { decide, fingerprintOf, type LocateReason, type RunningSettings } from '../../../src/local/daemon/settings.ts';
 
 const mine = { version: '2.0.0', fingerprint: 'f', upstream: undefined };
 const running: RunningSettings = { pid: 7, version: '2.0.0', fingerprint: 'f', upstream: null, background: true };
 const withUpstream: RunningSettings = { ...running, fingerprint: 'other', upstream: 'http://up.example' };
 const old: RunningSettings = { ...running, version: '1.0.0' };
-const moments: readonly Moment[] = ['start', 'command', 'lost'];
+const moments: readonly LocateReason[] = ['start', 'command', 'lost'];
 
 describe('a service that runs', () => {
-  it.each(moments)('is used if it is what the program would start (%s)', moment => {
-    expect(decide(running, mine, moment)).toEqual({ use: true, note: undefined });
+  it.each(moments)('is used if it is what the program would start (%s)', reason => {
+    expect(decide(running, mine, reason)).toEqual({ use: true, note: undefined });
   });
 
   it('is replaced as a screen starts, if its version, its upstream or the key of that is another', () => {
@@ -41,9 +41,9 @@ describe('a service that runs', () => {
     expect(decide(old, mine, 'command').use).toBe(false);
   });
 
-  it.each(moments)('is never replaced if it was started by hand (%s)', moment => {
+  it.each(moments)('is never replaced if it was started by hand (%s)', reason => {
     for (const other of [old, withUpstream])
-      expect(decide({ ...other, background: false }, mine, moment).use).toBe(true);
+      expect(decide({ ...other, background: false }, mine, reason).use).toBe(true);
     expect(decide({ ...withUpstream, background: false }, mine, 'start')).toMatchObject({
       note: expect.stringContaining('process 7, started by hand'),
     });

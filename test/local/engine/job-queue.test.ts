@@ -1,5 +1,8 @@
 /** The queue of jobs: each runs for itself, ends when it is cancelled, and is tried again after an external failure. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Job, JobQueue } from '../../../src/local/engine/job-queue.ts';
 import { Database } from '../../../src/local/store/database.ts';
 import { JobAttempts } from '../../../src/local/store/job-attempts.ts';
@@ -10,11 +13,14 @@ class Work {
   readonly jobs = new Map<string, Job>();
   readonly started: string[] = [];
   readonly ended: string[] = [];
-  readonly attempts = new JobAttempts(new Database(':memory:'));
+  readonly #folder = mkdtempSync(join(tmpdir(), 'benchtop-queue-'));
+  readonly countFile = join(this.#folder, 'jobs-under-way');
+  readonly attempts = new JobAttempts(new Database(':memory:'), this.countFile);
   failsToList = false;
   readonly queue: JobQueue;
 
   constructor(concurrency = 4) {
+    onTestFinished(() => rmSync(this.#folder, { recursive: true }));
     const jobs = (): Job[] => {
       if (this.failsToList) throw new Error('the database is locked');
       return [...this.jobs.values()];
@@ -116,6 +122,8 @@ describe('jobs', () => {
     await vi.waitFor(() => expect(work.queue.waiting).toHaveLength(1));
     expect(work.queue.waiting[0]).toMatchObject({ id: 'unlucky', message: expect.stringContaining('disk') });
     expect(work.ended).toEqual(['other']);
+    // If the service is killed while it waits for room, that is not the fault of the job.
+    expect(existsSync(work.countFile)).toBe(false);
     isFull = false;
     await vi.runAllTimersAsync();
     await vi.waitFor(() => expect(work.ended).toEqual(['other', 'unlucky']));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { TrainingNews, TrainingOrder, TrainingTask } from '../../../src/local/engine/messages.ts';
+import type { TrainingEvent, TrainingOrder, TrainingTask } from '../../../src/local/engine/messages.ts';
 import { trainingSplits } from '../../../src/local/engine/validation.ts';
 import { NothingGraded, train } from '../../../src/local/engine/worker-training.ts';
 import { sampleManifests } from '../../../src/local/samples/benchmarks.ts';
@@ -34,7 +34,7 @@ const usual = {
 async function trained(order: Partial<TrainingOrder>, more: Partial<typeof usual> = {}) {
   const dataFolder = mkdtempSync(join(tmpdir(), 'benchtop-training-'));
   onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
-  const news: TrainingNews[] = [];
+  const news: TrainingEvent[] = [];
   const whole: TrainingOrder = {
     dataFolder,
     runId: 'trn_1',

@@ -1,6 +1,6 @@
 /** The parts of a model, computed by hand: chances, updates, words that follow, and where an answer ends. */
 import { describe, expect, it } from 'vitest';
-import { freshOptimizer, moveWeights } from '../../../src/local/model/adam.ts';
+import { adamStep, freshOptimizer } from '../../../src/local/model/adam.ts';
 import { CorruptFileError, pack, unpack } from '../../../src/local/model/container.ts';
 import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
@@ -17,14 +17,14 @@ it('draws the numbers of mulberry32, which stored seeds rely on', () => {
 describe('the optimizer', () => {
   it('is Adam, with longer gradients cut to a norm of 1', () => {
     const weights = new Float32Array([1, 1, 1]);
-    const first = moveWeights(weights, new Float32Array([3, -4, 0]), 0.1, freshOptimizer(3));
+    const first = adamStep(weights, new Float32Array([3, -4, 0]), 0.1, freshOptimizer(3));
     expect(first.gradientNorm).toBeCloseTo(5, 6);
     expect(first.state.step).toBe(1);
     expect([...first.state.first]).toEqual([0.06, -0.08, 0].map(each => expect.closeTo(each, 6)));
     expect([...first.state.second]).toEqual([0.0036, 0.0064, 0].map(each => expect.closeTo(each, 6)));
     expect([...weights]).toEqual([0.9, 1.1, 1].map(each => expect.closeTo(each, 6)));
     // The second step of a gradient that is short enough, after the means of the first.
-    const second = moveWeights(weights, new Float32Array([0.5, 0, 0]), 0.1, first.state);
+    const second = adamStep(weights, new Float32Array([0.5, 0, 0]), 0.1, first.state);
     expect(second.gradientNorm).toBeCloseTo(0.5, 6);
     const mean = (0.9 * 0.06 + 0.1 * 0.5) / (1 - 0.9 ** 2);
     const square = (0.99 * 0.0036 + 0.01 * 0.25) / (1 - 0.99 ** 2);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { hashOf } from '../../../src/base/hash.ts';
 import { baseModels, buildBaseModel } from '../../../src/local/model/base-models.ts';
 import { Network } from '../../../src/local/model/network.ts';
 import { Ngram } from '../../../src/local/model/ngram.ts';
 import { draw, type Generated, type PolicyModel, type SamplingOptions } from '../../../src/local/model/policy.ts';
 import { createPrng } from '../../../src/local/model/prng.ts';
 import { separatorBefore, splitWords, Vocabulary } from '../../../src/local/model/tokenizer.ts';
-import { hashOf } from '../../../src/text/hash.ts';
 
 const turns = [{ role: 'user', content: 'tell me about the sea' }];
 const sampling: SamplingOptions = { temperature: 1, top_p: 1, max_tokens: 12, seed: 7 };

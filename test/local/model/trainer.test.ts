@@ -177,7 +177,10 @@ describe('training', () => {
 
     // Of three tasks, one has equal rewards, and one none; every third answer of the batch is cut off.
     const lengths: boolean[] = [];
+    const { end } = smallModel();
     const outcome = trainer().step(1, tasks, (task, answer) => {
+      expect(answer.tokens).not.toContain(end);
+      expect(answer.completion_tokens).toBe(answer.tokens.length);
       lengths.push(answer.finish_reason === 'length');
       if (task === tasks[0]) return 0.25;
       return task === tasks[1] ? null : answer.text.length;

@@ -1,7 +1,7 @@
 /** The record of an evaluation says the same of its rewards however it has ended. */
 import { expect, it } from 'vitest';
 import type { Call, ServiceContext } from '../../../src/local/server/handlers.ts';
-import { evaluationRoutes } from '../../../src/local/server/routes/evaluations.ts';
+import { evaluationArea } from '../../../src/local/server/routes/evaluations.ts';
 import { newEvaluation, storesInMemory } from '../store/memory.ts';
 
 function world() {
@@ -10,9 +10,10 @@ function world() {
   const tasks = ['a', 'b', 'c', 'd'].map(name => ({ name, input_messages: [{ role: 'user', content: name }] }));
   const bench_id = benchmarks.ingest(organizationId, { name: 'b', tasks });
   const { eval_run_id } = evaluations.create(organizationId, { ...newEvaluation, bench_id, total_rollouts: 4 });
-  const routes = evaluationRoutes({ ...stores, engine: { wake: () => {} } } as unknown as ServiceContext);
+  const service = { ...stores, engine: { wake: () => {} } } as unknown as ServiceContext;
   const call = { organizationId, params: { bench_id, eval_run_id } } as unknown as Call;
-  const answer = (name: 'listEvalRuns' | 'getEvalRun' | 'getEvalProgress') => routes[name]?.(call as never);
+  const answer = (name: 'listEvalRuns' | 'getEvalRun' | 'getEvalProgress') =>
+    evaluationArea.routes[name]?.(service, call as never);
   const record = (task_id: string, reward: number | null) =>
     evaluations.record(eval_run_id, [
       {

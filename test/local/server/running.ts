@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningService, type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
+import type { RunningService } from '../../../src/local/daemon/daemon.ts';
+import { type ServeOptions, serve } from '../../../src/local/daemon/serve.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { eventually } from '../../eventually.ts';
 

@@ -166,6 +166,8 @@ describe('a training run', () => {
     const headers = { 'Idempotency-Key': 'train-once' };
     const first = await start({}, headers);
     expect((await start({}, headers)).training_run_id).toBe(first.training_run_id);
+    const reordered = Object.fromEntries(Object.entries(quick).toReversed());
+    expect((await start({ options: reordered }, headers)).training_run_id).toBe(first.training_run_id);
     expect((await start({ display_name: 'other' }, headers)).error.code).toBe('idempotency_key_reused');
     await ended(first.training_run_id);
   });
@@ -226,6 +228,16 @@ describe('a deployment', () => {
     runId = run.training_run_id;
     await ended(runId);
     checkpointId = await checkpointOf(runId);
+  });
+
+  it('is started once for one Idempotency-Key', async () => {
+    const start = async (role: string) => {
+      const request = { checkpoint_id: checkpointId, model_slug: 'deployed-once', role };
+      return (await service.call('POST', '/api/v1/deploy', request, { 'Idempotency-Key': 'deploy-once' })).body;
+    };
+    const { deployment_id } = await start('test');
+    expect((await start('test')).deployment_id).toBe(deployment_id);
+    expect((await start('production')).error.code).toBe('idempotency_key_reused');
   });
 
   it('is merged, deployed, active, and answers under its slug and its own address', async () => {

@@ -3,16 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deepestRequest } from '../../../src/base/json-depth.ts';
 import type { ApiError } from '../../../src/local/server/errors.ts';
 import type { ServiceContext } from '../../../src/local/server/handlers.ts';
-import { trajectoryRoutes } from '../../../src/local/server/routes/trajectories.ts';
+import { trajectoryArea } from '../../../src/local/server/routes/trajectories.ts';
 import { TrajectoryTokens, tokenLifetimeMs } from '../../../src/local/server/trajectory-tokens.ts';
 import { Database } from '../../../src/local/store/database.ts';
 import { databasePath } from '../../../src/local/store/database-path.ts';
 import { Keyring } from '../../../src/local/store/keyring.ts';
 import { ensureOrganization } from '../../../src/local/store/organizations.ts';
 import { openStores } from '../../../src/local/store/stores.ts';
-import { deepestRequest } from '../../../src/text/json-depth.ts';
 import { clientOf, startService, type TestService } from './running.ts';
 
 let service: TestService;
@@ -296,11 +296,11 @@ describe('an upload', () => {
         count: 0,
       };
       stores.database.get(`pragma max_page_count = ${count}`);
-      const { uploadTrajectories } = trajectoryRoutes(stores as ServiceContext);
+      const { uploadTrajectories } = trajectoryArea.routes;
       const body = { dataset: 'mine', trajectories: [conversation('x'.repeat(100_000))] };
       const header = () => undefined;
       const call = { organizationId, body, ignored: [], params: {}, idempotencyKey: undefined, header, origin: '' };
-      const refusal = () => void uploadTrajectories?.({ ...call, query: undefined });
+      const refusal = () => void uploadTrajectories?.(stores as ServiceContext, { ...call, query: undefined });
       expect(refusal).toThrow('Nothing of the batch was stored: the disk of this machine is full.');
       try {
         refusal();

@@ -137,7 +137,7 @@ describe('allocation', () => {
   it.each(['a\ud800b', '\udc00'])('refuses %j, which no address can carry, in words (X13)', async path => {
     const { status, body } = await allocate([file(path)]);
     expect([status, body.error?.code]).toEqual([422, 'validation_error']);
-    expect(body.error.message).toContain('holds half of a surrogate pair');
+    expect(body.error.message).toContain('contains half of a surrogate pair');
     expect(body.urls).toBeUndefined();
   });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { isDiskFull } from '../../../src/base/errors.ts';
 import { failureOf } from '../../../src/local/engine/failures.ts';
 import { readUploaded } from '../../../src/local/server/uploaded-trajectory.ts';
 import { BenchmarkStore } from '../../../src/local/store/benchmarks.ts';
@@ -17,7 +18,6 @@ import { ensureOrganization, organizationOfKey } from '../../../src/local/store/
 import { TrainingStore } from '../../../src/local/store/training.ts';
 import { TrajectoryStore } from '../../../src/local/store/trajectories.ts';
 import { TrajectoryUploads } from '../../../src/local/store/trajectory-uploads.ts';
-import { isDiskFull } from '../../../src/text/errors.ts';
 import { newDeployment } from './memory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'benchtop-database-'));
@@ -30,6 +30,15 @@ describe('the database', () => {
     const database = new Database(path);
     ensureOrganization(database, 'key');
     for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    database.close();
+  });
+
+  it('brings each commit to the disk before a client is told of it', () => {
+    const database = new Database(join(folder, 'durable.db'));
+    const values = ['journal_mode', 'synchronous'].map(
+      name => Object.values(database.get<object>(`pragma ${name}`) ?? {})[0],
+    );
+    expect(values).toEqual(['wal', 2]);
     database.close();
   });
 
@@ -203,6 +212,27 @@ describe('a deployment', () => {
     store.deploy(next.deployment_id);
     expect(store.get('org_1', serving.deployment_id)).toMatchObject({ status: 'DEPLOYED', is_active: 1 });
     expect(store.get('org_1', next.deployment_id)).toMatchObject({ status: 'DEPLOYED', role: 'test', is_active: 0 });
+  });
+
+  it('is promoted alone, or with the demotion of another', () => {
+    const store = new DeploymentStore(new Database(':memory:'));
+    const ids = ['m', 'n', 'm'].map(model_slug => {
+      const { deployment_id } = store.create('org_1', { ...newDeployment, model_slug });
+      store.deploy(deployment_id);
+      return deployment_id;
+    });
+    const [first = '', other = '', last = ''] = ids;
+    const active = () => ids.map(id => store.get('org_1', id)?.is_active);
+    expect(active()).toEqual([0, 1, 1]);
+    const promote = (id: string, demoted?: string): void => {
+      const found = store.get('org_1', id);
+      if (found) store.promote(found, demoted);
+    };
+    promote(first);
+    expect(active()).toEqual([1, 1, 0]);
+    promote(last, other);
+    expect(active()).toEqual([0, 0, 1]);
+    expect(store.get('org_1', other)).toMatchObject({ role: 'test' });
   });
 
   it('for production takes the place of the active one of its slug once it is deployed', () => {

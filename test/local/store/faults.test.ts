@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isDiskFull } from '../../../src/text/errors.ts';
+import { isDiskFull } from '../../../src/base/errors.ts';
 import { failureOf, full, ioError, observeWrites, rollBackAlone, watchWrites } from '../../../tools/rig/disk.ts';
 import { makeWorld, open, operations, stateOf } from './operations.ts';
 

@@ -1,13 +1,21 @@
 /** Jobs that end the service again and again. */
-import { describe, expect, it, vi } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Database } from '../../../src/local/store/database.ts';
 import { JobAttempts, type JobKind, type JobRecords } from '../../../src/local/store/job-attempts.ts';
 
 class Service {
   readonly database = new Database(':memory:');
-  readonly attempts = new JobAttempts(this.database);
+  readonly #folder = mkdtempSync(join(tmpdir(), 'benchtop-attempts-'));
+  readonly attempts = new JobAttempts(this.database, join(this.#folder, 'jobs-under-way'));
   readonly progress = new Map<string, number>();
   readonly fail = vi.fn((_id: string, _failure: { readonly code: string }) => true);
+
+  constructor() {
+    onTestFinished(() => rmSync(this.#folder, { recursive: true }));
+  }
 
   /** A start of the service: the jobs that may have ended the last one. */
   restart(): string[] {
@@ -43,6 +51,19 @@ describe('a job that was under way when the service ended abnormally', () => {
     service.attempts.end('done', true);
     expect(service.restart()).toEqual([]);
     expect(service.fail).not.toHaveBeenCalled();
+  });
+
+  it('does not count where the disk was full, until the next attempt', () => {
+    const service = new Service();
+    for (let end = 0; end < 3; end += 1) {
+      service.attempts.begin('evr_1', 'evaluation');
+      service.attempts.pardon();
+      expect(service.restart()).toEqual(['evr_1']);
+    }
+    service.attempts.begin('evr_1', 'evaluation');
+    expect(service.restart()).toEqual(['evr_1']);
+    service.attempts.begin('evr_1', 'evaluation');
+    expect(service.restart()).toEqual([]);
   });
 
   it('goes on as long as it records something in between', () => {

@@ -33,6 +33,22 @@ it('other rewards make another trajectory', () => {
     steps: [{ messages: [{ role: 'user', content: 'one' }] }],
     rewards: [{ ...untold, name: 'r', value: reward }],
   });
-  const store = (reward: number) => stores.trajectoryUploads.store(organizationId, 'mine', [item(reward)])[0]?.status;
-  expect([store(0), store(0), store(1)]).toEqual(['uploaded', 'skipped', 'error']);
+  const store = (reward: number) => stores.trajectoryUploads.store(organizationId, 'mine', [item(reward)])[0];
+  const first = store(0);
+  const { dataset_id } = stores.trajectories.row(organizationId, String(first?.trajectory_id)) ?? {};
+  const has = (trace: string) => stores.trajectoryUploads.hasTrace(String(dataset_id), trace);
+  expect([has('trace_1'), has('trace_2')]).toEqual([true, false]);
+  expect([first?.status, store(0)?.status]).toEqual(['uploaded', 'skipped']);
+  expect(store(1)).toMatchObject({
+    request_index: 0,
+    status: 'error',
+    trace_id: 'trace_1',
+    trajectory_id: null,
+    failure: {
+      code: 'trajectory_upload_conflict',
+      message: 'The dataset has another trajectory with the trace trace_1.',
+      item_index: 0,
+      context: { trace_id: 'trace_1', trajectory_id: first?.trajectory_id },
+    },
+  });
 });

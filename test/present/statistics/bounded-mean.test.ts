@@ -20,12 +20,54 @@ function distinctChance(values: readonly number[], floor: number, point: number)
     );
 }
 
+/** P(B ≥ least) for a binomial B: the distribution of a beta variable with whole parameters. */
+function binomialTail(draws: number, least: number, chance: number): number {
+  let [logarithm, sum] = [draws * Math.log1p(-chance), 0];
+  for (let hits = 0; hits <= draws; hits++) {
+    if (hits >= least) sum += Math.exp(logarithm);
+    logarithm += Math.log((draws - hits) / (hits + 1)) + Math.log(chance / (1 - chance));
+  }
+  return sum;
+}
+
 describe('chanceAtMost', () => {
   it('is the distribution of a mean with random weights', () => {
     const values = [0.1, 0.22, 0.35, 0.4, 0.55, 0.61, 0.77, 0.9];
     for (const point of [0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.89])
       expect(chanceAtMost(tallyOf(values), 0, point)).toBeCloseTo(distinctChance(values, 0, point), 10);
     expect(chanceAtMost(tallyOf([0.7]), 0, 0.35)).toBeCloseTo(0.5, 10);
+  });
+
+  it.each([2, 10, 100, 500, 1_000, 10_000])('is the beta distribution for one 1 among %i values', size => {
+    const sample = { values: Float64Array.of(0, 1), counts: Float64Array.of(size - 1, 1), size };
+    for (const chance of [0.001, 0.025, 0.5, 0.9]) {
+      const point = -Math.expm1(Math.log1p(-chance) / size);
+      expect(Math.abs(chanceAtMost(sample, 0, point) / chance - 1)).toBeLessThan(1e-6);
+    }
+  });
+
+  it.each([2, 10, 100, 500, 1_000, 10_000])('is the beta distribution for one 0 among %i values', size => {
+    const sample = { values: Float64Array.of(0, 1), counts: Float64Array.of(1, size - 1), size };
+    for (const chance of [0.001, 0.025, 0.5, 0.9]) {
+      // The floor adds a second 0: P(x) = n xⁿ⁻¹ - (n - 1) xⁿ.
+      const point = chance ** (1 / size);
+      const exact = size * point ** (size - 1) - (size - 1) * point ** size;
+      const smaller = Math.min(exact, 1 - exact);
+      expect(Math.abs(chanceAtMost(sample, 0, point) - exact) / smaller).toBeLessThan(1e-6);
+    }
+  });
+
+  it.each([0.2, 0.5, 0.8])('is the binomial tail for a share of ones of %s', share => {
+    const sample = {
+      values: Float64Array.of(0, 1),
+      counts: Float64Array.of(300 * (1 - share), 300 * share),
+      size: 300,
+    };
+    for (const point of [share - 0.08, share - 0.02, share, share + 0.02, share + 0.08]) {
+      const exact = binomialTail(300, 300 * share, point);
+      const smaller = Math.min(exact, 1 - exact);
+      expect(Math.abs(chanceAtMost(sample, 0, point) - exact) / smaller).toBeLessThan(1e-6);
+    }
   });
 
   it('agrees with drawing the weights', () => {

@@ -169,7 +169,7 @@ describe('tasks that a run does not list', () => {
       [...times(40, 0.5), ...times(20, [])],
       [...times(20, []), ...times(40, 0.5)],
     ];
-    const half = compared(base, fresh, { end: 'unsaid', ended: true });
+    const half = compared(base, fresh, { end: 'unreported', ended: true });
     expect([half.base, half.new]).toMatchObject(
       Array(2).fill({ rated: 40, rollouts: 40, tasks: 40, unlisted: 20, bounds: undefined }),
     );
@@ -179,7 +179,7 @@ describe('tasks that a run does not list', () => {
     expect(compared(base, fresh, { missing: 'ignore' }).verdict.words).toMatch(
       /, ignoring tasks that one of the runs does not list$/,
     );
-    expect(compared(base, [[undefined], ...fresh.slice(1)], { end: 'unsaid', ended: true }).new).toMatchObject({
+    expect(compared(base, [[undefined], ...fresh.slice(1)], { end: 'unreported', ended: true }).new).toMatchObject({
       rollouts: 41,
       bounds: [expect.closeTo(20 / 41), expect.closeTo(21 / 41)],
     });
@@ -187,7 +187,7 @@ describe('tasks that a run does not list', () => {
 
   it('leave one reason where no task is in both', () => {
     const none = compared([...times(5, 1), ...times(5, [])], [...times(5, []), ...times(5, 1)], {
-      end: 'unsaid',
+      end: 'unreported',
       ended: true,
     });
     expect([none.interval, none.verdict.words]).toEqual([undefined, 'undecided: no task has a reward in both runs']);
@@ -302,24 +302,27 @@ describe('missing rewards', () => {
   });
 
   it('are none on a condition, where the service says neither the end of a run nor its rollouts', () => {
-    const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unsaid' });
-    const notSaid = 'the service does not say that both runs have ended';
-    expect(verdict).toEqual({ kind: 'undecided', words: `undecided: ${notSaid}; if they have, the new run is better` });
+    const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unreported' });
+    const endUnreported = 'the service does not say that both runs have ended';
+    expect(verdict).toEqual({
+      kind: 'undecided',
+      words: `undecided: ${endUnreported}; if they have, the new run is better`,
+    });
     expect(gate(0)).toEqual({
       outcome: 'undecided',
-      words: `Undecided whether the difference is at least 0: ${notSaid}. --ended takes them as ended.`,
+      words: `Undecided whether the difference is at least 0: ${endUnreported}. --ended takes them as ended.`,
     });
-    const few = compared([0.5, 0.5], [0.5, 0.5], { end: 'unsaid' });
-    expect(few.verdict.words).toMatch(`undecided: ${notSaid}; if they have, still undecided: about `);
+    const few = compared([0.5, 0.5], [0.5, 0.5], { end: 'unreported' });
+    expect(few.verdict.words).toMatch(`undecided: ${endUnreported}; if they have, still undecided: about `);
     expect(few.gate(0).words).toMatch(/ and \+0\.842\. The service does not say that both runs have ended\.$/);
-    const ended = compared(times(28, 0), times(28, 1), { end: 'unsaid', ended: true });
+    const ended = compared(times(28, 0), times(28, 1), { end: 'unreported', ended: true });
     expect([ended.verdict.words, ended.gate(0).outcome]).toEqual(['the new run is better', 'passed']);
-    expect(compared(times(28, 0), times(28, 1), { end: 'unsaid', total: 28 }).verdict.words).toBe(
+    expect(compared(times(28, 0), times(28, 1), { end: 'unreported', total: 28 }).verdict.words).toBe(
       'the new run is better',
     );
     // Ten tasks that only the base has are not left out.
     expect(
-      compared(times(28, 0.5), [...times(18, 1), ...times(10, [])], { end: 'unsaid', ended: true }).gate(0).outcome,
+      compared(times(28, 0.5), [...times(18, 1), ...times(10, [])], { end: 'unreported', ended: true }).gate(0).outcome,
     ).toBe('undecided');
   });
 });

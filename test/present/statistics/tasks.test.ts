@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { mean } from '../../../src/base/statistics.ts';
 import { type TaskRewards, taskMean } from '../../../src/present/statistics/tasks.ts';
-import { mean } from '../../../src/text/statistics.ts';
 import { Random } from '../../../tools/torture/random.ts';
 
 /** The least mean of tasks, by trying every way to spread so many rollouts worth 0 over them and others. */

@@ -1,6 +1,6 @@
 /** A service with one list for tests: rows come and go, answers are delayed, cursors of either kind. */
 import type { ListQuery } from '../../../src/contract/common.ts';
-import type { AnnotatedPage } from '../../../src/queries/lists/list.ts';
+import type { AnnotatedPage } from '../../../src/queries/lists/list-source.ts';
 
 export interface Row {
   readonly id: string;

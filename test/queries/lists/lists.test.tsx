@@ -4,17 +4,17 @@ import { hashKey } from '@tanstack/react-query';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ListSource } from '../../../src/queries/lists/list.ts';
 import { listQuery } from '../../../src/queries/lists/list-query.ts';
-import type { FieldOrder } from '../../../src/queries/lists/order.ts';
+import type { ListSource } from '../../../src/queries/lists/list-source.ts';
+import type { FieldOrder } from '../../../src/queries/lists/server-sort.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
-import { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { type PagedList, useList, useOrderedSource, usePagedList } from '../../../src/ui/data/use-list.ts';
 import { useLive } from '../../../src/ui/data/use-live.ts';
 import { countText, useListCount } from '../../../src/ui/data/use-workbench.ts';
 import { useWorkbench, WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { ListServer, type Row } from './list-server.ts';
@@ -241,6 +241,16 @@ describe('the count of a list', () => {
     };
     expect(await reader.readRest(Date.now() + 1, background)).toBe('complete');
     expect(seen[0]).toMatchObject({ rows: 25, complete: true });
+  });
+
+  it('is that of what was read for a file, whether or not a view has shown the list', async () => {
+    const { workbench, source } = world(25);
+    onTestFinished(() => workbench.close());
+    const counted = vi.fn();
+    workbench.lists.subscribe(counted);
+    await workbench.lists.of(source).readRest();
+    expect(workbench.lists.countOf(key)).toMatchObject({ rows: 25, complete: true });
+    expect(counted).toHaveBeenCalled();
   });
 
   it('does not turn blank when the rows are forgotten', async () => {

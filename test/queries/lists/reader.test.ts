@@ -1,8 +1,8 @@
 /** Reading a list: page by page, again while in view, to its end on request. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
-import type { ListData } from '../../../src/queries/lists/data.ts';
-import type { AnnotatedPage } from '../../../src/queries/lists/list.ts';
+import type { ListData } from '../../../src/queries/lists/list-data.ts';
+import type { AnnotatedPage } from '../../../src/queries/lists/list-source.ts';
 import { ListReader } from '../../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
@@ -205,6 +205,25 @@ describe('a poll', () => {
     server.asked = 0;
     await reader.poll(context);
     expect(server.asked).toBe(2);
+  });
+
+  it('loses no row that has moved to the page before, which was not read', async () => {
+    const server = new ListServer(10, 'offset');
+    server.insertMany(40);
+    const { reader } = readerOf(query => server.answer(query));
+    reader.source = { ...reader.source, costly: true };
+    await reader.poll(context);
+    await reader.readRest();
+    const { rows } = reader.data;
+    server.places.delete('r25');
+    reader.see(reader, rows.slice(22, 25));
+    server.asked = 0;
+    await reader.poll(context);
+    expect(names(reader.data)).toBe(`${range(40, 26)} ${range(24, 1)}`);
+    const { asked } = server;
+    await reader.poll(context);
+    expect(names(reader.data)).toBe(`${range(40, 26)} ${range(24, 1)}`);
+    expect([asked, server.asked - asked]).toEqual([4, 2]);
   });
 
   it('asks what the rows belong to only if they have all vanished', async () => {

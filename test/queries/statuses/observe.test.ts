@@ -36,6 +36,12 @@ function observed() {
   return { client, statuses, reports, gone, fetch };
 }
 
+it('nothing is gone for a query that is about nothing', async () => {
+  const { gone, fetch } = observed();
+  await fetch('one', { observes }, () => notFound('evr_1'));
+  expect(gone).toEqual([]);
+});
+
 describe('an answer', () => {
   it('is reported whatever asked: a fetch, a list, a change of the cache', async () => {
     const { client, statuses, fetch } = observed();

@@ -274,7 +274,8 @@ describe('what is known', () => {
       times(lostAfterMs),
     );
     statuses.gone({ kind: 'run', id: 'gone' });
-    expect(runningOf(statuses, lostAfterMs).map(({ id }) => id)).toEqual(['evr_1', 't']);
+    expect(runningOf(statuses, lostAfterMs).map(({ id }) => id)).toEqual(['evr_1']);
+    expect(followedOf(statuses, lostAfterMs).map(({ id }) => id)).toEqual(['evr_1', 't']);
   });
 });
 
@@ -401,6 +402,14 @@ describe('what is known', () => {
       startedAt: 'now',
       done: undefined,
     });
+  });
+
+  it('does not count as running with a status that benchtop does not know', () => {
+    const { statuses } = listening();
+    const ids = ['hibernating', 'WARMING_UP', 'running'].map(status => ({ ...run(status), id: status }));
+    statuses.report(ids, times(1_000));
+    expect(runningOf(statuses, 1_000).map(({ id }) => id)).toEqual(['running']);
+    expect(followedOf(statuses, 1_000).length).toBe(3);
   });
 
   it('counts as running for half a day after it was last read, if it is of a kind that runs', () => {

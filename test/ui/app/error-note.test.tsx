@@ -1,8 +1,8 @@
 /** What a screen says of a refusal, from the answer of the service to the words. */
 
 import { describe, expect, it } from 'vitest';
+import { asError } from '../../../src/base/errors.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
-import { asError } from '../../../src/text/errors.ts';
 import { noteLines, settingAdvice } from '../../../src/ui/app/error-note.tsx';
 import { Router } from '../../../src/ui/keys/key-router.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';

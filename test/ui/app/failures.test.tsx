@@ -8,7 +8,6 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/config/redaction.ts';
 import type { Command } from '../../../src/present/command.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { ProgramBoundary } from '../../../src/ui/app/failure-boundary.tsx';
@@ -23,6 +22,7 @@ import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { useMouseRegion } from '../../../src/ui/keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../../../src/ui/keys/router.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
 
 const secret = 'hunter2hunter2';

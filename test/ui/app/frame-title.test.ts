@@ -11,7 +11,7 @@ describe('titleLine', () => {
     ['2 running', ''],
     ['final', '●'],
     ['', ''],
-    ['failing, again in 1s • 12 running', '✗'],
+    ['failing, retry in 1s • 12 running', '✗'],
   ])('is as wide as the terminal, with %j and the mark %j at the right', (words, mark) => {
     for (const columns of [60, 61, 80, 200]) {
       const line = stripVTControlCharacters(titleLine(columns, ['benchtop ── local', 'local'], [words], mark, theme));

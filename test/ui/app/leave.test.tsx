@@ -2,14 +2,14 @@
 
 import { Text } from 'ink';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Job, type JobState } from '../../../src/queries/uploads/job.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { View } from '../../../src/ui/app/view.tsx';
 import { useUnfinished } from '../../../src/ui/data/use-workbench.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { Job, type JobState } from '../../../src/workbench/jobs.ts';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { noTerminal, registryOf } from '../stage.tsx';

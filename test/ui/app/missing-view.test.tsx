@@ -1,12 +1,12 @@
 /** A place that no view shows never strands the user. */
 import { Text } from 'ink';
 import { expect, it } from 'vitest';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { View } from '../../../src/ui/app/view.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { noTerminal, registryOf } from '../stage.tsx';
@@ -32,7 +32,7 @@ function openAt(start: Place) {
 
 it.each(['esc', '-'])('is left with %s although there is nothing to go back to (R25)', async key => {
   const { screen, close } = openAt({ view: 'record', resource: 'datasets', id: 'x' });
-  await screen.waitFor('There is no view named record datasets. Press esc to leave it.');
+  await screen.waitFor('There is no view named record datasets. Press esc to go back.');
   await screen.press(key);
   await screen.waitFor('at home');
   close();

@@ -2,10 +2,10 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Service, Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { useRequests } from '../../../src/ui/data/use-action.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { type Service, Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
 

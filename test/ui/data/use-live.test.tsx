@@ -5,7 +5,6 @@ import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { dueAt, type LiveQuery, queryOptions } from '../../../src/queries/live-query.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import {
   AuthenticationError,
@@ -15,6 +14,7 @@ import {
 } from '../../../src/service/errors.ts';
 import { useLive } from '../../../src/ui/data/use-live.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
 import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
@@ -150,7 +150,7 @@ describe('useLive', () => {
     now.mockImplementation(() => later);
     refresh();
     await eventually(() => expect(lastFrame()).toContain('tea 3'));
-    expect(workbench.asked.size).toBe(0);
+    expect(workbench.waitingSince.size).toBe(0);
     unmount();
     workbench.close();
   });

@@ -1,11 +1,8 @@
 /** What would be lost if the program ended now. */
 import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
-import { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
-import { TrajectoryUpload } from '../../../src/queries/uploads/trajectory-upload.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import {
   trajectoryJobId,
   useJob,
@@ -14,6 +11,9 @@ import {
   useUnfinishedUploads,
 } from '../../../src/ui/data/use-workbench.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { BenchmarkUpload } from '../../../src/uploads/benchmark-upload.ts';
+import { TrajectoryUpload } from '../../../src/uploads/trajectory-upload.ts';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
 
@@ -85,7 +85,7 @@ it('a pin says whether it was kept', () => {
   const { store, last } = drawn(() => usePin({ kind: 'run', id: 'evr_1', label: 'baseline' }));
   expect([last()?.(), last()?.()]).toEqual(['Pinned to Watch', 'No longer pinned']);
   store.pin = () => false;
-  expect(last()?.()).toBe('Nothing was changed in Watch.');
+  expect(last()?.()).toBe('Watch is unchanged.');
 });
 
 it('an upload that another window has begun is shown as unfinished', async () => {

@@ -377,11 +377,13 @@ describe('Router', () => {
     keys.subscribe(() => {
       calls += 1;
     });
-    const binding = bind('quit', 'q');
-    keys.set('root', undefined, true, false, {
-      bindings: [{ ...binding, command: keys.offered()[0]?.binding.command ?? binding.command }],
-    });
+    const [first] = keys.offered();
+    const binding = { ...bind('quit', 'q'), ...(first && { command: first.binding.command }) };
+    keys.set('root', undefined, true, false, { bindings: [binding] });
     expect(calls).toBe(0);
+    // What React has read stays as it was (U47); what is run is the latest.
+    expect(keys.offered()[0]).toBe(first);
+    expect(keys.offers()[0]?.binding).toBe(binding);
     keys.set('root', undefined, true, false, { bindings: [] });
     expect(calls).toBe(1);
   });
@@ -450,6 +452,33 @@ describe('KeyScope', () => {
     setImmediate(release);
     await eventually(() => expect(ran).toEqual(['act']));
     expect(lastFrame()).toBe('closed');
+    unmount();
+  });
+
+  it('says when a key was read, also where it had to wait', async () => {
+    const reads: (number | undefined)[] = [];
+    let release = (): void => {};
+    function Waiting() {
+      const router = useRouter();
+      useLayoutEffect(() => {
+        release = router.hold();
+      }, [router]);
+      return <KeyScope bindings={[{ command: act, run: ({ at }) => void reads.push(at) }]} />;
+    }
+    const { stdin, unmount } = render(
+      <KeyRouter>
+        <Waiting />
+      </KeyRouter>,
+    );
+    await Promise.resolve();
+    stdin.write('a');
+    await new Promise(setImmediate);
+    const typed = performance.now();
+    stdin.write('a');
+    setImmediate(release);
+    await eventually(() => expect(reads).toHaveLength(2));
+    expect(reads[0]).toBeLessThan(typed);
+    expect(reads[1]).toBeGreaterThanOrEqual(typed);
     unmount();
   });
 

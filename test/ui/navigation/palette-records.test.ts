@@ -1,17 +1,20 @@
 /** What the command palette offers for names and ids. */
 import { expect, it } from 'vitest';
-import type { ResourceRef } from '../../../src/queries/remembered/store.ts';
 import type { Place } from '../../../src/resources/place.ts';
+import type { ResourceRef } from '../../../src/store/store.ts';
 import type { PaletteEntry } from '../../../src/ui/navigation/palette.ts';
 import { paletteEntries } from '../../../src/ui/navigation/palette-records.ts';
 
 const uuid = '7d9f2c1e-0b5a-4c7e-9f43-2f6b1a8c0d11';
 const view: PaletteEntry = { id: 'view.runs', title: 'Runs', words: ['runs', 'run'], note: '', run: () => {} };
 
-function paletteOf(seen: readonly ResourceRef[] = []) {
+const redraw: PaletteEntry = { ...view, id: 'repaint', title: 'redraw the screen', words: [] };
+
+function paletteOf(seen: readonly ResourceRef[] = [], older: readonly ResourceRef[] = []) {
   const opened: Place[] = [];
   const open = (trail: readonly Place[]): void => void opened.push(...trail.slice(-1));
-  const entries = (typed: string) => paletteEntries(typed, { entries: [view], seen, recent: [], open });
+  const entries = (typed: string) =>
+    paletteEntries(typed, { entries: [view, redraw], seen, named: () => older, recent: [], open });
   return { opened, titles: (typed: string) => entries(typed).map(({ title }) => title), entries };
 }
 
@@ -55,4 +58,24 @@ it('offers a known name before an unknown id of the named kind (W33)', () => {
   const { titles } = paletteOf([{ kind: 'run', id: 'evr_1', label: 'run that failed' }]);
   expect(titles('run failed')).toEqual(['run that failed', 'open failed']);
   expect(titles('run evr_1')[0]).toBe('open evr_1');
+});
+
+it('offers a known id or name first with its kind, however long ago it was seen', () => {
+  const { titles, entries, opened } = paletteOf(
+    [],
+    [
+      { kind: 'run', id: 'RD', label: 'other' },
+      { kind: 'run', id: 'rD', label: 'mine' },
+      { kind: 'training', id: 'tr2', label: 'sweep' },
+    ],
+  );
+  expect(titles('rD').slice(0, 3)).toEqual(['open rD', 'open RD', 'redraw the screen']);
+  expect(titles('rd').slice(0, 3)).toEqual(['open RD', 'open rD', 'redraw the screen']);
+  const names = paletteOf(
+    [],
+    ['Sweep', 'sweep'].map(label => ({ kind: 'run', id: `of ${label}`, label })),
+  );
+  expect(names.titles('sweep').slice(0, 2)).toEqual(['sweep', 'Sweep']);
+  entries('tr2')[0]?.run();
+  expect(opened).toEqual([expect.objectContaining({ resource: 'training', id: 'tr2' })]);
 });

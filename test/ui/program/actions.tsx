@@ -1,8 +1,6 @@
 /** Everything that the screen can be asked to write, each with the way there, on the double of the service. */
 import { expect, onTestFinished } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
-import type { Job, JobState } from '../../../src/queries/uploads/job.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { benchmarkActions } from '../../../src/resources/benchmarks.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { deploymentActions, deploymentCommands } from '../../../src/resources/deployments.ts';
@@ -16,6 +14,8 @@ import { Program } from '../../../src/ui/app/program.tsx';
 import { chatCommands } from '../../../src/ui/views/commands.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import type { Job, JobState } from '../../../src/workbench/jobs.ts';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
@@ -83,7 +83,7 @@ export const screenActions: readonly ScreenAction[] = [
     command: deploymentActions.promote,
     first: below,
     choice: /Which deployment should be demoted/,
-    title: /answer for its slug/,
+    title: /serve its slug/,
   },
   { place: deployments, command: deploymentActions.unpromote, title: /answer|[Uu]npromote/ },
   { place: deployments, command: deploymentActions.undeploy, title: /Undeploy/ },

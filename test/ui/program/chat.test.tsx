@@ -1,11 +1,11 @@
 /** The chat on the screen: two models side by side, and what holds an answer back. */
 import { expect, it, onTestFinished } from 'vitest';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { systemClock } from '../../../src/service/clock.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen } from '../../screen.ts';
 import { hostileServer, json, refusal, serviceAt } from '../../service/hostile-server.ts';
 import { noTerminal } from '../stage.tsx';
@@ -63,5 +63,5 @@ it('says why an answer has not begun while the service limits the rate', async (
   // What is sent before then waits at the gate.
   await screen.type('again');
   await screen.press('enter');
-  await screen.waitFor(text => /rate limited, again in \d+s: acme\/small/.test(text));
+  await screen.waitFor(text => /rate limited, retry in \d+s: acme\/small/.test(text));
 });

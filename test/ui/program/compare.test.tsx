@@ -54,6 +54,29 @@ it('says which run is better, and swaps the two', async () => {
   expect(screen.text()).toMatch(/base +after +0\.815 of 30 tasks/);
 });
 
+it('takes the run that was marked first as the base where no record has a time', async () => {
+  const service = fakeService({
+    listEvalRuns: () => ['evr_1', 'evr_2', 'evr_3'].map(eval_run_id => ({ eval_run_id, bench_id: 'b1' })),
+    getTrajectoryRewards: ({ params }) => ({
+      trajectory_rewards: [{ task_id: 'task', trajectory_id: `traj_${params.eval_run_id}`, reward: 0.5 }],
+    }),
+  });
+  const start = { view: 'list', resource: 'runs', scope: { benchmark: 'b1' } } as const;
+  const { screen, close } = openProgram({ service, start, columns: 120, rows: 30 });
+  onTestFinished(close);
+  await screen.waitFor('evr_3');
+  await screen.press('G');
+  await screen.press(' ');
+  await screen.press('g');
+  await screen.press(' ');
+  await screen.press('=');
+  await screen.waitFor('The start times are unknown: v swaps');
+  expect(screen.text()).toMatch(/base +evr_3 .*\n.*new +evr_1 /);
+  await screen.press('v');
+  await screen.waitFor(text => /base +evr_1 /.test(text));
+  expect(screen.text()).not.toContain('not known');
+});
+
 it('names both runs among the crumbs, where there is room (X20)', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('before vs after');

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import type { Operation } from '../../../src/contract/endpoints.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { eventually } from '../../eventually.ts';
 import { notFound, pageOf } from '../../queries/scripted-service.ts';
-import { morePolls, often, openWorld, world } from './scripted-world.tsx';
+import { morePolls, often, openWorld, type World, world } from './scripted-world.tsx';
 
 /** The number behind a section. */
 function sectionCount(text: string, section: string): string | undefined {
@@ -305,5 +306,66 @@ describe('the steps of a training run', () => {
       return seen.size >= 12 || done > 600;
     });
     expect(ahead).toEqual([]);
+  });
+});
+
+describe('the record of a run that goes on', () => {
+  // What changes by itself is asked for often, and nothing else within the test.
+  const poll = { focusedMs: 20, visibleMs: 600_000 };
+
+  /** Waits until the one has been asked for often: the other has hardly been. */
+  async function polledOn({ asked }: World, polled: Operation, other: Operation): Promise<void> {
+    const before = { polled: asked(polled), other: asked(other) };
+    await eventually(() => expect(asked(polled)).toBeGreaterThan(before.polled + 20));
+    expect(asked(other) - before.other).toBeLessThanOrEqual(2);
+  }
+
+  it('has its curve read again only when a step has been done', async () => {
+    const service = world('none');
+    let steps = 3;
+    const run = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'slow', status: 'running' };
+    Object.assign(service.answers, {
+      listTrainingRuns: () => [run],
+      getTrainingRun: () => run,
+      getTrainingProgress: () => ({ status: 'running', completed_steps: steps, total_steps: 9 }),
+      getTrainerRewards: () => ({
+        trainer_rewards: Array.from({ length: steps }, (_, index) => ({ step: index + 1, trainer_reward: index + 1 })),
+      }),
+      getHeldOutRewards: () => ({ held_out_rewards: [] }),
+      listCheckpoints: () => [],
+    });
+    const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' }, { poll });
+    await screen.waitFor(text => text.includes('step 3 of 9') && text.includes('trainer 3.00'));
+    await polledOn(service, 'getTrainingProgress', 'getTrainerRewards');
+    steps = 4;
+    await screen.waitFor(text => text.includes('step 4 of 9') && text.includes('trainer 4.00'));
+    await polledOn(service, 'getTrainingProgress', 'getTrainerRewards');
+  });
+
+  it('has its rewards and statistics read again only when a rollout has been scored', async () => {
+    const service = world();
+    let scored = 1;
+    const rollouts = () =>
+      Array.from({ length: scored }, (_, index) => ({
+        trajectory_id: `traj_${index}`,
+        task_id: `task ${index}`,
+        status: 'completed',
+        reward: 0.5,
+      }));
+    Object.assign(service.answers, {
+      getEvalProgress: () => ({
+        status: 'running',
+        terminal_rollouts: scored,
+        total_rollouts: 9,
+        live: { scored_rollouts: scored },
+      }),
+      getTrajectoryRewards: () => ({ trajectory_rewards: rollouts() }),
+    });
+    const screen = openWorld(service, { view: 'record', resource: 'runs', id: 'evr_1' }, { poll });
+    await screen.waitFor('0.500 of 1 reward');
+    await polledOn(service, 'getEvalProgress', 'getRolloutStatistics');
+    scored = 2;
+    await screen.waitFor('0.500 of 2 rewards');
+    await polledOn(service, 'getEvalProgress', 'getRolloutStatistics');
   });
 });

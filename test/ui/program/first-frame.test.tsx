@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { type Answers, pageOf, scriptedService } from '../../queries/scripted-service.ts';
 import { openProgram, type Rig } from './rig.tsx';
 

@@ -106,7 +106,7 @@ it('the list of training runs says how old the steps are that it shows', async (
   const { service } = busyService();
   const screen = openWorld(service, { view: 'list', resource: 'training' }, { poll: defaultIntervals });
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(screen.text()).not.toContain('steps done are read in turn');
+  expect(screen.text()).not.toContain('completed steps are polled in turn');
   await vi.advanceTimersByTimeAsync(minuteMs);
-  expect(screen.text()).toMatch(/steps done are read in turn, the oldest 1m ago/);
+  expect(screen.text()).toMatch(/completed steps are polled in turn, the oldest read 1m ago/);
 });

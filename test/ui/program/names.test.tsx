@@ -39,7 +39,7 @@ describe('words that every object knows', () => {
     const wire = await between(world.local, text => renamed(text, words));
     const { screen, failed, close } = openProgram({ service: wire.service, start: placeIn(world.ids, name, words[0]) });
     await wire.quiet();
-    await screen.waitFor(text => !text.includes('Asking the service'));
+    await screen.waitFor(text => !text.includes('Loading'));
     await screen.press('s', 'j', 'right', 'C', 'esc', 'a', 'esc', 'e', 'esc', '?', 'esc');
     await wire.quiet();
     expect(failed.map(({ error }) => (error instanceof Error ? error.stack : error))).toEqual([]);

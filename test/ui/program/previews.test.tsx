@@ -1,10 +1,10 @@
 /** What a window shows before it sends is what then arrives at the service: method, path and body, as the profile names them. */
 import { expect, it } from 'vitest';
-import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { eventually } from '../../eventually.ts';
-import { folderOf, uploadOf } from '../../queries/uploads/world.ts';
 import type { Screen } from '../../screen.ts';
+import { folderOf, uploadOf } from '../../uploads/world.ts';
 import { askFor, openView, sayYes, screenActions } from './actions.tsx';
 
 /** A service that calls everything otherwise. */

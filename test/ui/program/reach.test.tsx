@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { endpoints, type Operation } from '../../../src/contract/endpoints.ts';
-import { RememberedStore } from '../../../src/queries/remembered/store.ts';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { eventually } from '../../eventually.ts';
-import { folderOf, uploadOf } from '../../queries/uploads/world.ts';
 import { operationOf } from '../../service/operations.ts';
+import { folderOf, uploadOf } from '../../uploads/world.ts';
 import { placeIn } from '../places.ts';
 import { askFor, type OpenedView, openView, sayYes, screenActions } from './actions.tsx';
 
@@ -63,13 +63,13 @@ it('every operation of the contract', async () => {
   writeFileSync(file, '{"messages": [{"role": "user", "content": "hello"}]}\n');
   const datasets = await open({ view: 'list', resource: 'datasets' });
   await datasets.screen.press('u');
-  await datasets.screen.waitFor('A file of trajectories');
+  await datasets.screen.waitFor('Choose a file of trajectories');
   await datasets.screen.press('ctrl-u');
   await datasets.screen.type(file);
   await datasets.screen.press('enter');
   await datasets.screen.waitFor('Into the dataset');
   await datasets.screen.press('enter');
-  await datasets.screen.waitFor('all of it was sent');
+  await datasets.screen.waitFor('sent; 1 unknown');
 
   const operations = Object.keys(endpoints) as Operation[];
   await eventually(() => {

@@ -4,9 +4,6 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/present/command.ts';
-import { planUpload } from '../../../src/queries/uploads/benchmark-plan.ts';
-import { BenchmarkUpload } from '../../../src/queries/uploads/benchmark-upload.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { ViewDefinition } from '../../../src/ui/app/registry.ts';
@@ -15,11 +12,14 @@ import { keyLabel } from '../../../src/ui/keys/key.ts';
 import type { MouseEvent } from '../../../src/ui/keys/mouse.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { planUpload } from '../../../src/uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../../src/uploads/benchmark-upload.ts';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
-import { smallFolder } from '../../queries/uploads/small-folder.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { type ServiceDouble, serviceDouble } from '../../service/double.ts';
 import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
+import { smallFolder } from '../../uploads/small-folder.ts';
 import { placeIn } from '../places.ts';
 
 const size = { columns: 120, rows: 30 };

@@ -4,17 +4,17 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NoticeKind } from '../../../src/config/preferences.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
-import type { RememberedStore } from '../../../src/queries/remembered/store.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import type { Place } from '../../../src/resources/place.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
+import type { RememberedStore } from '../../../src/store/store.ts';
 import type { Connection } from '../../../src/ui/app/connection.ts';
 import { type Failure, Failures } from '../../../src/ui/app/failures.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { openScreen, type Screen, type ScreenOptions } from '../../screen.ts';
 
 export interface RigOptions extends ScreenOptions {

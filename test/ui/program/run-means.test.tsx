@@ -54,7 +54,7 @@ it('does not say that there is no reward where the rewards could not be read', a
   };
   const screen = openWorld(service, place);
   await screen.waitFor('rewards not read');
-  await screen.waitFor('failing, again in');
+  await screen.waitFor('failing, retry in');
   expect(screen.text()).not.toContain('no reward yet');
 });
 
@@ -67,4 +67,15 @@ it('says nothing of a run that does not exist but that', async () => {
   await screen.waitFor('There is no evr_lost.');
   await screen.waitFor('It could not be read');
   expect(screen.text()).not.toMatch(/reports no status|reward yet|No rollout has ended/);
+});
+
+it('says of a run without status and rewards that no rollout has a reward, not that none has ended', async () => {
+  const service = world('running');
+  delete service.answers.getEvalProgress;
+  service.answers.getEvalRun = () => ({ eval_run_id: 'evr_1', status: null });
+  service.answers.listTrajectories = () => ({ items: [], has_more: false, next_cursor: null, dropped: 0 });
+  service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [] });
+  const screen = openWorld(service, place);
+  await screen.waitFor('No rollout has a reward yet');
+  expect(screen.text()).not.toContain('No rollout has ended');
 });

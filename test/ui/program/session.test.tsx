@@ -4,15 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, serve } from '../../../src/local/daemon/serve.ts';
+import type { RunningService } from '../../../src/local/daemon/daemon.ts';
+import { serve } from '../../../src/local/daemon/serve.ts';
 import type { PollIntervals } from '../../../src/queries/polling.ts';
-import { Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { createService, type Service } from '../../../src/service/index.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { TerminalPort } from '../../../src/ui/app/terminal-port.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { openScreen, type ScreenOptions } from '../../screen.ts';
 import { hostileServer, json, serviceAt } from '../../service/hostile-server.ts';
@@ -338,7 +339,7 @@ describe('a dead service', () => {
         rows: 30,
       },
     );
-    await screen.waitFor('failing, again in');
+    await screen.waitFor('failing, retry in');
     expect(screen.text()).toContain('127.0.0.1:9');
     screen.close();
     workbench.close();

@@ -1,12 +1,13 @@
 /** Notices in the line below the panes: they end with what they are about, leave the keys in sight, and can be read again. */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../../src/queries/workbench.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import type { KeyOverrides } from '../../../src/ui/keys/key.ts';
 import { registry } from '../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
+import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../../src/workbench/workbench.ts';
+import { pageOf } from '../../queries/scripted-service.ts';
 import { openScreen, type Screen } from '../../screen.ts';
 import { noTerminal } from '../stage.tsx';
 import { ManyRows } from './many-rows.ts';
@@ -60,7 +61,7 @@ describe('news', () => {
     const screen = openWorld(run, { view: 'list', resource: 'runs' });
     await screen.waitFor('1 running');
     await screen.press('!');
-    await screen.waitFor('Nothing was said yet');
+    await screen.waitFor('No notices yet');
     run.status = 'failed';
     await screen.waitFor(text => /\d\d:\d\d:\d\d ✗ baseline failed/.test(text));
   });
@@ -70,7 +71,7 @@ describe('news', () => {
     await screen.press('y');
     await screen.waitFor('Sent to the clipboard');
     await screen.press('!');
-    await screen.waitFor('Nothing was said yet');
+    await screen.waitFor('No notices yet');
   });
 });
 
@@ -149,4 +150,28 @@ it('says at the first start where it is, next to the main keys', async () => {
   rig = openProgram({ connection: { ...noConnection, isLocal: true }, columns: 80, rows: 24 });
   await rig.screen.waitFor('Local service; ctrl-k connects to another');
   expect(rig.screen.text()).toContain('<?> help');
+});
+
+describe('what is said after a change of several rows', () => {
+  it('names apart those that the service tore down and kept, which stay in the list', async () => {
+    const service = world('none');
+    let rows = ['gone', 'kept'].map(name => ({
+      ...{ deployment_id: `dep_${name}`, model_slug: name, role: 'test', is_active: false },
+      status: 'DEPLOYED',
+    }));
+    service.answers.listDeployments = () => pageOf(rows);
+    service.answers.undeploy = ({ deployment_id = '' }) => {
+      const row_deleted = deployment_id === 'dep_gone';
+      rows = rows.filter(row => row.deployment_id !== 'dep_gone');
+      return { deployment_id, row_deleted };
+    };
+    const screen = openWorld(service, { view: 'list', resource: 'deployments' });
+    await screen.waitFor(text => text.includes('▸ gone') && text.includes(' kept '));
+    await screen.press('space', 'j', 'space', 'd');
+    await screen.waitFor('Undeploy 2 deployments?');
+    await screen.press('y');
+    await screen.waitFor('✓ Undeployed gone. kept: torn down; the service kept its record');
+    await screen.waitFor(text => text.includes(' kept ') && !/ gone +[✓●]/.test(text));
+    expect(['dep_gone', 'dep_kept'].map(id => service.asked('undeploy', id))).toEqual([1, 1]);
+  });
 });

@@ -155,15 +155,18 @@ async function commandsOf(press: (ran: readonly string[]) => Promise<void>): Pro
   const original = Router.prototype.press;
   const spy = vi.spyOn(Router.prototype, 'press').mockImplementation(function recorded(this: Router, key) {
     // At this very moment: the bindings change with every drawing.
-    const bindings = this.offered().map(({ binding }) => binding as { run: unknown; command: Command });
+    const bindings = this.offers().map(({ binding }) => binding as { run: unknown; command: Command });
     const real = bindings.map(({ run }) => run);
     for (const binding of bindings) binding.run = () => void ran.push(binding.command.id);
     const taken = original.call(this, key);
     for (const [index, binding] of bindings.entries()) binding.run = real[index];
     return taken;
   });
-  await press(ran);
-  spy.mockRestore();
+  try {
+    await press(ran);
+  } finally {
+    spy.mockRestore();
+  }
   return ran;
 }
 
@@ -195,7 +198,7 @@ describe.each(registry.views.map(view => view.id))('in the view %s', name => {
     const { screen, failed, sent, close } = openProgram({ service: wire.service, start, columns, rows });
     onTestFinished(close);
     await wire.quiet();
-    await screen.waitFor(text => !text.includes('Asking the service'));
+    await screen.waitFor(text => !text.includes('Loading'));
     if (name === 'chat') {
       await screen.waitFor('<enter> send');
       await screen.press('esc');
@@ -225,7 +228,7 @@ describe.each(registry.views.map(view => view.id))('in the view %s', name => {
       await screen.press(key);
       await screen.waitFor(() => windowOn(screen) !== undefined);
       await wire.quiet();
-      await screen.waitFor(text => !text.includes('Asking the service'));
+      await screen.waitFor(text => !text.includes('Loading'));
       const box = windowOn(screen);
       if (!box) throw new Error(`the window of ${id} is gone:\n${screen.text()}`);
       expectInside(screen, box, frame);

@@ -1,7 +1,7 @@
 /** Values of an unexpected type, in the words of a view. */
 import { expect, it } from 'vitest';
 import { cellText } from '../../../src/present/column.ts';
-import { given } from '../../../src/present/fact.ts';
+import { withValue } from '../../../src/present/fact.ts';
 import { resources } from '../../../src/resources/catalogue.ts';
 import { trainingFacts } from '../../../src/resources/training.ts';
 import { lifecycleLine } from '../../../src/ui/views/deployments/deployment.tsx';
@@ -25,7 +25,7 @@ it.each(resources.map(resource => [resource.names[0], resource] as const))(
   (_, { columns, facts }) => {
     const shown = columns.filter(({ status }) => status).map(column => cellText(column, {}));
     expect(shown).toEqual(shown.map(() => ''));
-    const status = given(facts?.({}) ?? []).filter(({ label }) => label === 'status');
+    const status = withValue(facts?.({}) ?? []).filter(({ label }) => label === 'status');
     expect(status.filter(({ value }) => value !== 'not reported')).toEqual([]);
   },
 );

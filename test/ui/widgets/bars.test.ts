@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { histogram } from '../../../src/base/statistics.ts';
 import { statusMeaning } from '../../../src/contract/status.ts';
-import { histogram } from '../../../src/text/statistics.ts';
 import { bar, histogramLines, progressBar, sparkline } from '../../../src/ui/widgets/bars.ts';
 import { statusText } from '../../../src/ui/widgets/status.ts';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';

@@ -1,7 +1,15 @@
+import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { useState } from 'react';
 import { describe, expect, it } from 'vitest';
-import { type Cell, type Column, exportColumns, fitColumns, withNamesCut } from '../../../src/present/column.ts';
+import {
+  type Cell,
+  type Column,
+  exportColumns,
+  fitColumns,
+  type WidestTexts,
+  withNamesCut,
+} from '../../../src/present/column.ts';
 import { type Arrangement, createArrange } from '../../../src/present/rows.ts';
 import { sortRows } from '../../../src/present/sort.ts';
 import { timeColumn } from '../../../src/present/times.ts';
@@ -33,22 +41,23 @@ const idOf = (row: Run) => row.id;
 const runs = (count: number): Run[] =>
   Array.from({ length: count }, (_, index) => ({ id: `r${index}`, name: `run ${index}`, mean: index / 10 }));
 
-it('cuts a text if its column says so', () => {
+it('cuts a text where its column says, by default in its middle', () => {
   const slug = 'benchtop/tutor-base';
-  const cut = (cutAt?: 'start') => {
+  const cut = (cutAt?: 'start' | 'end') => {
     const column: Column<Run> = { id: 'model', title: 'MODEL', width: 12, value: () => slug, ...(cutAt && { cutAt }) };
     const [run] = runs(1);
     return (
       run && rowText(fitColumns([column], 12), run, { underCursor: false, marked: false }, undefined, createTheme())
     );
   };
-  expect(cut()).toContain('benchtop/tu…');
+  expect(cut()).toContain('bencht…-base');
+  expect(cut('end')).toContain('benchtop/tu…');
   expect(cut('start')).toContain('…/tutor-base');
 });
 
 it('shows names that differ in their middle differently', () => {
   const [name] = columns;
-  const named: Column<Run>[] = name ? [{ ...name, cutAt: 'middle' }] : [];
+  const named: Column<Run>[] = name ? [name] : [];
   const rows = runs(2).map(run => ({ ...run, name: `${'nightly '.repeat(5)}${run.name}${' of the tutor'.repeat(3)}` }));
   const look = { underCursor: false, marked: false };
   const drawn = (fitted: ReturnType<typeof fitColumns<Run>>) =>
@@ -107,6 +116,49 @@ describe('fitColumns', () => {
     const nameOf = (wider: number) => Number(widths(40, { name: { wider } })[0]?.[1]);
     expect(nameOf(8)).toBeGreaterThan(nameOf(-8));
     expect(widths(40, { name: { wider: -100 } }).every(([, width]) => Number(width) >= 1)).toBe(true);
+  });
+});
+
+describe('fitColumns with rows', () => {
+  const optional: readonly Column<Run>[] = [
+    { id: 'name', title: 'RUN', width: { min: 6, max: 60, grow: 1 }, value: row => row.name },
+    { id: 'model', title: 'MODEL', width: { min: 6, max: 30, grow: 3 }, value: row => row.id },
+    { id: 'n', title: 'N', width: 5, wide: true, align: 'right', value: () => 3 },
+  ];
+  const row = (id: string, name: string): Run => ({ id, name, mean: undefined });
+  const widths = (rows: readonly Run[], widest?: WidestTexts) =>
+    fitColumns(optional, 60, {}, rows, widest).map(({ column, width }) => [column.id, width]);
+
+  it('leaves out an optional column while names need its room', () => {
+    const [short, long] = [row('m', 'short'), row('m'.repeat(20), 'n'.repeat(33))];
+    expect(widths([short]).map(([id]) => id)).toEqual(['name', 'model', 'n']);
+    expect(widths([long]).map(([id]) => id)).toEqual(['name', 'model']);
+  });
+
+  it('gives room to what would be cut before it gives more to what fits', () => {
+    const [name, model] = widths([row('m'.repeat(10), 'n'.repeat(48))]);
+    expect([name, model]).toEqual([
+      ['name', 48],
+      ['model', 10],
+    ]);
+  });
+
+  it('gives the room of columns without a text to those that would be cut', () => {
+    const long = { id: 'r', name: 'a name of twenty-one', mean: undefined };
+    const ids = (rows: readonly Run[]) =>
+      fitColumns(columns, 24, {}, rows).map(({ column, width }) => [column.id, width]);
+    expect(ids([long])).toEqual([['name', 24]]);
+    expect(ids([long, { ...long, mean: 1 }])).toEqual([
+      ['name', 16],
+      ['mean', 6],
+    ]);
+    expect(ids([{ ...long, name: 'short' }])).toContainEqual(['mean', 6]);
+  });
+
+  it('keeps its widths while rows scroll', () => {
+    const widest: WidestTexts = new Map();
+    const before = widths([row('m'.repeat(20), 'n'.repeat(33))], widest);
+    expect(widths([row('m', 'short')], widest)).toEqual(before);
   });
 });
 
@@ -321,6 +373,28 @@ describe('TableView', () => {
     await eventually(() => expect(lastFrame()).toContain('\u001b[7m'));
     stdin.write('\u001b');
     await eventually(() => expect(plain(lastFrame())).toContain('50/500'));
+    unmount();
+  });
+
+  it('reads the texts of many rows before a filter is typed', async () => {
+    const read = new Set<string>();
+    const nameOf = (row: Run): string => {
+      read.add(row.id);
+      return row.name;
+    };
+    const noting: readonly Column<Run>[] = [{ id: 'name', title: 'RUN', width: 10, value: nameOf }];
+    const many = runs(5_000);
+    function Many() {
+      const table = useTable({ rows: many, columns: noting, id: idOf, height: 8 });
+      return <Text>{table.shown.length}</Text>;
+    }
+    const { unmount } = render(
+      <KeyRouter>
+        <Many />
+      </KeyRouter>,
+    );
+    expect(read.size).toBe(0);
+    await eventually(() => expect(read.size).toBe(5_000));
     unmount();
   });
 

@@ -81,7 +81,7 @@ describe('a confirmation', () => {
     onTestFinished(() => gate.mockRestore());
     await screen.waitFor('Delete 5 runs?');
     await screen.type('y');
-    await screen.waitFor(text => / 0 of 5: Rate limited, again in \d+[ms]\S* {3}<esc> stop/.test(text));
+    await screen.waitFor(text => / 0 of 5: Rate limited, retry in \d+[ms]\S* {3}<esc> stop/.test(text));
   });
 
   it('says what was done and what failed, and tries only the rest again', async () => {

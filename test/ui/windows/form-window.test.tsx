@@ -59,7 +59,7 @@ describe('a form', () => {
     onTestFinished(() => gate.mockRestore());
     await screen.waitFor('Start something');
     await screen.press('enter');
-    await screen.waitFor(text => /Rate limited, again in \d+[ms].* {3}<esc> stop/.test(text));
+    await screen.waitFor(text => /Rate limited, retry in \d+[ms].* {3}<esc> stop/.test(text));
     await screen.press('esc');
     await screen.waitFor('It may have happened');
   });
@@ -88,7 +88,7 @@ describe('a form', () => {
     await screen.waitFor('The answer was lost.');
     expect(screen.text()).not.toContain('to try again');
     await screen.press('enter');
-    await screen.waitFor('enter once more sends it again');
+    await screen.waitFor('press enter again to resend it');
     expect(send).toHaveBeenCalledTimes(1);
     await screen.press('enter');
     await screen.waitFor(text => !text.includes('once more'));
@@ -159,7 +159,7 @@ describe('a form', () => {
         keys.push(idempotencyKey);
         throw new NetworkError(`Answer ${keys.length} was lost.`, { outcomeUnknown: true });
       },
-      { touches: [], keyed: true },
+      { touches: [], keyed: 'start' },
     );
     const screen = openOnStage(close => (
       <FormWindow
@@ -182,5 +182,37 @@ describe('a form', () => {
     expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
+  });
+
+  it('asks before it sends what an earlier run of the program has sent without an answer', async () => {
+    const keys: (string | undefined)[] = [];
+    const start = action(
+      async (_: Service, __: unknown, { idempotencyKey }: CallOptions = {}): Promise<string> => {
+        keys.push(idempotencyKey);
+        return 'started';
+      },
+      { touches: [], keyed: 'start' },
+    );
+    const onDone = vi.fn();
+    const screen = openOnStage(close => (
+      <FormWindow
+        title="Start something"
+        fields={[{ kind: 'text', name: 'name', label: 'Name', initial: 'tea' }]}
+        action={start}
+        inputOf={values => values['name']}
+        onDone={onDone}
+        onClose={close}
+      />
+    ));
+    const { startKeys } = screen.workbench.remembered;
+    const key = startKeys.take('start', 'tea');
+    startKeys.settle('start', 'tea', key, 'unknown');
+    await screen.waitFor('Start something');
+    await screen.press('enter');
+    await screen.waitFor('without an answer: press enter again to resend it');
+    expect(keys).toEqual([]);
+    await screen.press('enter');
+    await screen.waitFor(text => !text.includes('Start something'));
+    expect([keys, onDone.mock.calls]).toEqual([[key], [['started']]]);
   });
 });

@@ -1,38 +1,56 @@
 /** Benchmarks: lists, readiness, images. */
-import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
+import type { Area, Call, ServiceContext } from '../handlers.ts';
 import { findBenchmark } from './launch.ts';
 
-function benchmarkRoutes(service: ServiceContext): Handlers {
-  const { benchmarks, engine } = service;
-  const find = ({ organizationId, params }: Call) => findBenchmark(service, organizationId, params['bench_id'] ?? '');
-  const imagesOf = (benchId: string) => ({ bench_id: benchId, images: benchmarks.images(benchId) });
+const pathBenchmark = (service: ServiceContext, { organizationId, params }: Call) =>
+  findBenchmark(service, organizationId, params['bench_id'] ?? '');
+
+const imageList = ({ benchmarks }: ServiceContext, bench_id: string) => ({
+  bench_id,
+  images: benchmarks.images(bench_id),
+});
+
+function getBenchmarkSpec(service: ServiceContext, call: Call<'getBenchmarkSpec'>) {
+  const { bench_id, name, label, family, description, visibility } = pathBenchmark(service, call);
+  const { include_tasks = true } = call.query;
+  const tasks = service.benchmarks.manifestTasks(bench_id);
   return {
-    listBenchmarks: call => benchmarks.list(call.organizationId, call.query),
-    listBenchmarkRuntimes: call => benchmarks.listRuntimes(call.organizationId, call.query),
-    getBenchmark: find,
-    getBenchmarkReadiness: call => benchmarks.readiness(call.organizationId, find(call).bench_id),
-    listBenchmarkImages: call => imagesOf(find(call).bench_id),
-    getBenchmarkSpec: call => {
-      const { bench_id, name, label, family, description, visibility } = find(call);
-      const { include_tasks = true } = call.query;
-      const tasks = benchmarks.manifestTasks(bench_id);
-      const about = { bench_id, name, label, family, description, visibility };
-      return { ...benchmarks.spec(bench_id), ...about, task_count: tasks.length, tasks: include_tasks ? tasks : null };
-    },
-    countTasks: call => {
-      const { bench_id } = find(call);
-      const tasks = benchmarks.tasks(bench_id);
-      const splits = Map.groupBy(tasks, ({ split }) => split);
-      const count = (split: 'train' | 'test'): number => splits.get(split)?.length ?? 0;
-      return { bench_id, task_count: tasks.length, by_split: { train: count('train'), test: count('test') } };
-    },
-    buildBenchmarkImages: call => {
-      const { bench_id } = find(call);
-      benchmarks.beginBuild(bench_id);
-      engine.wake();
-      return imagesOf(bench_id);
-    },
+    ...service.benchmarks.spec(bench_id),
+    bench_id,
+    name,
+    label,
+    family,
+    description,
+    visibility,
+    task_count: tasks.length,
+    tasks: include_tasks ? tasks : null,
   };
 }
 
-export const benchmarkArea: Area = { name: 'benchmarks', routes: benchmarkRoutes };
+function countTasks(service: ServiceContext, call: Call<'countTasks'>) {
+  const { bench_id } = pathBenchmark(service, call);
+  const tasks = service.benchmarks.tasks(bench_id);
+  const { train = [], test = [] } = Object.groupBy(tasks, ({ split }) => split);
+  return { bench_id, task_count: tasks.length, by_split: { train: train.length, test: test.length } };
+}
+
+export const benchmarkArea: Area = {
+  name: 'benchmarks',
+  routes: {
+    listBenchmarks: ({ benchmarks }, { organizationId, query }) => benchmarks.list(organizationId, query),
+    listBenchmarkRuntimes: ({ benchmarks }, { organizationId, query }) =>
+      benchmarks.listRuntimes(organizationId, query),
+    getBenchmark: pathBenchmark,
+    getBenchmarkReadiness: (service, call) =>
+      service.benchmarks.readiness(call.organizationId, pathBenchmark(service, call).bench_id),
+    listBenchmarkImages: (service, call) => imageList(service, pathBenchmark(service, call).bench_id),
+    getBenchmarkSpec,
+    countTasks,
+    buildBenchmarkImages: (service, call) => {
+      const { bench_id } = pathBenchmark(service, call);
+      service.benchmarks.beginBuild(bench_id);
+      service.engine.wake();
+      return imageList(service, bench_id);
+    },
+  },
+};

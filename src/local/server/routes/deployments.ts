@@ -1,13 +1,13 @@
 /** Deployments: start, read, list, promote, undeploy. */
 import { type DeploymentRow, storedFailure } from '../../store/records.ts';
 import { ApiError, notFound } from '../errors.ts';
-import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
+import type { Area, Call, ServiceContext } from '../handlers.ts';
 
 /** A deployment's own chat address; `:model` is its id. */
 export const playgroundPath = '/playground/:model/v1/chat/completions';
 
 /** A deployment in the contract's form. */
-function recordOf(row: DeploymentRow, origin: string) {
+function deploymentRecord(row: DeploymentRow, origin: string) {
   const { organization_id: _, weights_hash: __, leaving: ___, is_active, ...rest } = row;
   return {
     ...rest,
@@ -18,62 +18,72 @@ function recordOf(row: DeploymentRow, origin: string) {
   };
 }
 
-function deploymentRoutes({ deployments, training, engine, user }: ServiceContext): Handlers {
-  const find = ({ organizationId, params }: Call): DeploymentRow => {
-    const id = params['deployment_id'] ?? '';
-    const deployment = deployments.get(organizationId, id);
-    if (!deployment) throw notFound('deployment', id);
-    return deployment;
-  };
-  const answer = (call: Call) => recordOf(find(call), call.origin);
-
-  return {
-    startDeployment: call => {
-      const { checkpoint_id, model_slug, role = 'production', ...asked } = call.body;
-      const { output_speed = 'normal', expected_concurrency = 'low' } = asked;
-      if (!training.checkpoint(call.organizationId, checkpoint_id)) throw notFound('checkpoint', checkpoint_id);
-      const row = deployments.create(call.organizationId, {
-        checkpoint_id,
-        model_slug: model_slug.toLowerCase(),
-        role,
-        output_speed,
-        expected_concurrency,
-        created_by: user,
-      });
-      engine.wake();
-      return recordOf(row, call.origin);
-    },
-    getDeployment: answer,
-    listDeployments: call => {
-      const page = deployments.list(call.organizationId, call.query);
-      return { ...page, items: page.items.map(row => recordOf(row, call.origin)) };
-    },
-    getDeploymentSummary: call => deployments.summary(call.organizationId),
-    promoteDeployment: call => {
-      const deployment = find(call);
-      if (deployment.status !== 'DEPLOYED') {
-        throw new ApiError(
-          409,
-          'conflict_error',
-          'deployment_not_ready',
-          `The deployment is ${deployment.status}; it can answer for its slug once it is DEPLOYED.`,
-        );
-      }
-      const { demote_deployment_id: demoted } = call.body;
-      if (demoted !== undefined && !deployments.get(call.organizationId, demoted))
-        throw notFound('deployment', demoted);
-      deployments.promote(deployment, demoted);
-      return answer(call);
-    },
-    unpromoteDeployment: call => {
-      deployments.unpromote(find(call).deployment_id);
-      return answer(call);
-    },
-    undeploy: call => {
-      const { deployment_id } = find(call);
-      return { deployment_id, row_deleted: engine.deployer.remove(deployment_id) };
-    },
-  };
+function findDeployment({ deployments }: ServiceContext, { organizationId, params }: Call): DeploymentRow {
+  const id = params['deployment_id'] ?? '';
+  const deployment = deployments.get(organizationId, id);
+  if (!deployment) throw notFound('deployment', id);
+  return deployment;
 }
 
-export const deploymentArea: Area = { name: 'deployments', routes: deploymentRoutes };
+const getDeployment = (service: ServiceContext, call: Call) =>
+  deploymentRecord(findDeployment(service, call), call.origin);
+
+function startDeployment(
+  { deployments, training, idempotency, engine, user }: ServiceContext,
+  { organizationId, idempotencyKey, body, origin }: Call<'startDeployment'>,
+) {
+  const { checkpoint_id, role = 'production', output_speed = 'normal', expected_concurrency = 'low' } = body;
+  const request = { organizationId, operation: 'startDeployment', key: idempotencyKey, body };
+  const row = idempotency.once(request, () => {
+    if (!training.checkpoint(organizationId, checkpoint_id)) throw notFound('checkpoint', checkpoint_id);
+    return deployments.create(organizationId, {
+      checkpoint_id,
+      model_slug: body.model_slug.toLowerCase(),
+      role,
+      output_speed,
+      expected_concurrency,
+      created_by: user,
+    });
+  });
+  engine.wake();
+  return deploymentRecord(row, origin);
+}
+
+function promoteDeployment(service: ServiceContext, call: Call<'promoteDeployment'>) {
+  const { deployments } = service;
+  const deployment = findDeployment(service, call);
+  if (deployment.status !== 'DEPLOYED') {
+    throw new ApiError(
+      409,
+      'conflict_error',
+      'deployment_not_ready',
+      `The deployment is ${deployment.status}; it can serve its slug once it is DEPLOYED.`,
+    );
+  }
+  const { demote_deployment_id: demoted } = call.body;
+  if (demoted !== undefined && !deployments.get(call.organizationId, demoted)) throw notFound('deployment', demoted);
+  deployments.promote(deployment, demoted);
+  return getDeployment(service, call);
+}
+
+export const deploymentArea: Area = {
+  name: 'deployments',
+  routes: {
+    startDeployment,
+    getDeployment,
+    listDeployments: ({ deployments }, { organizationId, query, origin }) => {
+      const page = deployments.list(organizationId, query);
+      return { ...page, items: page.items.map(row => deploymentRecord(row, origin)) };
+    },
+    getDeploymentSummary: ({ deployments }, { organizationId }) => deployments.summary(organizationId),
+    promoteDeployment,
+    unpromoteDeployment: (service, call) => {
+      service.deployments.unpromote(findDeployment(service, call).deployment_id);
+      return getDeployment(service, call);
+    },
+    undeploy: (service, call) => {
+      const { deployment_id } = findDeployment(service, call);
+      return { deployment_id, row_deleted: service.engine.deployer.remove(deployment_id) };
+    },
+  },
+};

@@ -7,19 +7,19 @@ import { warningsOf } from '../../samples/manifest.ts';
 import type { RolloutCounts } from '../../store/evaluations.ts';
 import { type EvalRunRow, storedFailure, storedStart } from '../../store/records.ts';
 import { alreadyEnded, invalid, notFound } from '../errors.ts';
-import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
+import type { Area, Call, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } from './launch.ts';
 
-/** Evaluations run on tasks that training does not see. */
+/** Training never uses this split. */
 const evaluatedSplit = 'test';
 const pipeline_name = 'local-evaluation';
 
 /**
- * A run in the contract's form, with the names of every generation. Once it has ended, however it did, it has the mean of
- * its rewards, and their number.
+ * A run in the contract's form, with the names of every generation. A run that has ended in any way has the mean of its
+ * rewards, and their number.
  */
-function recordOf(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored' | 'mean'>) {
+function evalRunRecord(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored' | 'mean'>) {
   const { organization_id: _, ...run } = row;
   const ended = hasEnded(row.status);
   return {
@@ -35,7 +35,7 @@ function recordOf(row: EvalRunRow, { scored, mean }: Pick<RolloutCounts, 'scored
 }
 
 /** The model to evaluate: a base model, or a checkpoint of it. `field` is the request's name for the model. */
-function evaluated(
+function findModel(
   { training, catalog }: ServiceContext,
   organizationId: string,
   { model_slug: slug, checkpoint_id: id }: BodyOf<'startEval'>,
@@ -57,22 +57,21 @@ function evaluated(
   return { model: slug, checkpoint: undefined };
 }
 
-function start(service: ServiceContext, { organizationId, params, idempotencyKey, ignored, body }: Call<'startEval'>) {
+function startEval(
+  service: ServiceContext,
+  { organizationId, params, idempotencyKey, ignored, body }: Call<'startEval'>,
+) {
   const { evaluations, idempotency, engine } = service;
-  const isDocuments = params['bench_id'] !== undefined;
-  if (isDocuments && body.display_name === undefined) throw invalid('display_name', 'name the run.');
-  const inPath = params['bench_id'];
-  const asked = { ...body, bench_id: inPath ?? body.bench_id };
+  // The document's address names the benchmark; the newest generation's does not.
+  const pathId = params['bench_id'];
+  const modelField = pathId === undefined ? 'base_model_slug' : 'model_slug';
+  if (pathId !== undefined && body.display_name === undefined) throw invalid('display_name', 'name the run.');
   // All validation is inside: a repeat gets the first answer even if the benchmark has changed.
-  const keyed = { organizationId, operation: 'startEval', key: idempotencyKey, body: asked };
-  const result = idempotency.once(keyed, () => {
-    const benchmark = namedBenchmark(service, organizationId, body, inPath);
-    const { model, checkpoint } = evaluated(
-      service,
-      organizationId,
-      body,
-      isDocuments ? 'model_slug' : 'base_model_slug',
-    );
+  const identity = { ...body, bench_id: pathId ?? body.bench_id };
+  const request = { organizationId, operation: 'startEval', key: idempotencyKey, body: identity };
+  const result = idempotency.once(request, () => {
+    const benchmark = namedBenchmark(service, organizationId, body, pathId);
+    const { model, checkpoint } = findModel(service, organizationId, body, modelField);
     const read = withOptions(() => readOptions(evaluationOptionSpecs, body.options ?? {}));
     const options = evaluationOptions(read.set);
     requireReady(service, organizationId, benchmark.bench_id);
@@ -106,87 +105,93 @@ function start(service: ServiceContext, { organizationId, params, idempotencyKey
   return result;
 }
 
-export function evaluationRoutes(service: ServiceContext): Handlers {
-  const { evaluations, engine } = service;
-  const find = ({ organizationId, params }: Call): EvalRunRow => {
-    const runId = params['eval_run_id'] ?? '';
-    const run = evaluations.get(organizationId, runId);
-    if (!run) throw notFound('evaluation run', runId);
-    return run;
-  };
+function findEvalRun({ evaluations }: ServiceContext, { organizationId, params }: Call): EvalRunRow {
+  const runId = params['eval_run_id'] ?? '';
+  const run = evaluations.get(organizationId, runId);
+  if (!run) throw notFound('evaluation run', runId);
+  return run;
+}
 
+function listEvalRuns(service: ServiceContext, { organizationId, params }: Call<'listEvalRuns'>) {
+  const { bench_id } = findBenchmark(service, organizationId, params['bench_id'] ?? '');
+  const sums = service.evaluations.rewardSums(organizationId, bench_id);
+  const none = { scored: 0, mean: null };
+  const runs = service.evaluations.list(organizationId, bench_id);
+  return runs.map(run => evalRunRecord(run, sums.get(run.eval_run_id) ?? none));
+}
+
+function getEvalProgress(service: ServiceContext, call: Call<'getEvalProgress'>) {
+  const run = findEvalRun(service, call);
+  const { eval_run_id, status, total_rollouts } = run;
+  const { scored, failed, ungraded, mean } = service.evaluations.counts(eval_run_id);
+  const ended = hasEnded(status);
+  // Does not include cancelled rollouts, which never began.
+  const terminal_rollouts = scored + failed + ungraded;
+  const left = Math.max(0, total_rollouts - terminal_rollouts);
   return {
-    startEval: call => start(service, call),
-    listEvalRuns: call => {
-      const { bench_id } = findBenchmark(service, call.organizationId, call.params['bench_id'] ?? '');
-      const sums = evaluations.rewardSums(call.organizationId, bench_id);
-      const none = { scored: 0, mean: null };
-      return evaluations
-        .list(call.organizationId, bench_id)
-        .map(run => recordOf(run, sums.get(run.eval_run_id) ?? none));
-    },
-    getEvalRun: call => {
-      const run = find(call);
-      return recordOf(run, evaluations.counts(run.eval_run_id));
-    },
-    getEvalProgress: call => {
-      const run = find(call);
-      const { scored, failed, ungraded, mean } = evaluations.counts(run.eval_run_id);
-      const ended = hasEnded(run.status);
-      const done = scored + failed + ungraded;
-      const left = Math.max(0, run.total_rollouts - done);
-      return {
-        eval_run_id: run.eval_run_id,
-        status: run.status,
-        failure: storedFailure(run),
-        // Those that were cancelled never began.
-        terminal_rollouts: done,
-        total_rollouts: run.total_rollouts,
-        live: {
-          waiting_rollouts: ended ? 0 : left,
-          running_rollouts: 0,
-          awaiting_result_rollouts: 0,
-          scored_rollouts: scored,
-          failed_rollouts: failed,
-          ungraded_rollouts: ungraded,
-          cancelled_rollouts: run.status === 'cancelled' ? left : 0,
-          provisional_reward_mean: mean,
-          final_reward_mean: ended ? (run.reward_mean ?? mean) : null,
-        },
-      };
-    },
-    cancelEval: call => {
-      const run = find(call);
-      if (!evaluations.setStatus(run.eval_run_id, 'cancelled')) {
-        throw alreadyEnded(run.status);
-      }
-      engine.wake();
-      return { eval_run_id: run.eval_run_id, status: 'cancelled' };
-    },
-    getRolloutStatistics: call => {
-      const { eval_run_id } = find(call);
-      return { eval_run_id, snapshots: evaluations.snapshots(eval_run_id) };
-    },
-    getTrajectoryRewards: call => {
-      const { eval_run_id } = find(call);
-      return { eval_run_id, trajectory_rewards: evaluations.rewards(eval_run_id) };
-    },
-    getEvalOptions: call => {
-      const { bench_id = null, base_model_slug: slug } = call.query;
-      if (bench_id !== null) findBenchmark(service, call.organizationId, bench_id);
-      const models = baseModels.filter(model => slug === undefined || model.slug === slug);
-      const options = listOptions(evaluationOptionSpecs);
-      return { bench_id, models: models.map(model => ({ base_model_slug: model.slug, options })) };
-    },
-    deleteEvalRun: call => {
-      const { bench_id, eval_run_id } = find(call);
-      const { bench_id: named = bench_id } = call.params;
-      if (named !== bench_id) throw notFound('evaluation run', eval_run_id);
-      evaluations.delete(call.organizationId, eval_run_id);
-      engine.wake();
-      return { bench_id, eval_run_id };
+    eval_run_id,
+    status,
+    failure: storedFailure(run),
+    terminal_rollouts,
+    total_rollouts,
+    live: {
+      waiting_rollouts: ended ? 0 : left,
+      running_rollouts: 0,
+      awaiting_result_rollouts: 0,
+      scored_rollouts: scored,
+      failed_rollouts: failed,
+      ungraded_rollouts: ungraded,
+      cancelled_rollouts: status === 'cancelled' ? left : 0,
+      provisional_reward_mean: mean,
+      final_reward_mean: ended ? (run.reward_mean ?? mean) : null,
     },
   };
 }
 
-export const evaluationArea: Area = { name: 'evaluations', routes: evaluationRoutes };
+function cancelEval(service: ServiceContext, call: Call<'cancelEval'>) {
+  const { eval_run_id, status } = findEvalRun(service, call);
+  if (!service.evaluations.setStatus(eval_run_id, 'cancelled')) throw alreadyEnded(status);
+  service.engine.wake();
+  return { eval_run_id, status: 'cancelled' };
+}
+
+function getEvalOptions(service: ServiceContext, { organizationId, query }: Call<'getEvalOptions'>) {
+  const { bench_id = null, base_model_slug: slug } = query;
+  if (bench_id !== null) findBenchmark(service, organizationId, bench_id);
+  const models = baseModels.filter(model => slug === undefined || model.slug === slug);
+  const options = listOptions(evaluationOptionSpecs);
+  return { bench_id, models: models.map(model => ({ base_model_slug: model.slug, options })) };
+}
+
+function deleteEvalRun(service: ServiceContext, call: Call<'deleteEvalRun'>) {
+  const { bench_id, eval_run_id } = findEvalRun(service, call);
+  const { bench_id: pathId = bench_id } = call.params;
+  if (pathId !== bench_id) throw notFound('evaluation run', eval_run_id);
+  service.evaluations.delete(call.organizationId, eval_run_id);
+  service.engine.wake();
+  return { bench_id, eval_run_id };
+}
+
+export const evaluationArea: Area = {
+  name: 'evaluations',
+  routes: {
+    startEval,
+    listEvalRuns,
+    getEvalRun: (service, call) => {
+      const run = findEvalRun(service, call);
+      return evalRunRecord(run, service.evaluations.counts(run.eval_run_id));
+    },
+    getEvalProgress,
+    cancelEval,
+    getRolloutStatistics: (service, call) => {
+      const { eval_run_id } = findEvalRun(service, call);
+      return { eval_run_id, snapshots: service.evaluations.snapshots(eval_run_id) };
+    },
+    getTrajectoryRewards: (service, call) => {
+      const { eval_run_id } = findEvalRun(service, call);
+      return { eval_run_id, trajectory_rewards: service.evaluations.rewards(eval_run_id) };
+    },
+    getEvalOptions,
+    deleteEvalRun,
+  },
+};

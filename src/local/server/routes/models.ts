@@ -1,10 +1,11 @@
 /** Models for training and evaluation, and for chat. */
 import { baseModels } from '../../model/base-models.ts';
 import { chatModel, chatModels } from '../chat-models.ts';
-import type { Area, Handlers, ServiceContext } from '../handlers.ts';
+import type { Area } from '../handlers.ts';
 
-function modelRoutes(service: ServiceContext): Handlers {
-  return {
+export const modelArea: Area = {
+  name: 'models',
+  routes: {
     listSupportedTrainingModels: () => ({
       items: baseModels.map(({ slug, name, pricing }) => ({
         model_slug: slug,
@@ -13,9 +14,7 @@ function modelRoutes(service: ServiceContext): Handlers {
         pricing,
       })),
     }),
-    listModels: ({ organizationId }) => chatModels(service, organizationId),
-    getModel: ({ organizationId, params }) => chatModel(service, organizationId, params['model'] ?? ''),
-  };
-}
-
-export const modelArea: Area = { name: 'models', routes: modelRoutes };
+    listModels: (service, { organizationId }) => chatModels(service, organizationId),
+    getModel: (service, { organizationId, params }) => chatModel(service, organizationId, params['model'] ?? ''),
+  },
+};

@@ -9,12 +9,12 @@ import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { type CheckpointRow, storedFailure, storedStart, type TrainingRunRow } from '../../store/records.ts';
 import { ApiError, alreadyEnded, invalid, notFound } from '../errors.ts';
-import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
+import type { Area, Call, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } from './launch.ts';
 
 /** A run in the contract's form, with the names of every generation. */
-function recordOf(row: TrainingRunRow) {
+function trainingRunRecord(row: TrainingRunRow) {
   const { organization_id: _, total_steps: __, ...run } = row;
   return {
     ...run,
@@ -45,7 +45,10 @@ function startingPoint({ training }: ServiceContext, organizationId: string, bod
   return { base_model_slug: model, parent_checkpoint_id: parent?.checkpoint_id ?? null };
 }
 
-function start(service: ServiceContext, { organizationId, idempotencyKey, ignored, body }: Call<'startTraining'>) {
+function startTraining(
+  service: ServiceContext,
+  { organizationId, idempotencyKey, ignored, body }: Call<'startTraining'>,
+) {
   const { training, idempotency, engine, benchmarks, user } = service;
   const run = idempotency.once({ organizationId, operation: 'startTraining', key: idempotencyKey, body }, () => {
     const benchmark = namedBenchmark(service, organizationId, body);
@@ -67,114 +70,122 @@ function start(service: ServiceContext, { organizationId, idempotencyKey, ignore
       total_steps: read.options.num_steps,
       created_by: user,
     });
-    return recordOf(created);
+    return trainingRunRecord(created);
   });
   engine.wake();
   return run;
 }
 
-function trainingRoutes(service: ServiceContext): Handlers {
-  const { training, weights, engine, benchmarks } = service;
-  const checkpointOf = (row: CheckpointRow) => {
-    const { checkpoint_id, step_index, created_at, training_run_id, base_model_slug } = row;
-    const is_deployable = existsSync(weights.checkpoint(training_run_id, step_index));
-    return { checkpoint_id, step_index, created_at, training_run_id, base_model_slug, is_deployable };
-  };
-  const find = ({ organizationId, params }: Call): TrainingRunRow => {
-    const runId = params['training_run_id'] ?? '';
-    const run = training.get(organizationId, runId);
-    if (!run) throw notFound('training run', runId);
-    return run;
-  };
+function findTrainingRun({ training }: ServiceContext, { organizationId, params }: Call): TrainingRunRow {
+  const runId = params['training_run_id'] ?? '';
+  const run = training.get(organizationId, runId);
+  if (!run) throw notFound('training run', runId);
+  return run;
+}
 
+function cancelTraining(service: ServiceContext, call: Call<'cancelTraining'>) {
+  const { training_run_id } = findTrainingRun(service, call);
+  service.training.move(training_run_id, ['pending', 'running'], 'cancel_signaled');
+  const { status } = findTrainingRun(service, call);
+  if (hasEnded(status)) throw alreadyEnded(status);
+  service.engine.wake();
+  return { training_run_id, status };
+}
+
+function deleteTrainingRun(service: ServiceContext, call: Call<'deleteTrainingRun'>) {
+  const { training_run_id, status } = findTrainingRun(service, call);
+  if (!hasEnded(status)) {
+    throw new ApiError(409, 'conflict_error', 'run_not_terminal', `The run is ${status}; cancel it first.`);
+  }
+  const users = service.training.usersOf(training_run_id);
+  if (users.length > 0) {
+    throw new ApiError(409, 'conflict_error', 'run_in_use', `${users[0]} uses a checkpoint of the run.`, {
+      context: { used_by: users },
+    });
+  }
+  service.training.delete(training_run_id);
+  service.weights.removeRun(training_run_id);
+  return { training_run_id };
+}
+
+function checkpointRecord({ weights }: ServiceContext, row: CheckpointRow) {
+  const { checkpoint_id, step_index, created_at, training_run_id, base_model_slug } = row;
+  const is_deployable = existsSync(weights.checkpoint(training_run_id, step_index));
+  return { checkpoint_id, step_index, created_at, training_run_id, base_model_slug, is_deployable };
+}
+
+function getCheckpoint(service: ServiceContext, call: Call<'getCheckpoint'>) {
+  const { training_run_id } = findTrainingRun(service, call);
+  const step = call.params['step_index'] ?? '';
+  const checkpoint = service.training.checkpoints(training_run_id).find(row => row.step_index === Number(step));
+  if (!checkpoint) throw notFound('checkpoint of step', step);
+  return checkpointRecord(service, checkpoint);
+}
+
+function getHeldOutRewards(service: ServiceContext, call: Call<'getHeldOutRewards'>) {
+  const { training_run_id } = findTrainingRun(service, call);
+  const held_out_rewards = service.training.heldOutRewards(training_run_id).map(point => ({
+    ...point,
+    cancelled_samples: 0,
+    loaded_trajectories: point.completed_samples,
+    round_completed: true,
+  }));
+  return { training_run_id, held_out_rewards };
+}
+
+function getStepTrajectoryRewards(service: ServiceContext, call: Call<'getStepTrajectoryRewards'>) {
+  const { training_run_id } = findTrainingRun(service, call);
+  const step = call.params['step'] ?? '';
+  const trajectory_rewards = service.training.stepRewards(training_run_id, Number(step));
+  if (!trajectory_rewards) throw notFound('step', step);
+  return { training_run_id, step: Number(step), trajectory_rewards };
+}
+
+function getTrainingOptions(service: ServiceContext, { organizationId, query }: Call<'getTrainingOptions'>) {
+  const { bench_id = null, base_model_slug: slug } = query;
+  const benchmark = bench_id === null ? undefined : findBenchmark(service, organizationId, bench_id);
+  const tasks = benchmark ? service.benchmarks.tasks(benchmark.bench_id, 'train') : [];
+  const models = baseModels.filter(model => slug === undefined || model.slug === slug);
   return {
-    startTraining: call => start(service, call),
-    listTrainingRuns: call => {
-      const { bench_id } = findBenchmark(service, call.organizationId, call.params['bench_id'] ?? '');
-      return training.list(call.organizationId, bench_id).map(recordOf);
-    },
-    getTrainingRun: call => {
-      const run = find(call);
-      return { ...recordOf(run), diagnostics: training.diagnostics(run.training_run_id) };
-    },
-    getTrainingProgress: call => {
-      const run = find(call);
-      return {
-        training_run_id: run.training_run_id,
-        status: run.status,
-        completed_steps: training.completedSteps(run.training_run_id),
-        total_steps: run.total_steps,
-        failure: storedFailure(run),
-      };
-    },
-    cancelTraining: call => {
-      const { training_run_id } = find(call);
-      training.move(training_run_id, ['pending', 'running'], 'cancel_signaled');
-      const { status } = find(call);
-      if (hasEnded(status)) {
-        throw alreadyEnded(status);
-      }
-      engine.wake();
-      return { training_run_id, status };
-    },
-    deleteTrainingRun: call => {
-      const { training_run_id, status } = find(call);
-      if (!hasEnded(status)) {
-        throw new ApiError(409, 'conflict_error', 'run_not_terminal', `The run is ${status}; cancel it first.`);
-      }
-      const users = training.usersOf(training_run_id);
-      if (users.length > 0) {
-        throw new ApiError(409, 'conflict_error', 'run_in_use', `A checkpoint of the run is needed by ${users[0]}.`, {
-          context: { used_by: users },
-        });
-      }
-      training.delete(training_run_id);
-      weights.removeRun(training_run_id);
-      return { training_run_id };
-    },
-    listCheckpoints: call => ({ items: training.checkpoints(find(call).training_run_id).map(checkpointOf) }),
-    getCheckpoint: call => {
-      const { training_run_id } = find(call);
-      const step = Number(call.params['step_index']);
-      const checkpoint = training.checkpoints(training_run_id).find(({ step_index }) => step_index === step);
-      if (!checkpoint) throw notFound('checkpoint of step', call.params['step_index'] ?? '');
-      return checkpointOf(checkpoint);
-    },
-    getTrainerRewards: call => {
-      const { training_run_id } = find(call);
-      return { training_run_id, trainer_rewards: training.trainerRewards(training_run_id) };
-    },
-    getHeldOutRewards: call => {
-      const { training_run_id } = find(call);
-      const held_out_rewards = training.heldOutRewards(training_run_id).map(point => ({
-        ...point,
-        cancelled_samples: 0,
-        loaded_trajectories: point.completed_samples,
-        round_completed: true,
-      }));
-      return { training_run_id, held_out_rewards };
-    },
-    getStepTrajectoryRewards: call => {
-      const { training_run_id } = find(call);
-      const step = Number(call.params['step']);
-      const trajectory_rewards = training.stepRewards(training_run_id, step);
-      if (!trajectory_rewards) throw notFound('step', call.params['step'] ?? '');
-      return { training_run_id, step, trajectory_rewards };
-    },
-    getTrainingOptions: call => {
-      const { bench_id = null, base_model_slug: slug } = call.query;
-      const benchmark = bench_id === null ? undefined : findBenchmark(service, call.organizationId, bench_id);
-      const tasks = benchmark ? benchmarks.tasks(benchmark.bench_id, 'train') : [];
-      const models = baseModels.filter(model => slug === undefined || model.slug === slug);
-      return {
-        bench_id,
-        models: models.map(({ slug: base_model_slug }) => {
-          const known = tasks.length === 0 ? {} : readTrainingOptions({}, { base_model_slug, tasks }).options;
-          return { base_model_slug, options: listOptions(trainingOptionSpecs, known) };
-        }),
-      };
-    },
+    bench_id,
+    models: models.map(({ slug: base_model_slug }) => {
+      const defaults = tasks.length === 0 ? {} : readTrainingOptions({}, { base_model_slug, tasks }).options;
+      return { base_model_slug, options: listOptions(trainingOptionSpecs, defaults) };
+    }),
   };
 }
 
-export const trainingArea: Area = { name: 'training', routes: trainingRoutes };
+export const trainingArea: Area = {
+  name: 'training',
+  routes: {
+    startTraining,
+    listTrainingRuns: (service, { organizationId, params }) => {
+      const { bench_id } = findBenchmark(service, organizationId, params['bench_id'] ?? '');
+      return service.training.list(organizationId, bench_id).map(trainingRunRecord);
+    },
+    getTrainingRun: (service, call) => {
+      const run = findTrainingRun(service, call);
+      return { ...trainingRunRecord(run), diagnostics: service.training.diagnostics(run.training_run_id) };
+    },
+    getTrainingProgress: (service, call) => {
+      const run = findTrainingRun(service, call);
+      const { training_run_id, status, total_steps } = run;
+      const completed_steps = service.training.completedSteps(training_run_id);
+      return { training_run_id, status, completed_steps, total_steps, failure: storedFailure(run) };
+    },
+    cancelTraining,
+    deleteTrainingRun,
+    listCheckpoints: (service, call) => {
+      const checkpoints = service.training.checkpoints(findTrainingRun(service, call).training_run_id);
+      return { items: checkpoints.map(row => checkpointRecord(service, row)) };
+    },
+    getCheckpoint,
+    getTrainerRewards: (service, call) => {
+      const { training_run_id } = findTrainingRun(service, call);
+      return { training_run_id, trainer_rewards: service.training.trainerRewards(training_run_id) };
+    },
+    getHeldOutRewards,
+    getStepTrajectoryRewards,
+    getTrainingOptions,
+  },
+};

@@ -1,19 +1,19 @@
 /** Trajectories: upload, detail, list, rewards, completion; and their datasets. */
 
+import { isDiskFull, sqliteCode } from '../../../base/errors.ts';
 import { occurrencesHeader } from '../../../contract/trajectories.ts';
-import { isDiskFull, sqliteCode } from '../../../text/errors.ts';
 import { isRolloutDataset, uploadDataset } from '../../store/datasets.ts';
 import { newId } from '../../store/ids.ts';
 import {
-  completeTrajectory,
-  logReward,
+  logReward as addReward,
+  completeTrajectory as endTrajectory,
   RewardIdTaken,
   storeRewards,
   TrajectoryTerminal,
 } from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
 import { ApiError, apiError, invalid, notFound, notStored } from '../errors.ts';
-import type { Area, Call, Handlers, ServiceContext } from '../handlers.ts';
+import type { Area, Call, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
 
@@ -21,97 +21,92 @@ import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.
 const trajectoriesPerRequest = 1_000;
 const longestDatasetName = 128;
 
-export function trajectoryRoutes({
-  trajectories,
-  trajectoryUploads,
-  datasets,
-  database,
-  idempotency,
-}: ServiceContext): Handlers {
-  const find = ({ organizationId, params }: Call) => {
-    const id = params['trajectory_id'] ?? '';
-    const row = trajectories.row(organizationId, id);
-    if (!row) throw notFound('trajectory', id);
-    return row;
-  };
-
-  const upload = ({ organizationId, idempotencyKey, body, header }: Call<'uploadTrajectories'>) => {
-    checkBatch(body);
-    const items = body.trajectories.map(readUploaded);
-    const occurrences = occurrencesOf(header(occurrencesHeader), items.length);
-    try {
-      const request = { organizationId, operation: 'uploadTrajectories', key: idempotencyKey };
-      return idempotency.once({ ...request, body: occurrences ? { body, occurrences } : body }, () =>
-        summaryOf(trajectoryUploads.store(organizationId, body.dataset, items, occurrences)),
-      );
-    } catch (error) {
-      if (!isStorageError(error)) throw error;
-      const reason = isDiskFull(error)
-        ? 'the disk of this machine is full. Free some space and try again'
-        : error.message;
-      const message = `Nothing of the batch was stored: ${reason}.`;
-      const failures = items.map(
-        (_, item_index): UploadFailure => ({ code: 'trajectory_upload_failed', message, item_index, context: {} }),
-      );
-      throw notStored('trajectory_upload_failed', message, { context: { failures } });
-    }
-  };
-
-  /** Opens a trajectory that accepts rewards until it is completed. */
-  const open = ({ organizationId, idempotencyKey, body }: Call<'createTrajectory'>) =>
-    idempotency.once({ organizationId, operation: 'createTrajectory', key: idempotencyKey, body }, () => {
-      const { dataset, rewards = [], origin: _, ...opened } = readOpened(body);
-      checkDataset(dataset);
-      const kept = dataset === undefined ? undefined : datasets.touch(organizationId, uploadDataset(dataset));
-      const trace_id = opened.trace_id ?? newId('trace');
-      if (kept && trajectoryUploads.hasTrace(kept.dataset_id, trace_id)) {
-        const message = `The dataset has another trajectory with the trace ${trace_id}.`;
-        throw apiError('trajectory_upload_conflict', message, { param: 'trace_id' });
-      }
-      const tid = trajectories.add({
-        ...opened,
-        trace_id,
-        conversation_id: opened.conversation_id ?? trace_id,
-        organization_id: organizationId,
-        source: 'live',
-        dataset_id: kept?.dataset_id ?? null,
-        dataset_name: kept?.dataset_name ?? null,
-        model_association_source: opened.model_id ? 'upload' : 'none',
-      });
-      storeRewards(database, tid, rewards);
-      const row = trajectories.row(organizationId, tid);
-      return { tid, ...(row && trajectories.recordOf(row, true)) };
-    });
-
-  return {
-    createTrajectory: open,
-    uploadTrajectories: upload,
-    listDatasets: call => datasets.list(call.organizationId, call.query),
-    listTrajectories: call => trajectories.list(call.organizationId, call.query),
-    getTrajectory: call => {
-      const { include_steps = true } = call.query;
-      return trajectories.recordOf(find(call), include_steps);
-    },
-    logReward: call => {
-      const row = find(call);
-      const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body;
-      if (weight < 0) throw invalid('weight', 'must not be below 0.');
-      const status = ending(() => logReward(database, row, { reward_id, name, value, explanation, weight }));
-      return { ok: true, trajectory_id: row.trajectory_id, status };
-    },
-    completeTrajectory: call => {
-      const row = find(call);
-      const { termination_reason = 'ENV_DONE' } = call.body;
-      const status = ending(() => completeTrajectory(database, row, termination_reason));
-      return { ok: true, trajectory_id: row.trajectory_id, status };
-    },
-  };
+function findTrajectory({ trajectories }: ServiceContext, { organizationId, params }: Call) {
+  const id = params['trajectory_id'] ?? '';
+  const row = trajectories.row(organizationId, id);
+  if (!row) throw notFound('trajectory', id);
+  return row;
 }
 
-/** Why a trajectory accepts no more, as one of the document's errors. */
-function ending<Result>(work: () => Result): Result {
+function uploadTrajectories(
+  { trajectoryUploads, idempotency }: ServiceContext,
+  { organizationId, idempotencyKey, body, header }: Call<'uploadTrajectories'>,
+) {
+  checkBatch(body);
+  const items = body.trajectories.map(readUploaded);
+  const occurrences = readOccurrences(header(occurrencesHeader), items.length);
+  const request = { organizationId, operation: 'uploadTrajectories', key: idempotencyKey };
   try {
-    return work();
+    return idempotency.once({ ...request, body: occurrences ? { body, occurrences } : body }, () =>
+      summaryOf(trajectoryUploads.store(organizationId, body.dataset, items, occurrences)),
+    );
+  } catch (error) {
+    if (!isStorageError(error)) throw error;
+    const reason = isDiskFull(error)
+      ? 'the disk of this machine is full. Free some space and try again'
+      : error.message;
+    const message = `Nothing of the batch was stored: ${reason}.`;
+    const failures = items.map(
+      (_, item_index): UploadFailure => ({ code: 'trajectory_upload_failed', message, item_index, context: {} }),
+    );
+    throw notStored('trajectory_upload_failed', message, { context: { failures } });
+  }
+}
+
+/** Opens a trajectory that accepts rewards until it is completed. */
+function createTrajectory(
+  { trajectories, trajectoryUploads, datasets, database, idempotency }: ServiceContext,
+  { organizationId, idempotencyKey, body }: Call<'createTrajectory'>,
+) {
+  return idempotency.once({ organizationId, operation: 'createTrajectory', key: idempotencyKey, body }, () => {
+    const { dataset: name, rewards = [], origin: _, ...fields } = readOpened(body);
+    checkDataset(name);
+    const dataset = name === undefined ? undefined : datasets.touch(organizationId, uploadDataset(name));
+    const trace_id = fields.trace_id ?? newId('trace');
+    if (dataset && trajectoryUploads.hasTrace(dataset.dataset_id, trace_id)) {
+      const message = `The dataset has another trajectory with the trace ${trace_id}.`;
+      throw apiError('trajectory_upload_conflict', message, { param: 'trace_id' });
+    }
+    const tid = trajectories.add({
+      ...fields,
+      trace_id,
+      conversation_id: fields.conversation_id ?? trace_id,
+      organization_id: organizationId,
+      source: 'live',
+      dataset_id: dataset?.dataset_id ?? null,
+      dataset_name: dataset?.dataset_name ?? null,
+      model_association_source: fields.model_id ? 'upload' : 'none',
+    });
+    storeRewards(database, tid, rewards);
+    const row = trajectories.row(organizationId, tid);
+    return { tid, ...(row && trajectories.recordOf(row, true)) };
+  });
+}
+
+function logReward(service: ServiceContext, call: Call<'logReward'>) {
+  const row = findTrajectory(service, call);
+  const { reward_id = newId('reward'), name, value, explanation = '', weight = 1 } = call.body;
+  if (weight < 0) throw invalid('weight', 'must not be below 0.');
+  const reward = { reward_id, name, value, explanation, weight };
+  const status = changing(() => addReward(service.database, row, reward));
+  return { ok: true, trajectory_id: row.trajectory_id, status };
+}
+
+function completeTrajectory(service: ServiceContext, call: Call<'completeTrajectory'>) {
+  const row = findTrajectory(service, call);
+  const { termination_reason = 'ENV_DONE' } = call.body;
+  const status = changing(() => endTrajectory(service.database, row, termination_reason));
+  return { ok: true, trajectory_id: row.trajectory_id, status };
+}
+
+/**
+ * Runs a change of a trajectory.
+ *
+ * @throws ApiError if the trajectory has ended, or the reward conflicts with a logged one
+ */
+function changing<Result>(change: () => Result): Result {
+  try {
+    return change();
   } catch (error) {
     if (error instanceof TrajectoryTerminal) throw apiError('trajectory_already_terminal', error.message);
     if (error instanceof RewardIdTaken) {
@@ -146,7 +141,7 @@ function checkBatch({ dataset, trajectories }: BodyOf<'uploadTrajectories'>): vo
 }
 
 /** @throws ApiError `validation_error` unless it is a positive number for each item */
-function occurrencesOf(header: string | undefined, items: number): readonly number[] | undefined {
+function readOccurrences(header: string | undefined, items: number): readonly number[] | undefined {
   if (header === undefined) return undefined;
   const numbers = header.split(',').map(Number);
   if (numbers.length === items && numbers.every(each => Number.isSafeInteger(each) && each > 0)) return numbers;
@@ -182,4 +177,18 @@ function isStorageError(error: unknown): error is Error {
   return sqliteCode(error) !== undefined;
 }
 
-export const trajectoryArea: Area = { name: 'trajectories', routes: trajectoryRoutes };
+export const trajectoryArea: Area = {
+  name: 'trajectories',
+  routes: {
+    createTrajectory,
+    uploadTrajectories,
+    listDatasets: ({ datasets }, { organizationId, query }) => datasets.list(organizationId, query),
+    listTrajectories: ({ trajectories }, { organizationId, query }) => trajectories.list(organizationId, query),
+    getTrajectory: (service, call) => {
+      const { include_steps = true } = call.query;
+      return service.trajectories.recordOf(findTrajectory(service, call), include_steps);
+    },
+    logReward,
+    completeTrajectory,
+  },
+};

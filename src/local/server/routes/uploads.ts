@@ -7,7 +7,7 @@ import { type Manifest, manifest, readTask, warningsOf } from '../../samples/man
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
 import { ApiError, apiError, notFound } from '../errors.ts';
-import type { Area, Handlers, ServiceContext } from '../handlers.ts';
+import type { Area, Call, ServiceContext } from '../handlers.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
 /** Maximum number of files in a request; further requests with the same `bench_id` upload more. */
@@ -16,81 +16,84 @@ const largestFile = 256 * 1024 * 1024;
 /** Length of the signature in a minted id. */
 const markLength = 10;
 
-function uploadRoutes(service: ServiceContext): Handlers {
-  const { benchmarks, uploads, keyring, signedUploads, idempotency } = service;
+const signatureOf = ({ keyring }: ServiceContext, organizationId: string, bareId: string): string =>
+  keyring.sign('benchmark', [organizationId, bareId]).replace(/[-_]/g, 'x').slice(0, markLength);
 
-  const signatureOf = (organizationId: string, bare: string): string =>
-    keyring.sign('benchmark', [organizationId, bare]).replace(/[-_]/g, 'x').slice(0, markLength);
+/** The service stores nothing before ingest, so the id itself encodes the organization it was minted for. */
+function mintId(service: ServiceContext, organizationId: string): string {
+  const bareId = newId('benchmark');
+  return bareId + signatureOf(service, organizationId, bareId);
+}
 
-  /** Nothing is stored of a benchmark before ingest, so its id itself shows which organization it was minted for. */
-  const mint = (organizationId: string): string => {
-    const bare = newId('benchmark');
-    return bare + signatureOf(organizationId, bare);
-  };
+/** @throws ApiError if the id was not minted for the organization, accepts no more files, or its files were removed */
+function checkOpen(service: ServiceContext, organizationId: string, benchId: string): void {
+  if (service.benchmarks.get(organizationId, benchId)) {
+    throw new ApiError(
+      409,
+      'conflict_error',
+      'benchmark_already_ingested',
+      `The benchmark ${benchId} has been ingested; it takes no more files. Upload again without bench_id for a new one.`,
+      { param: 'bench_id' },
+    );
+  }
+  const bareId = benchId.slice(0, -markLength);
+  const isMinted = benchId === bareId + signatureOf(service, organizationId, bareId);
+  if (!isMinted || !service.uploads.has(benchId)) throw notFound('benchmark', benchId);
+}
 
-  /**
-   * @throws ApiError if the id was not minted for the organization, accepts no more files, or its files were removed
-   */
-  const checkOpen = (organizationId: string, benchId: string): void => {
-    if (benchmarks.get(organizationId, benchId)) {
-      throw new ApiError(
-        409,
-        'conflict_error',
-        'benchmark_already_ingested',
-        `The benchmark ${benchId} has been ingested; it takes no more files. Upload again without bench_id for a new one.`,
-        { param: 'bench_id' },
-      );
+function createBenchmarkUpload(
+  service: ServiceContext,
+  { organizationId, body, origin }: Call<'createBenchmarkUpload'>,
+) {
+  const { bench_id } = body;
+  const files = body.files.map(({ path, content_type, size_bytes }) => ({ path, content_type, size_bytes }));
+  checkFiles(files);
+  if (bench_id !== undefined) checkOpen(service, organizationId, bench_id);
+  return service.signedUploads.allocate(origin, bench_id ?? mintId(service, organizationId), files);
+}
+
+async function ingestBenchmark(
+  service: ServiceContext,
+  { organizationId, idempotencyKey: key, params, body }: Call<'ingestBenchmark'>,
+): Promise<IngestResult> {
+  const { benchmarks, uploads, idempotency } = service;
+  const benchId = params['bench_id'] ?? '';
+  const request = { organizationId, operation: 'ingestBenchmark', key, body: { benchId, body } };
+  // A client retries if the process died before it responded.
+  const earlier = idempotency.answerTo<IngestResult>(request);
+  if (earlier) return earlier;
+  checkOpen(service, organizationId, benchId);
+  const described: Manifest = check(manifest, body);
+  const patternIssue = await patternIssueOf(described);
+  if (patternIssue) throw invalid([patternIssue]);
+  return uploads.whileUnchanged(benchId, async () => {
+    const declared = uploads.declared(benchId);
+    const issues = [...uploadIssues(service, benchId, declared), ...taskIssues(described, declared)];
+    if (issues.length > 0) throw invalid(issues);
+    const files: StoredFile[] = [];
+    for (const file of declared) {
+      files.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
     }
-    const bare = benchId.slice(0, -markLength);
-    if (benchId !== bare + signatureOf(organizationId, bare) || !uploads.has(benchId))
-      throw notFound('benchmark', benchId);
-  };
+    return idempotency.once(request, () => {
+      // Another ingest may have finished while the files were read.
+      checkOpen(service, organizationId, benchId);
+      benchmarks.ingest(organizationId, described, { benchId, files });
+      return ingestResult(benchId, described, files.length);
+    });
+  });
+}
 
+function ingestResult(bench_id: string, { name, label, family, tasks }: Manifest, file_count: number) {
   return {
-    createBenchmarkUpload: call => {
-      const { files, bench_id } = call.body;
-      const declared = files.map(({ path, content_type, size_bytes }) => ({ path, content_type, size_bytes }));
-      checkFiles(declared);
-      if (bench_id !== undefined) checkOpen(call.organizationId, bench_id);
-      return signedUploads.allocate(call.origin, bench_id ?? mint(call.organizationId), declared);
-    },
-    ingestBenchmark: async call => {
-      const { organizationId, idempotencyKey: key, body } = call;
-      const benchId = call.params['bench_id'] ?? '';
-      const request = { organizationId, operation: 'ingestBenchmark', key, body: { benchId, body } };
-      // A client whose answer was lost with the process asks again.
-      const known = idempotency.answerTo<IngestResult>(request);
-      if (known) return known;
-      checkOpen(organizationId, benchId);
-      const described: Manifest = check(manifest, body);
-      const patternIssue = await patternIssueOf(described);
-      if (patternIssue) throw invalid([patternIssue]);
-      return uploads.whileUnchanged(benchId, async () => {
-        const declared = uploads.declared(benchId);
-        const issues = [...uploadIssues(service, benchId, declared), ...taskIssues(described, declared)];
-        if (issues.length > 0) throw invalid(issues);
-        const files: StoredFile[] = [];
-        for (const file of declared) {
-          files.push({ ...file, sha256: (await uploads.hash(benchId, file.path)) ?? '' });
-        }
-        return idempotency.once(request, () => {
-          // Another ingest may have finished while the files were read.
-          checkOpen(organizationId, benchId);
-          benchmarks.ingest(organizationId, described, { benchId, files });
-          return {
-            bench_id: benchId,
-            ok: true,
-            name: described.name,
-            label: described.label ?? described.name,
-            family: described.family ?? '',
-            task_count: described.tasks.length,
-            file_count: files.length,
-            failed_tasks: [],
-            warnings: warningsOf(described.tasks.map(readTask)),
-          };
-        });
-      });
-    },
+    bench_id,
+    ok: true,
+    name,
+    label: label ?? name,
+    family: family ?? '',
+    task_count: tasks.length,
+    file_count,
+    failed_tasks: [],
+    warnings: warningsOf(tasks.map(readTask)),
   };
 }
 
@@ -141,7 +144,7 @@ function taskIssues({ tasks }: Manifest, declared: readonly DeclaredFile[]): Iss
   });
 }
 
-/** The build of an image, or a run, must not find out. */
+/** Check patterns before ingest, so that no image build or run fails because of one. */
 async function patternIssueOf({ tasks }: Manifest): Promise<Issue | undefined> {
   const graders = tasks.map(task => readTask(task).grader);
   const found = await unusablePattern(graders.map(grader => (grader.kind === 'regex' ? grader.pattern : undefined)));
@@ -150,7 +153,7 @@ async function patternIssueOf({ tasks }: Manifest): Promise<Issue | undefined> {
   return { path, message: `cannot be used as a regular expression: ${found.problem}` };
 }
 
-export const uploadArea: Area = { name: 'uploads', routes: uploadRoutes };
+export const uploadArea: Area = { name: 'uploads', routes: { createBenchmarkUpload, ingestBenchmark } };
 
 /** Longest path of an uploaded file, in characters. */
 const longestPath = 512;
@@ -160,12 +163,12 @@ function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `is longer than ${longestPath} characters`;
   if (path.startsWith('/') || /^[a-z]:/i.test(path)) return 'must be relative';
   if (path.includes('\\')) return 'must have / between its parts';
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'holds a control character';
-  // The signed address could not carry it: it would become U+FFFD on the way.
-  if (!path.isWellFormed()) return 'is not Unicode text: it holds half of a surrogate pair';
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return 'contains a control character';
+  // A signed address cannot encode it: the half would become U+FFFD.
+  if (!path.isWellFormed()) return 'is not Unicode text: it contains half of a surrogate pair';
   if (path.normalize('NFC') !== path) return 'is not in Unicode normal form C';
   if (path.split('/').some(part => part === '' || part === '.' || part === '..')) {
-    return 'holds an empty part, “.” or “..”';
+    return 'contains an empty part, “.” or “..”';
   }
   return undefined;
 }

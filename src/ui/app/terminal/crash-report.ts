@@ -1,8 +1,8 @@
 /** The report of a failure: a private file without secrets. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorStack } from '../../../text/errors.ts';
-import { makePrivateFolder } from '../../../text/ownership.ts';
+import { errorStack } from '../../../base/errors.ts';
+import { makePrivateFolder } from '../../../base/ownership.ts';
 
 /**
  * Writes a report of `error` with its stack. `details` are further lines, e.g. the component stack. Returns the path,

@@ -1,9 +1,9 @@
 /** Runs another program (a pager, an editor) on the terminal, while this one continues without drawing. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants as fileConstants, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** A key for a program that has ended, which the terminal sends to this one as well, arrives at most so much later. */
+/** After a program has ended, a signal from a key that was meant for it arrives at most this much later. */
 const lateMs = 1_000;
 /** Time for a program to exit and give the terminal back when asked to. */
 const graceMs = 400;
@@ -49,8 +49,8 @@ export class External {
   }
 
   /**
-   * Whether a signal of the keyboard is for it. One that ends it may arrive here after its end is known: signals of a
-   * process with several threads keep no order.
+   * Whether keyboard signals are for the external program. A signal that ends it may arrive here after the exit is
+   * known: a process with several threads receives signals in no particular order.
    */
   get takesKeys(): boolean {
     return this.isRunning || performance.now() - this.#endedAt < lateMs;
@@ -63,6 +63,7 @@ export class External {
    */
   async run(command: string, args: readonly string[]): Promise<number> {
     const terminal = openTerminal();
+    const { spawn } = process.getBuiltinModule('node:child_process');
     const child = spawn(command, [...args], { stdio: terminal ? [terminal, terminal, 'inherit'] : 'inherit' });
     if (terminal) closeSync(terminal);
     this.#child = child;

@@ -15,7 +15,7 @@ export function splitAnswers(text: string): { readonly keys: string; readonly an
   return { keys: parts.join('').slice(0, parts.join('').length - rest.length), answers: parts.length - 1, rest };
 }
 
-/** A partial sequence that nothing follows for this long was a key after all. */
+/** After this long without more input, a partial sequence was a key. */
 const pieceMs = 30;
 
 const pasteStart = '\u001b[200~';
@@ -27,7 +27,7 @@ const pasteSilenceMs = 1_000;
 
 /**
  * Tracks pastes, to end one whose end never arrives: a multiplexer that is detached in the middle loses the rest, and
- * all later keys would be taken for pasted text.
+ * all later keys would count as pasted text.
  */
 export class PasteEnd {
   #open = false;
@@ -66,7 +66,6 @@ export class Input extends Readable {
   #timer: NodeJS.Timeout | undefined;
   #raw = false;
   #lent = false;
-  #heardAt = Number.NEGATIVE_INFINITY;
 
   /** Mouse reports are removed if there is a listener for them. */
   constructor(source: InputSource, onAnswer: () => void, onMouse?: (event: MouseEvent) => void) {
@@ -81,21 +80,13 @@ export class Input extends Readable {
 
   override _read(): void {}
 
-  /** When keys last arrived, by `performance.now`: they may be handled later. */
-  get heardAt(): number {
-    return this.#heardAt;
-  }
-
   readonly #take = (data: string | Buffer): void => {
     clearTimeout(this.#timer);
     const { events, rest: typed } = this.#mouse?.feed(String(data)) ?? { events: [], rest: String(data) };
     for (const event of events) this.#onMouse(event);
     const { keys, answers, rest } = splitAnswers(this.#rest + typed);
     this.#rest = rest;
-    if (keys !== '') {
-      this.#heardAt = performance.now();
-      this.push(this.#paste.take(keys, this.#heardAt));
-    }
+    if (keys !== '') this.push(this.#paste.take(keys, performance.now()));
     for (let index = 0; index < answers; index += 1) this.#onAnswer();
     if (rest === '') return;
     this.#timer = setTimeout(() => {

@@ -4,7 +4,7 @@
  */
 
 import { writeSync } from 'node:fs';
-import { errorCode } from '../../../text/errors.ts';
+import { errorCode } from '../../../base/errors.ts';
 
 export interface OutputStream extends NodeJS.WritableStream {
   readonly fd: number;

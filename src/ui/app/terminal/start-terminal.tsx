@@ -1,13 +1,14 @@
 /**
  * Takes the terminal and gives it back, whatever ends the program: a key, a signal, a failure, or the loss of the
- * terminal itself. Every mode that was switched on is switched off with a non-blocking write. In between, the terminal
- * may be lent to another program or to the shell: the program then continues without drawing.
+ * terminal itself. Every active mode is switched off with a non-blocking write. In between, another program or the
+ * shell may borrow the terminal: the program then continues without drawing.
  */
 import { constants } from 'node:os';
 import { type Instance, render } from 'ink';
 import type { ReactNode } from 'react';
-import { Listeners } from '../../../text/listeners.ts';
-import { own } from '../../../text/own.ts';
+import { Listeners } from '../../../base/listeners.ts';
+import { own } from '../../../base/own-property.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { toAscii } from '../../../text/terminal.ts';
 import type { MouseEvent } from '../../keys/mouse.ts';
 import { ProgramBoundary } from '../failure-boundary.tsx';
@@ -34,19 +35,28 @@ export interface StartTerminalOptions {
 }
 
 /**
- * The signals that end a process and can be caught (signal(7)). SIGPROF is not among them: Node's profiler raises it
- * hundreds of times a second. Nor do those of a fault in the program leave it able to do anything.
+ * Whether Node's profiler runs, which raises SIGPROF hundreds of times a second. Node itself ignores a listener for it
+ * while a debugger may start the profiler.
+ */
+const isProfiled = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)].some(flag =>
+  /^["']?--(cpu[-_])?prof(=|["']?$)/.test(flag),
+);
+
+/**
+ * The signals that end a process and can be caught (signal(7)). After a fault signal, the process could not do
+ * anything.
  */
 const endingSignals = [
   ...(['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM'] as const),
   ...(['SIGXCPU', 'SIGXFSZ', 'SIGPWR', 'SIGIO', 'SIGSTKFLT', 'SIGSYS', 'SIGTRAP', 'SIGABRT'] as const),
+  ...(isProfiled ? [] : (['SIGPROF'] as const)),
 ].filter(signal => own(constants.signals, signal) !== undefined);
 type EndingSignal = (typeof endingSignals)[number];
 
 /** The exit code for a signal, as a shell reports it: 128 plus its number. */
 const codeOf = (signal: EndingSignal): number => 128 + constants.signals[signal];
 
-/** A suspend key that arrives this soon after continuing, or came before, was typed before the suspension. */
+/** A suspend key that arrives before this much time has passed since continuing was typed before the suspension. */
 const typedBeforeMs = 250;
 
 /** How long to wait for an answer of the terminal before lending it. */
@@ -123,7 +133,7 @@ class Terminal {
     this.#instance = render(screen, {
       stdout: this.#stream as unknown as NodeJS.WriteStream,
       stdin: this.#input as unknown as NodeJS.ReadStream,
-      // Ink then hands over each frame whole and at once; the painter finds what has changed.
+      // Ink then passes on each frame whole; the painter finds the changes.
       debug: true,
       interactive: true,
       exitOnCtrlC: false,
@@ -137,10 +147,10 @@ class Terminal {
     return {
       writeRaw: sequence => this.#output.write(sequence),
       runExternal: (command, args) => this.#runExternal(command, args),
-      suspend: () => {
-        if (this.#input.heardAt - this.#continuedAt > typedBeforeMs) void this.#suspend(0);
+      suspend: ({ at = performance.now() }) => {
+        if (at - this.#continuedAt > typedBeforeMs) void this.#suspend(0);
       },
-      quit: (code = 0) => void this.#painter.pauseAndDrain(answerMs).then(() => this.#end(code)),
+      quit: () => void this.#painter.pauseAndDrain(answerMs).then(() => this.#end(0)),
       repaint: measure,
       failures: this.#failures,
       ...(this.#options.mouse && { mouse: this.#mouse }),
@@ -152,7 +162,7 @@ class Terminal {
     return this.#modes.enter('title', 'alternateScreen', 'hiddenCursor', 'noWrap', ...mouse);
   }
 
-  /** Gives the terminal back. Synchronous: nothing may come after it, even if the process exits right away. */
+  /** Gives the terminal back. Synchronous: nothing may follow it, even if the process exits right away. */
   readonly #leave = (): void => this.#output.writeNow(this.#modes.leave());
 
   #end(code: number): void {
@@ -166,7 +176,7 @@ class Terminal {
     try {
       this.#instance?.unmount();
     } catch {
-      // It draws once more, which fails again if drawing is what failed. The terminal has already been restored.
+      // The final draw fails again if drawing was the failure. The terminal has already been restored.
     }
     // After the views: the caller waits for this before cleaning up.
     this.#exit.resolve(code);
@@ -176,14 +186,14 @@ class Terminal {
     if (this.#state === 'ended') return;
     this.#end(1);
     const { words, report } = this.#failures.record(error);
-    const saved = report ? `The report is in ${report}` : 'No report could be written.';
+    const saved = report ? clean`The report is in ${report}` : 'No report could be written.';
     writeNow(process.stderr.fd, `benchtop failed: ${words}\nRuns on the service continue. ${saved}\n`);
     process.exit(1);
   };
 
   /**
    * Takes the terminal from the screen. Returns a function that gives it back, or undefined if the screen does not have
-   * the terminal: keys may arrive while its last answers are awaited.
+   * the terminal: a key may arrive while an answer of the terminal is awaited.
    */
   async #lend(): Promise<(() => void) | undefined> {
     if (this.#state !== 'drawing') return undefined;
@@ -202,7 +212,7 @@ class Terminal {
     };
   }
 
-  /** It may end while something is awaited. */
+  /** Whether the terminal has ended, which may happen during any await. */
   #hasEnded(): boolean {
     return this.#state === 'ended';
   }
@@ -217,9 +227,7 @@ class Terminal {
     }
   }
 
-  /**
-   * Suspends the process, or with 0 its group, until the shell continues it. If a pager has the terminal, it keeps it.
-   */
+  /** Suspends the process, or with 0 its group, until the shell continues it. A pager keeps the terminal meanwhile. */
   async #suspend(pid: number): Promise<void> {
     const bringBack = await this.#lend();
     if (this.#hasEnded() || (!bringBack && !this.#external.isRunning)) return;
@@ -227,9 +235,9 @@ class Terminal {
     process.off('SIGTSTP', this.#onStopSignal);
     await stopUntilContinued(pid);
     process.on('SIGTSTP', this.#onStopSignal);
-    this.#continuedAt = performance.now();
     bringBack?.();
     this.#options.onSuspend(false);
+    this.#continuedAt = performance.now();
   }
 
   readonly #onStopSignal = (): void => void this.#suspend(process.pid);
@@ -247,14 +255,14 @@ class Terminal {
   #heedSignals(): void {
     for (const signal of endingSignals) {
       process.on(signal, () => {
-        // Keys of a pager, which the terminal sends to all its programs.
+        // Keys for a pager, which the terminal sends to the whole process group.
         if (this.#external.takesKeys && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
         void this.#endBy(signal);
       });
     }
     process.on('SIGTSTP', this.#onStopSignal);
     process.on('SIGCONT', () => {
-      // After a stop that could not be handled: the shell had the terminal.
+      // After a stop that could not be handled, the shell had the terminal.
       if (this.#state !== 'drawing') return;
       this.#input.renew();
       this.#output.write(this.#modes.renew());
@@ -263,7 +271,7 @@ class Terminal {
   }
 
   #heedFaults(): void {
-    // Written immediately they would appear in the middle of the screen.
+    // Written immediately, warnings would appear in the middle of the screen.
     process.removeAllListeners('warning');
     process.on('warning', ({ name, message }) => {
       if (name !== 'ExperimentalWarning') this.#warnings.push(`${name}: ${message}\n`);
@@ -279,10 +287,10 @@ class Terminal {
 
   #heedTerminal(): void {
     const { stdin, stdout } = process;
-    // Not stdout's own event: it misses a size that changed and changed back, after which the terminal has lost what it
-    // cut off.
+    // Not stdout's own event: it misses a size that changed and changed back, after which the terminal has lost the
+    // cut-off part.
     process.on('SIGWINCH', () => this.#stream.resize(stdout.columns, stdout.rows));
-    // The line was cut.
+    // The connection was lost.
     for (const source of [stdin, stdout]) source.on('error', () => void this.#endBy('SIGHUP'));
     stdin.on('end', () => void this.#endBy('SIGHUP'));
   }
@@ -291,7 +299,7 @@ class Terminal {
 /** Reads the size of the terminal and redraws everything: a stopped process misses resizes. */
 const measure = (): void => void process.kill(process.pid, 'SIGWINCH');
 
-/** A process that still runs this long after it should have been stopped has no shell that could continue it. */
+/** A process that still runs this long after a stop signal has no shell that could continue it. */
 const continueAnywayMs = 150;
 
 /**

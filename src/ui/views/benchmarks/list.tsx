@@ -1,8 +1,8 @@
 /** The benchmarks of the organization. */
 import { Box } from 'ink';
 import { readinessQuery } from '../../../queries/benchmarks.ts';
-import type { UnfinishedUpload } from '../../../queries/remembered/upload-records.ts';
 import { benchmarkCommands, benchmarks } from '../../../resources/benchmarks.ts';
+import type { UnfinishedUpload } from '../../../store/upload-records.ts';
 import { counted } from '../../../text/numbers.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
 import { lazyWindow } from '../../app/lazy.tsx';
@@ -39,14 +39,14 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   );
 }
 
-/** Names the upload that was not finished, and the key that resumes it. */
+/** Names the unfinished upload, and the key that resumes it. */
 function unfinishedWords(
   [last, ...others]: readonly UnfinishedUpload[],
   advise: ReturnType<typeof useAdvise>,
 ): readonly string[] {
   if (!last) return [];
   const more = others.length === 0 ? '' : `, and ${counted(others.length, 'other')}`;
-  const words = `The upload of ${last.folder}${more} was not finished. What was sent is kept`;
+  const words = `The upload of ${last.folder}${more} was not finished. Sent files are kept`;
   return [`${words}${advise({ command: benchmarkCommands.resume, words: 'resumes it' })}`];
 }
 
@@ -66,7 +66,7 @@ export function BenchmarksView({ place }: ViewProps<'list'>) {
         { command: benchmarkCommands.upload, run: upload() },
         {
           command: benchmarkCommands.resume,
-          why: last ? undefined : 'No upload is unfinished',
+          why: last ? undefined : 'There is no unfinished upload',
           run: upload(last?.folder),
         },
       ]}

@@ -2,7 +2,7 @@
  * The options of an evaluation or a training run as form fields. A service that lists its options gets exactly those.
  * Services list them once for all models, or per model.
  */
-import { isRecord, own } from '../../../text/own.ts';
+import { isRecord, own } from '../../../base/own-property.ts';
 import { clean } from '../../../text/sanitise.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 
@@ -11,12 +11,12 @@ type OptionValue = string | number | boolean;
 export interface OptionSpec {
   readonly name: string;
   readonly field: FieldSpec;
-  /** Parses what was typed or chosen. */
+  /** Parses the typed or chosen text. */
   readonly parse: (text: string) => OptionValue;
 }
 
 /** A service's description of an option. */
-interface Described {
+interface OptionDescription {
   readonly type: 'integer' | 'number' | 'boolean' | 'string';
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
@@ -29,7 +29,7 @@ interface Described {
 
 type Fields = Readonly<Record<string, unknown>>;
 /** Options by name. */
-type Options = ReadonlyMap<string, Described>;
+type Options = ReadonlyMap<string, OptionDescription>;
 
 const leftToService = 'service default';
 
@@ -39,7 +39,7 @@ function isValue(value: unknown): value is OptionValue {
   );
 }
 
-function described(option: Fields): Described {
+function described(option: Fields): OptionDescription {
   const numberAt = (...names: readonly string[]): number | undefined => {
     const values = names.map(name => own(option, name));
     return values.find(value => typeof value === 'number' && Number.isFinite(value)) as number | undefined;
@@ -59,7 +59,7 @@ function described(option: Fields): Described {
   };
 }
 
-function typeOf(type: unknown, example: OptionValue | undefined): Described['type'] {
+function typeOf(type: unknown, example: OptionValue | undefined): OptionDescription['type'] {
   if (type === 'integer' || type === 'number' || type === 'boolean' || type === 'string') return type;
   if (typeof example === 'boolean' || typeof example === 'string') return typeof example as 'boolean' | 'string';
   return typeof example === 'number' && !Number.isInteger(example) ? 'number' : 'integer';
@@ -84,14 +84,14 @@ function optionsByModel(offered: Fields | undefined): OptionsByModel {
   );
 }
 
-function boundsWords({ minimum, maximum }: Described): string {
+function boundsWords({ minimum, maximum }: OptionDescription): string {
   if (minimum === undefined && maximum === undefined) return '';
   if (maximum === undefined) return `from ${minimum}`;
   return minimum === undefined ? `up to ${maximum}` : `${minimum} to ${maximum}`;
 }
 
 /** What is wrong with a value; nothing if it is valid or empty. */
-function problem(text: string, option: Described): string | undefined {
+function problem(text: string, option: OptionDescription): string | undefined {
   const { type, choices } = option;
   if (text.trim() === '') return undefined;
   const value = valueIn(type, text);
@@ -103,14 +103,14 @@ function problem(text: string, option: Described): string | undefined {
   return option.maximum === undefined ? `At least ${option.minimum}` : `From ${boundsWords(option)}`;
 }
 
-function valueIn(type: Described['type'], text: string): OptionValue | undefined {
+function valueIn(type: OptionDescription['type'], text: string): OptionValue | undefined {
   if (type === 'string') return text.trim();
   if (type === 'boolean') return text.trim() === 'true';
   const value = Number(text);
   return Number.isFinite(value) && (type === 'number' || Number.isInteger(value)) ? value : undefined;
 }
 
-function defaultWords({ defaultValue, isComputed }: Described): string {
+function defaultWords({ defaultValue, isComputed }: OptionDescription): string {
   if (isComputed)
     return defaultValue === undefined ? 'computed by the service' : clean`${defaultValue}, computed by the service`;
   return defaultValue === undefined ? leftToService : String(defaultValue);
@@ -118,7 +118,7 @@ function defaultWords({ defaultValue, isComputed }: Described): string {
 
 type Check = NonNullable<FieldSpec['check']>;
 
-function specOf(name: string, option: Described, check: Check): OptionSpec {
+function specOf(name: string, option: OptionDescription, check: Check): OptionSpec {
   const shared = {
     name: `options.${name}`,
     label: name.replaceAll('_', ' '),
@@ -149,7 +149,7 @@ function specOf(name: string, option: Described, check: Check): OptionSpec {
 
 /** The options of all models combined: the widest bounds and all choices. */
 function joined(all: readonly Options[]): Options {
-  const options = new Map<string, Described>();
+  const options = new Map<string, OptionDescription>();
   for (const [name, option] of all.flatMap(each => [...each])) {
     const known = options.get(name);
     options.set(name, known ? widest(known, option) : option);
@@ -157,7 +157,7 @@ function joined(all: readonly Options[]): Options {
   return options;
 }
 
-function widest(one: Described, other: Described): Described {
+function widest(one: OptionDescription, other: OptionDescription): OptionDescription {
   const bound = (pick: (...values: number[]) => number, left: number | undefined, right: number | undefined) =>
     left === undefined || right === undefined ? undefined : pick(left, right);
   return {
@@ -198,7 +198,7 @@ function problemFor(model: string, text: string, name: string, byModel: OptionsB
   const options = byModel.get(model);
   if (!options || text.trim() === '') return undefined;
   const option = options.get(name);
-  const words = option ? problem(text, option) : 'Not taken';
+  const words = option ? problem(text, option) : 'Not accepted';
   return words && clean`${words} for ${model}`;
 }
 

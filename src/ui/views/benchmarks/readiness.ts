@@ -1,6 +1,6 @@
 /** Blockers and warnings of a benchmark in words. Pure. */
 import type { BenchmarkImages, Readiness, TaskCount } from '../../../contract/benchmarks.ts';
-import { unreadableIn } from '../../../contract/common.ts';
+import { unreadableIn } from '../../../contract/lists.ts';
 import { type StatusMeaning, statusMeaning, statusWords } from '../../../contract/status.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { asReceived, counted } from '../../../text/numbers.ts';
@@ -10,7 +10,7 @@ import type { Advise } from '../list/advice.ts';
 
 /** A line for the verdict, and one for each blocker with its remedy. */
 export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme, advise: Advise): string[] {
-  if (!readiness) return [styles.muted('readiness not known yet')];
+  if (!readiness) return [styles.muted('readiness unknown')];
   const warnings = (readiness.warnings ?? []).map(words => styles.warning(`${glyphs.warning} ${sanitiseLine(words)}`));
   if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`), ...warnings];
   const secrets = (readiness.missing_secret_names ?? []).map(name =>
@@ -28,12 +28,12 @@ export function readinessLines(readiness: Readiness | undefined, { styles, glyph
   return [styles.warning(`${glyphs.cross} not ready`), ...reason, ...warnings];
 }
 
-/** Services that have no status for an image yet count it under `null`. */
+/** Services count images without a status under `null`. */
 function imageWords(status: string): string {
   return status === '' || status === 'null' ? 'without a status' : sanitiseLine(statusWords(status));
 }
 
-/** How many images are built, and how many failed: `1 of 3 images ready, 1 failed`. */
+/** The number of built and failed images: `1 of 3 images ready, 1 failed`. */
 export function imageLines(answer: BenchmarkImages | undefined, { styles }: Theme): string[] {
   if (!answer) return [];
   const { images } = answer;
@@ -49,7 +49,7 @@ export function imageLines(answer: BenchmarkImages | undefined, { styles }: Them
   ];
 }
 
-/** How many tasks there are, and their split if known: `8 tasks: 6 train, 2 test`. */
+/** The number of tasks, and their split if known: `8 tasks: 6 train, 2 test`. */
 export function taskLines(answer: TaskCount | undefined, { styles }: Theme): string[] {
   if (answer?.task_count == null) return [];
   const splits = Object.entries(answer.by_split ?? {}).filter(([, tasks]) => typeof tasks === 'number');

@@ -1,17 +1,17 @@
 /** The form that starts a run on a benchmark, an evaluation or a training run, as its action declares it. */
 
 import { useState } from 'react';
+import { own } from '../../../base/own-property.ts';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
-import type { Service } from '../../../queries/workbench.ts';
 import type { RunStart } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { asTitle, idOf, labelOf, recordPlace } from '../../../resources/define.ts';
-import { own } from '../../../text/own.ts';
 import { clean } from '../../../text/sanitise.ts';
+import type { Service } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -26,7 +26,7 @@ interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly start: RunStart;
   /** The base model of the checkpoint, if the run needs it. */
   readonly model?: string | undefined;
-  /** What the new run is named after, if not the benchmark. */
+  /** The name that the new run is derived from, if not the benchmark's. */
   readonly name?: string | undefined;
 }
 
@@ -57,14 +57,14 @@ export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRun
 const titleOf = ({ command }: RunStart, { label, bench_id }: Benchmark): string =>
   `${asTitle(command)} on ${label ?? bench_id}`;
 
-/** What there is to choose from. */
+/** The choices of the form. */
 interface RunOffer {
   readonly models: readonly { readonly slug: string; readonly name?: string | undefined }[];
   /** The options as the service describes them. */
   readonly offered: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Returns undefined until it is known. With a chosen model, the others are not waited for. */
+/** Returns undefined until it is known. With a chosen model, it does not wait for the list of models. */
 function useRunOffer({ options }: RunStart, { bench_id }: Benchmark, model: string | undefined): RunOffer | undefined {
   const models = useList(modelList, 'visible');
   const { data: offered, error } = useLive(runOptionsQuery(options, { benchId: bench_id, model }), 'visible');
@@ -81,7 +81,7 @@ function StartRunForm(props: StartRunProps & RunOffer & { readonly checkpoint: s
   const shell = useShell();
   const { remembered } = useWorkbench();
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
-  // Created once: an answer that arrives later must not replace what was typed.
+  // Created once: a later answer must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
   const [fields] = useState<readonly FieldSpec[]>(() => [
     ...fieldsOf(props, base => remembered.freeName(start.kind, base)),
@@ -115,7 +115,7 @@ function StartRunForm(props: StartRunProps & RunOffer & { readonly checkpoint: s
   );
 }
 
-/** The fields that come before the options. @param freeName makes a name unused */
+/** The fields before the options. @param freeName makes a name unused */
 function fieldsOf(
   { row, start, model, models, name, checkpoint }: StartRunProps & RunOffer & { readonly checkpoint: string },
   freeName: (base: string) => string,
@@ -166,7 +166,7 @@ function checkpointField(initial: string, isRequired: boolean): FieldSpec {
   return {
     ...shared,
     label: 'Checkpoint (optional)',
-    placeholder: 'the base model itself',
+    placeholder: 'none: the base model',
     help: 'The id of a committed checkpoint, to evaluate it instead of the base model.',
   };
 }

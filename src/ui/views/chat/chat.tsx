@@ -1,12 +1,12 @@
 /** The chat: one or two conversations, their streaming answers, and the input below. */
 import { Box, Text } from 'ink';
 import { type Dispatch, useReducer } from 'react';
+import { type AnswerStats, type Turn, tokensPerSecond } from '../../../chat/conversation.ts';
+import { titleOf } from '../../../chat/kept.ts';
 import type { Deployment } from '../../../contract/deployments.ts';
 import type { SupportedModel } from '../../../contract/models.ts';
 import type { Fact } from '../../../present/fact.ts';
-import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
-import { titleOf } from '../../../queries/kept-chats.ts';
 import { chatModelsQuery, modelList } from '../../../queries/models.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -51,7 +51,7 @@ function deployed(deployments: readonly Deployment[]): string[] {
   return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
 }
 
-/** Two share the width, less the line between them. */
+/** Two sides share the width, less the line between them. */
 function sideWidth(width: number, index: number, count: number): number {
   if (count === 1) return width;
   const first = Math.floor((width - 1) / 2);
@@ -71,7 +71,7 @@ function answerFacts(stats: AnswerStats | undefined): readonly Fact[] {
   ];
 }
 
-/** The slugs to choose from: listed models, active deployments, and what the chat endpoint names. */
+/** The slugs to choose from: listed models, active deployments, and those of the chat endpoint. */
 function useSlugs(listed: readonly SupportedModel[], attention: Attention): readonly string[] {
   const chatModels = useLive(chatModelsQuery, attention);
   const deployments = useList(deploymentList, 'visible');
@@ -79,7 +79,7 @@ function useSlugs(listed: readonly SupportedModel[], attention: Attention): read
   return [...new Set([...known, ...(chatModels.data ?? []).map(({ id }) => id)])];
 }
 
-/** The windows that the chat opens. `read` is the conversation that is saved. */
+/** The windows that the chat opens. `read` is the conversation to save. */
 function useWindows(chat: ChatState, read: Side, slugs: readonly string[]) {
   const { showOverlay, toast } = useShell();
   const { settings, change } = chat;
@@ -179,9 +179,9 @@ export function ChatView({ place }: ViewProps<'chat'>) {
   const slugs = useSlugs(models.rows, pane.attention);
   const chat = useChat(place.model || models.rows[0]?.model_slug || '');
   const [draft, dispatch] = useReducer(draftReducer, emptyDraft);
-  useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The message that is being written in the chat');
+  useUnfinished(textOf(draft.typed).trim() === '' ? undefined : 'The unsent message in the chat');
   const { sides } = chat;
-  // The second model may have been removed while it was shown.
+  // The second model may have been removed while its side was shown.
   const read = sides[draft.side] ?? sides[0];
   const bindings = useBindings(chat, read, slugs, [draft, dispatch]);
 
@@ -228,7 +228,7 @@ interface InputProps {
   readonly bindings: readonly Binding[];
 }
 
-/** The message that is being written. */
+/** The unsent message. */
 function Input({ pane, lines, draft, dispatch, bindings }: InputProps) {
   const { styles, glyphs } = useTheme();
   const keyOf = useKeyOf();

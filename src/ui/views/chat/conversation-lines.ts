@@ -1,7 +1,7 @@
 /** A conversation as lines, with answers as Markdown. Pure; a finished turn is laid out once. */
 
 import { stripVTControlCharacters } from 'node:util';
-import { type AnswerStats, type Turn, tokensPerSecond } from '../../../queries/conversation.ts';
+import { type AnswerStats, type Turn, tokensPerSecond } from '../../../chat/conversation.ts';
 import { describeError } from '../../../service/errors.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
@@ -46,14 +46,14 @@ function turnLines(turn: Turn, width: number, answering: boolean, theme: Theme):
   if (turn.content !== '') {
     const isMarkdown = turn.role === 'assistant' && !(answering && turn.content.length > longestStreamed);
     // One by one: an answer may have more lines than a call may have arguments.
-    const said = isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width);
-    for (const line of said) lines.push(line);
+    const layout = isMarkdown ? markdown(turn.content, width, theme) : paragraph('text', turn.content, width);
+    for (const line of layout) lines.push(line);
   }
   if (turn.content === '' && !answering && !turn.error) lines.push({ kind: 'note', text: `${indent}(no text)` });
   if (turn.content === '' && answering) lines.push({ kind: 'note', text: `${indent}…` });
-  if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is not whole` });
+  if (turn.cancelled) lines.push({ kind: 'note', text: `${indent}stopped: the answer is incomplete` });
   else if (turn.error && turn.content !== '')
-    lines.push({ kind: 'note', text: `${indent}interrupted: the answer is not whole` });
+    lines.push({ kind: 'note', text: `${indent}interrupted: the answer is incomplete` });
   if (turn.error) {
     lines.push(...paragraph('error', describeError(turn.error), width));
   }
@@ -67,8 +67,8 @@ function answerNote(stats: AnswerStats): string {
   const rate = tokensPerSecond(stats);
   return [
     `${stats.completionTokens} tokens out`,
-    rate === undefined ? '' : `${Math.round(rate)} a second`,
-    stats.firstMs === undefined ? '' : `first after ${duration(stats.firstMs)}`,
+    rate === undefined ? '' : `${Math.round(rate)}/s`,
+    stats.firstMs === undefined ? '' : `first text after ${duration(stats.firstMs)}`,
     stats.finishReason === 'length' ? 'stopped at the token limit' : '',
   ]
     .filter(Boolean)
@@ -90,14 +90,14 @@ export function openingLines({ model, loaded, error }: Answerer, width: number, 
     return [
       ...note(`No messages with ${model} yet.`),
       ...note(
-        `${keyOf(chatCommands.send)} sends what is written below; ${choose} chooses who answers, ${keyOf(chatCommands.settings)} a system prompt and parameters.`,
+        `${keyOf(chatCommands.send)} sends the message below; ${choose} chooses the model, ${keyOf(chatCommands.settings)} sets a system prompt and parameters.`,
       ),
       ...note(`${leave}, then ${keyOf(chatCommands.history)}, continues an earlier conversation.`),
     ];
   }
   const slug = `${choose} accepts the slug of a deployed model.`;
   if (error) return [...paragraph('error', `The models cannot be listed: ${error.message}`, width), ...note(slug)];
-  return note(loaded ? `The service lists no model. ${slug}` : 'The models are being read.');
+  return note(loaded ? `The service lists no model. ${slug}` : 'Loading the models.');
 }
 
 export type ConversationLayout = (turns: readonly Turn[], width: number, answering: boolean) => ConversationLine[];

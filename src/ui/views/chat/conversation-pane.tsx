@@ -1,6 +1,6 @@
-/** The conversation with one model. Scrolls along while the user writes. */
+/** The conversation with one model. It scrolls along with the answer. */
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { Conversation } from '../../../queries/conversation.ts';
+import type { Conversation } from '../../../chat/conversation.ts';
 import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -30,7 +30,7 @@ const looks: Partial<Record<ConversationLineKind, StyleName>> = {
   error: 'danger',
 };
 
-/** Why an answer has not begun, if the gate holds its request back. */
+/** Why an answer has not begun, if its request is held back. */
 function useHeldBack(): string {
   const { gate } = useWorkbench();
   const state = useSyncExternalStore(gate.subscribe, gate.state);
@@ -38,8 +38,8 @@ function useHeldBack(): string {
     useCallback(
       now => {
         if (state.kind !== 'limited') return '';
-        const reason = state.reason === 'rate_limit' ? 'rate limited' : 'the service fails';
-        return `${reason}, again in ${age(Math.max(0, state.until - now))}`;
+        const reason = state.reason === 'rate_limit' ? 'rate limited' : 'the service is failing';
+        return `${reason}, retry in ${age(Math.max(0, state.until - now))}`;
       },
       [state],
     ),
@@ -72,7 +72,7 @@ export function ConversationPane({
   const lineCount = Math.ceil(lines.length / room) * room;
   const scroll = useScroll({ lineCount, textAt, height: shownLines });
   const { dispatch: scrollTo } = scroll;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new line is what it follows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows new lines
   useEffect(() => {
     if (isNew) scrollTo({ kind: 'to', line: 0 });
     else if (follows) scrollTo({ kind: 'bottom' });

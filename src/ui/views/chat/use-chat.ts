@@ -1,8 +1,8 @@
 /** The state of the chat view: one conversation, or two on the same questions, kept on disk. */
 import { useEffect, useState } from 'react';
-import type { ChatSession, ChatSettings } from '../../../queries/chat-session.ts';
-import type { Turn } from '../../../queries/conversation.ts';
-import { type Chat, forgetChat, type ListedChat } from '../../../queries/kept-chats.ts';
+import type { Turn } from '../../../chat/conversation.ts';
+import { type Chat, forgetChat, type ListedChat } from '../../../chat/kept.ts';
+import type { ChatSession, ChatSettings } from '../../../chat/session.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { useChatSession, useChats, useKeptChat } from './use-kept-chat.ts';
@@ -15,7 +15,7 @@ export interface Side {
 
 export interface ChatState {
   readonly settings: ChatSettings;
-  /** The conversation with the model; with the second model, if there is one. */
+  /** One conversation, or two with a second model. */
   readonly sides: readonly [Side, ...Side[]];
   /** The turns of the first. */
   readonly turns: readonly Turn[];
@@ -27,7 +27,7 @@ export interface ChatState {
   /** Removes the last question, and returns it. */
   readonly takeBack: () => string;
   readonly change: (settings: ChatSettings) => void;
-  /** Begins another conversation; this one is kept. */
+  /** Begins another conversation, and keeps this one. */
   readonly begin: () => void;
   /** Deletes this conversation, and begins another. */
   readonly forget: () => void;
@@ -37,7 +37,7 @@ export interface ChatState {
 
 const defaults: ChatSettings = { model: '', system: '' };
 
-/** @param model the model to ask while none was chosen; empty if none is known */
+/** @param model the model to use until the user chooses one; empty if none is known */
 export function useChat(model: string): ChatState {
   const session = useChatSession(...useMemory<ChatSession>('talk'));
   const secondSession = useChatSession(...useMemory<ChatSession>('second talk'));

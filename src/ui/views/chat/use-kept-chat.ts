@@ -1,13 +1,13 @@
-/** Conversations on screen: shown while they are answered, saved after every answer, and listed. */
+/** Conversations on screen: kept alive, saved after every answer, and listed. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { ChatSession } from '../../../queries/chat-session.ts';
-import { type Chat, chatOf, type ListedChat, titleOf, unsavedKey } from '../../../queries/kept-chats.ts';
+import { type Chat, chatOf, type ListedChat, titleOf, unsavedKey } from '../../../chat/kept.ts';
+import { ChatSession } from '../../../chat/session.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 /**
- * Saves a conversation whenever an answer has arrived or failed, even off screen. A second model that is removed stops,
- * and is not saved any more.
+ * Saves a conversation whenever an answer has arrived or failed, even off screen. A second model stops when it is
+ * removed, and is no longer saved.
  */
 export function useKeptChat(
   { id, settings }: Pick<Chat, 'id' | 'settings'>,
@@ -24,7 +24,7 @@ export function useKeptChat(
       const chat = { id, title: titleOf(turns), talk: { settings, turns, secondTurns } };
       const save = (): boolean => workbench.remembered.keepChat(chat);
       const key = unsavedKey(id);
-      // Tried once more before the program ends.
+      // Another attempt is made before the program ends.
       const unsaved = {
         words: clean`The conversation "${chat.title}", which could not be saved`,
         stop: () => void save(),

@@ -1,8 +1,8 @@
 /** The windows of the chat: model, parameters, saved conversations. */
 import { useState } from 'react';
+import { type Chat, endsIncomplete, type ListedChat, trajectoryOf } from '../../../chat/kept.ts';
+import type { ChatSettings } from '../../../chat/session.ts';
 import { agoOf } from '../../../present/times.ts';
-import type { ChatSettings } from '../../../queries/chat-session.ts';
-import { type Chat, endsIncomplete, type ListedChat, trajectoryOf } from '../../../queries/kept-chats.ts';
 import { storeTrajectory } from '../../../queries/trajectories.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -52,8 +52,8 @@ function modelFields({ model, secondModel = '' }: ChatSettings, slugs: readonly 
     {
       kind: 'text',
       name: 'typed',
-      label: 'Or another slug',
-      placeholder: 'not needed',
+      label: 'Or type a slug',
+      placeholder: 'optional',
       check: value => (/\s/.test(value.trim()) ? 'A slug has no spaces' : undefined),
     },
     {
@@ -172,7 +172,7 @@ export function ForgetWindow({ title, onForget, onClose }: ForgetWindowProps) {
 }
 
 export interface SaveWindowProps extends Pick<Chat, 'settings' | 'turns'> {
-  /** Whether one of two models is saved: then the window names it. */
+  /** Whether there are two models: the window then names the one to save. */
   readonly isOneOfTwo: boolean;
   readonly onClose: () => void;
 }
@@ -186,7 +186,7 @@ export function SaveWindow({ settings, turns, isOneOfTwo, onClose }: SaveWindowP
       name: 'dataset',
       label: 'Into the dataset',
       initial: 'chats',
-      ...(isOneOfTwo ? { help: 'The answers of the other model are saved from its side.' } : {}),
+      ...(isOneOfTwo ? { help: 'Switch to the other model to save its answers.' } : {}),
       check: value => (value.trim() === '' ? 'Name the dataset' : undefined),
     },
     { kind: 'text', name: 'task', label: 'Task id (optional)', placeholder: 'none' },

@@ -1,12 +1,13 @@
 /** The form that deploys a checkpoint. */
 
 import { useMemo } from 'react';
-import { deploymentRoles, modelSlug, type StartDeploymentBody } from '../../../contract/deployments.ts';
+import { deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
+import { modelSlug } from '../../../contract/model-slug.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
-import type { Service } from '../../../queries/workbench.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { trainingActions } from '../../../resources/training.ts';
+import type { Service } from '../../../workbench/workbench.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
@@ -25,7 +26,7 @@ export interface DeployWindowProps {
 
 function checkSlug(value: string): string | undefined {
   const slug = value.trim();
-  if (slug === '') return 'Name the model';
+  if (slug === '') return 'Enter a slug';
   if (!modelSlug.pattern.test(slug)) return 'Letters, digits, - and _ only';
   return slug.length > modelSlug.maximum ? `${slug.length} characters; at most ${modelSlug.maximum}` : undefined;
 }
@@ -64,7 +65,7 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
         options: deploymentRoles.map(role => ({
           value: role,
           label: role,
-          note: role === 'production' ? 'answers for the slug' : 'reached by its id',
+          note: role === 'production' ? 'serves the slug' : 'reached by its id',
         })),
       },
       {

@@ -26,9 +26,7 @@ export function lifecycleLine(status: Deployment['status'], theme: Theme): strin
 
 function tookWords({ created_at, completed_at }: Deployment): string {
   const [from, to] = [parseTime(created_at ?? undefined), parseTime(completed_at ?? undefined)];
-  return from === undefined || to === undefined
-    ? ''
-    : `deployed ${duration(Math.max(0, to - from))} after it was requested`;
+  return from === undefined || to === undefined ? '' : `deployed in ${duration(Math.max(0, to - from))}`;
 }
 
 export function DeploymentView({ place }: ViewProps<'record'>) {

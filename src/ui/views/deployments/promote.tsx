@@ -46,9 +46,9 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
 }
 
 interface ConfirmPromoteProps extends ActionWindowProps<Deployment> {
-  /** The one that the user chose to demote. */
+  /** The deployment that the user chose to demote. */
   readonly demoted: Deployment | undefined;
-  /** What answers now, in words. */
+  /** The deployment that serves the slug now, in words. */
   readonly replaced: string;
 }
 
@@ -56,11 +56,11 @@ function ConfirmPromote({ row: deployment, demoted, replaced, onClose }: Confirm
   const shell = useShell();
   const { send, means } = deploymentActions.promote.sends;
   const label = labelOf(deployment);
-  const loses = demoted ? `${withStep(demoted)}, which answers for ${labelOf(demoted)}, is demoted.` : replaced;
+  const loses = demoted ? `${withStep(demoted)}, which serves ${labelOf(demoted)}, is demoted.` : replaced;
   const row = { ...deployment, ...(demoted && { demote_deployment_id: demoted.deployment_id }) };
   return (
     <Confirm
-      title="Let this deployment answer for its slug?"
+      title="Make this deployment serve its slug?"
       question={`${means(deployment, withStep(deployment))} ${loses}`}
       typed={label}
       verb="promote"
@@ -68,7 +68,7 @@ function ConfirmPromote({ row: deployment, demoted, replaced, onClose }: Confirm
       action={send}
       rows={[row]}
       labelOf={labelOf}
-      onDone={() => shell.toast({ kind: 'success', text: `${label} answers for its slug` })}
+      onDone={() => shell.toast({ kind: 'success', text: `${label} serves its slug` })}
       onClose={onClose}
     />
   );

@@ -1,6 +1,9 @@
-/** The keys of a list: those of the row under the cursor or of the marked rows, other places of it, and the columns. */
+/**
+ * The keys of a list: those of the row under the cursor or of the marked rows, those that open related places, and
+ * those of the columns.
+ */
 import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
-import type { Background } from '../../../queries/lists/rest.ts';
+import type { Background } from '../../../queries/lists/read-all.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { PagedList } from '../../data/use-list.ts';
@@ -35,7 +38,7 @@ export function useListBindings<Row extends object>(
   ];
 }
 
-/** The keys of the row under the cursor, of the marked rows, or of the parent where there is no row. */
+/** The keys of the row under the cursor, of the marked rows, or of the parent if there is no row. */
 function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown: ListTable<Row>): readonly Binding[] {
   const { source, actions, serviceId = source.id, pin, whole, parts = [] } = props;
   const { table, list, live } = shown;
@@ -61,7 +64,7 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
   });
 }
 
-/** The marked rows, or all that the filter leaves, in the order of the table. */
+/** The marked rows in the order of their marks, or all filtered rows in the order of the table. */
 function exportableRows<Row extends object>(
   { source, columns, whole, rows, join }: ResourceListProps<Row>,
   { table, list }: ListTable<Row>,
@@ -83,7 +86,7 @@ function exportableRows<Row extends object>(
   };
 }
 
-/** @throws Error if none of them is left */
+/** @throws Error if none of the marked rows is left */
 function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
   if (rows.length === 0) throw new Error('the marked rows are not in the list');
   return rows;

@@ -1,13 +1,13 @@
-/** What a list on the screen is made of. */
+/** The properties of a list on the screen. */
 import type { ReactNode } from 'react';
 import type { Column } from '../../../present/column.ts';
 import type { Command } from '../../../present/command.ts';
 import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
-import type { ListSource } from '../../../queries/lists/list.ts';
-import type { ResourceRef } from '../../../queries/remembered/store.ts';
+import type { ListSource } from '../../../queries/lists/list-source.ts';
 import type { Advice } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
+import type { ResourceRef } from '../../../store/store.ts';
 import type { Pane } from '../../app/view.tsx';
 import type { PagedList } from '../../data/use-list.ts';
 import type { Live } from '../../data/use-live.ts';
@@ -19,18 +19,18 @@ export interface ResourceListProps<Row> {
   /** Stable name under which the choice of columns is saved. */
   readonly name: string;
   readonly source: ListSource<Row>;
-  /** The other parts that the view shows besides the list, for its freshness; asking again asks for all of them. */
+  /** Other data of the view besides the list, for its freshness; a refresh reads all of it. */
   readonly parts?: readonly (Pick<Live<unknown>, 'refresh'> & Partial<Pick<Live<unknown>, 'freshness'>>)[];
-  /** What the list is part of is gone from the service, which the header says. */
+  /** The parent was deleted; the header says so. */
   readonly deleted?: boolean;
-  /** Rows known without a request, instead of those of the answer. */
+  /** Rows to show instead of the list's own. */
   readonly rows?: readonly Row[];
-  /** When the oldest of these was read, in epoch milliseconds: their age before the first answer. */
+  /** When the oldest of these rows was read, in epoch milliseconds: their age before the first answer. */
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
   /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** Advice for that case. */
+  /** Advice if there are no rows. */
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
   readonly open?: PlaceOf<Row>;
@@ -56,7 +56,7 @@ export interface ResourceListProps<Row> {
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
   readonly bindings?: readonly Binding[];
-  /** The name of a row; its id is shown if it is missing. */
+  /** The name of a row; by default, its id is shown. */
   readonly label?: (row: Row) => string;
   /** The id of a row at the service, if `id` is something else. */
   readonly serviceId?: (row: Row) => string;

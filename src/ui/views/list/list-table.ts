@@ -1,10 +1,10 @@
-/** The rows of a list in a table: the order of the table decides what the service is asked for. */
+/** The rows of a list in a table. The order of the table decides which order the service is asked for. */
 import { useEffect, useMemo, useState } from 'react';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import type { ArrangedRows } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
-import type { ListData } from '../../../queries/lists/data.ts';
-import type { FieldOrder } from '../../../queries/lists/order.ts';
+import type { ListData } from '../../../queries/lists/list-data.ts';
+import type { FieldOrder } from '../../../queries/lists/server-sort.ts';
 import type { Place } from '../../../resources/place.ts';
 import { isGone, isNotOffered } from '../../../service/errors.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -27,18 +27,18 @@ export interface ListTable<Row> {
   readonly list: PagedList<Row>;
   readonly live: Live<ListData<Row>>;
   readonly rows: readonly Row[];
-  /** How many of them were read, without those joined to them. */
+  /** The number of rows from the list itself, without joined ones. */
   readonly read: number;
   readonly loaded: boolean;
   readonly error: Error | undefined;
   /** The order, unless it is by a column of joined rows. */
   readonly sort: Sort | undefined;
   readonly room: ListRoom;
-  /** Opens what belongs to a row, with the other rows as its neighbours. */
+  /** Opens a place of a row, with the other rows as its neighbours. */
   readonly openAs: (row: Row, placeOf: PlaceOf<Row>) => void;
 }
 
-/** How the lines of the main pane are shared out. */
+/** How the table, the notes and the error share the lines of the main pane. */
 interface ListRoom {
   readonly header: number;
   readonly notes: readonly string[];
@@ -68,7 +68,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const rows = props.rows ?? joinedRows;
   const loaded = list.loaded || rows.length > 0;
   const failed = live.error ?? list.pageError;
-  // What belonged to it may have been refused while it was still there itself.
+  // After the parent was deleted, its parts may be refused.
   const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
   const error = isExpected ? undefined : failed;
   const room = useListRoom(props, list, error);
@@ -89,7 +89,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     onOpen: open && (row => openAs(row, open)),
     canOpen: each => open?.(each) !== undefined,
   });
-  // React draws again at once, with the list of that order.
+  // React renders again at once, with the list in the new order.
   if (table.state.sort !== sort) setSort(table.state.sort);
   useEffect(() => remember(table.state), [remember, table.state]);
   const { see } = list;
@@ -99,7 +99,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   return { table, list, live, rows, read, loaded, error, sort: unjoined, room, openAs };
 }
 
-/** The table as it was left; at first with the chosen columns. */
+/** The table as the user left it; at first, with the chosen columns. */
 function useRememberedTable(name: string, sort: Sort | undefined) {
   const [remembered, remember] = useMemory<TableState>('table');
   // By column id: a new column appears as it does by default, and an unknown id is ignored.
@@ -114,7 +114,7 @@ function useRememberedTable(name: string, sort: Sort | undefined) {
 /** The setting with the chosen columns of a list. */
 export const columnSetting = (name: string): `columns.${string}` => `columns.${name}`;
 
-/** The order as the service may be asked for it. */
+/** The order to ask the service for. */
 function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]): FieldOrder | undefined {
   const field = sort && columns.find(({ id }) => id === sort.column)?.field;
   return field === undefined ? undefined : { field, descending: sort?.descending ?? false };
@@ -138,7 +138,7 @@ function useListRoom<Row>(
   return { header: headerLines, notes: noteLines, table: Math.max(0, pane.height - below - headerLines) };
 }
 
-/** Returns whether a row has such a place, and goes there. */
+/** Returns a function that goes to a place of a row, and returns whether there is one. */
 function useOpening<Row extends object>({ source }: Pick<ResourceListProps<Row>, 'source'>, partial: boolean) {
   const shell = useShell();
   const siblings = useSiblings();
@@ -157,7 +157,7 @@ function useOpening<Row extends object>({ source }: Pick<ResourceListProps<Row>,
   };
 }
 
-/** The rows as neighbours. Keeps none of them: there may be 100,000, which the cache drops once nothing shows them. */
+/** The rows as neighbours. Holds no rows: there may be 100,000, which the cache drops once nothing shows them. */
 function siblingRows<Row extends object>(
   resource: string,
   { ids, rows }: Pick<ArrangedRows<Row>, 'ids' | 'rows'>,
@@ -173,7 +173,7 @@ function siblingRows<Row extends object>(
   return { ids, placeAt };
 }
 
-/** The records that rows open, where these are not the rows themselves: some rows may have none. */
+/** The neighbours for rows that open other records; some rows may have none. */
 function siblingPlaces<Row>(rows: readonly Row[], placeOf: PlaceOf<Row>): SiblingList {
   const places = rows.map(placeOf).filter(place => place?.view === 'record');
   return { ids: places.map(({ id }) => id), placeAt: index => places[index] };

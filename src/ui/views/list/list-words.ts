@@ -1,7 +1,7 @@
 /** Messages about a list. Pure. */
 
 import type { Freshness } from '../../../queries/freshness.ts';
-import { restKey } from '../../../queries/lists/list.ts';
+import { restKey } from '../../../queries/lists/list-source.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import { age } from '../../../text/time.ts';
 import type { PagedList } from '../../data/use-list.ts';
@@ -40,7 +40,7 @@ export interface ListArrangement extends Pick<Listed, 'reading' | 'stop' | 'hasM
 export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] {
   const { reading, stop, hasMore, sortedAs, read, filtered, sorted } = arrangement;
   if (reading !== undefined && hasMore) return [`reading the rest…${stop ? ` ${keyOf(listCommands.stop)} stops` : ''}`];
-  if (sorted && sortedAs === 'asked') return ['asking the service for this order…'];
+  if (sorted && sortedAs === 'asked') return ['asking the service to sort…'];
   const byService = sorted && sortedAs === 'service';
   const isPartial = hasMore && (filtered || (sorted && !byService));
   const among = sorted && !byService ? 'sorted among' : 'of';
@@ -52,10 +52,10 @@ export function listFacts(arrangement: ListArrangement, keyOf: KeyOf): string[] 
 
 interface EmptyList {
   readonly loaded: boolean;
-  /** What is said while it is not. */
+  /** Shown until there is an answer. */
   readonly asking: string;
   readonly filter: string;
-  /** What the filter could not do. */
+  /** Why the filter could not be applied. */
   readonly notice?: string | undefined;
   readonly read: number;
   readonly hasMore: boolean;

@@ -1,6 +1,7 @@
-/** The window that offers the formats of an export, and to stop the exports under way. */
-import type { Background } from '../../../queries/lists/rest.ts';
-import { errorMessage } from '../../../text/errors.ts';
+/** The window that offers export formats, and stops running exports. */
+
+import { errorMessage } from '../../../base/errors.ts';
+import type { Background } from '../../../queries/lists/read-all.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { clean, safeJson } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -12,16 +13,16 @@ import type { Document } from './open-external.ts';
 import { type Exportable, type ExportTitle, exportToFile, saveFile } from './save-file.ts';
 
 export interface ExportableRows extends ExportTitle {
-  /** @throws Error saying why they are not all */
+  /** @throws Error that says why rows are missing */
   readonly read: (background: Background) => Promise<Exportable<never>>;
 }
 
 export interface ExportOptions {
-  /** The id and the record; undefined while there is none. */
+  /** The id and the record; undefined until it is known. */
   readonly record: { readonly id: string; readonly json: unknown } | undefined;
-  /** The record for reading, if that is not its JSON. */
+  /** The record as readable text, if that is not its JSON. */
   readonly document?: (() => Document) | undefined;
-  /** Rows to export, and how they are read to the last one; the record itself, if it is missing. */
+  /** Rows to export, and how to read them all; by default, the record itself is exported. */
   readonly exportable?: ExportableRows | undefined;
   /** Its resource, to step to neighbours in the list it was opened from. */
   readonly siblings?: string | undefined;
@@ -38,7 +39,7 @@ const formatWords: Readonly<Record<ExportFormat, string>> = {
   markdown: 'Markdown table',
 };
 
-/** The forms in which the record, or the rows, can be saved. */
+/** The formats in which the record, or the rows, can be saved. */
 function useFormats({ record, document, exportable, siblings }: ExportOptions) {
   const { toast } = useShell();
   const { exports } = useWorkbench();

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { safeFileName } from '../../../text/new-file.ts';
+import { safeFileName } from '../../../base/new-file.ts';
 import type { Environment } from '../../../text/terminal.ts';
 import type { TerminalPort } from '../../app/terminal-port.ts';
 
@@ -22,16 +22,16 @@ export interface Document {
  */
 export async function openInPager(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
   const command = (environment['PAGER'] ?? 'less').trim();
-  if (command === '') throw new Error('PAGER is empty: no pager is wanted. Unset it, or open the editor instead.');
+  if (command === '') throw new Error('PAGER is empty: the pager is disabled. Unset it, or open the editor instead.');
   await openIn(command, document, terminal);
 }
 
-/** The same in the user's editor. Changes are discarded. @throws Error as `openInPager` does */
+/** Like `openInPager`, with the user's editor. Changes are discarded. */
 export function openInEditor(document: Document, terminal: TerminalPort, environment: Environment = process.env) {
   return openIn(environment['VISUAL'] || environment['EDITOR'] || 'vi', document, terminal);
 }
 
-/** The file is a copy, and removed even if the program ends first. */
+/** Opens a copy of the document, which is removed even if the program ends first. */
 async function openIn(command: string, document: Document, terminal: TerminalPort): Promise<void> {
   let folder: string | undefined;
   const remove = (): void => {
@@ -44,7 +44,7 @@ async function openIn(command: string, document: Document, terminal: TerminalPor
     await writeFile(path, document.text, { mode: 0o600 });
     // Run by a shell, because the variables may hold flags (`less -R`).
     const code = await terminal.runExternal('sh', ['-c', `${command} "$1"`, 'sh', path]);
-    if (code !== 0) throw new Error(`${command} ended with code ${code}`);
+    if (code !== 0) throw new Error(`${command} exited with code ${code}`);
   } finally {
     process.off('exit', remove);
     remove();

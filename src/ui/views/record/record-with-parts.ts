@@ -1,6 +1,7 @@
-/** A record above the list of its parts: what is wrong with it, and what the list says in its stead. */
-import type { ResourceRef } from '../../../queries/remembered/store.ts';
+/** A record above the list of its parts: its problems, and the properties of that list. */
+
 import { isNotOffered } from '../../../service/errors.ts';
+import type { ResourceRef } from '../../../store/store.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
 import { noteLines, useDeleted, useSettingAdvice } from '../../app/error-note.tsx';
@@ -9,16 +10,16 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 
 export interface RecordWithParts {
   readonly isDeleted: boolean;
-  /** Something of it has been read, now or before. */
+  /** Whether some of it has been read, now or before. */
   readonly isRead: boolean;
-  /** Nothing of it has been read yet, and nothing stands against it. */
+  /** Whether it is still loading, without an error. */
   readonly isUnread: boolean;
   readonly error: Error | undefined;
-  /** Why it failed, that it is deleted, and the error. */
+  /** The reason of a failure, a note on its deletion, and the error. */
   readonly problems: (failure: string | null | undefined, width: number) => readonly string[];
 }
 
-/** @param reads the record and its progress: either shows what it is, and the first error of them is shown */
+/** @param reads the record and its progress: either shows that it exists, and their first error is shown */
 export function useRecordWithParts(
   { kind, id }: Pick<ResourceRef, 'kind' | 'id'>,
   reads: readonly Pick<Live<unknown>, 'data' | 'error'>[],
@@ -43,7 +44,7 @@ export function useRecordWithParts(
   };
 }
 
-/** What the list of the parts says of the record, which has its place where there is no row. */
+/** The properties of the list that come from the record, which takes the place of a missing row. */
 export function partsProps(
   { isDeleted: deleted, error: headerError }: RecordWithParts,
   pin: ResourceRef,

@@ -1,14 +1,14 @@
 /** Saves rows or a document to a new file in the current folder. */
 
 import { extname } from 'node:path';
-import { errorCode } from '../../../text/errors.ts';
+import { errorCode } from '../../../base/errors.ts';
+import { NewFileError, safeFileName, writeNewFile } from '../../../base/new-file.ts';
 import { type ExportColumn, type ExportFormat, exportFileName, exportParts } from '../../../text/export.ts';
-import { NewFileError, safeFileName, writeNewFile } from '../../../text/new-file.ts';
 import { rowCount } from '../list/list-words.ts';
 
 import type { Document } from './open-external.ts';
 
-/** What is exported, for the name of its file and for its progress. */
+/** Names the export, for its file and its progress. */
 export interface ExportTitle {
   /** E.g. `runs`. */
   readonly kind: string;
@@ -23,10 +23,9 @@ export interface Exportable<Row> extends ExportTitle {
 }
 
 /**
- * Writes rows to a new file in the folder that the program was started in. Returns how many and its whole path, in
- * words.
+ * Writes rows to a new file in the start folder of the program. Returns their number and the absolute path, in words.
  *
- * @throws NewFileError, and the reason of the signal once that aborts; there is no file then
+ * @throws NewFileError, and the reason of the signal once that aborts; no file is left then
  */
 export async function exportToFile<Row>(
   { kind, id = '', rows, columns }: Exportable<Row>,
@@ -38,7 +37,7 @@ export async function exportToFile<Row>(
   return `${rowCount(rows.length)} to ${await writeNumbered(name, parts)}`;
 }
 
-/** Names to try if another export of the same second has taken the first one. */
+/** Names to try if another export in the same second has taken the first one. */
 const mostNames = 20;
 
 async function writeNumbered(name: string, parts: () => Iterable<string>, number = 1): Promise<string> {

@@ -7,6 +7,7 @@ import type { Place } from '../../../resources/place.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useLastAnswer } from '../../data/use-workbench.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import type { ConfirmChangeProps } from '../../windows/confirm-change.tsx';
 import { actionWindows } from '../action-windows.ts';
@@ -18,7 +19,7 @@ const ConfirmChange = lazyWindow(async () => (await import('../../windows/confir
 ) => ReactNode;
 
 export interface ActionsOptions<Row> {
-  /** In place of all actions of the resource. */
+  /** These replace all actions of the resource. */
   readonly actions?: ActionTable<Row> | undefined;
   /** Called after rows were deleted, e.g. to leave their view. */
   readonly onRemoved?: (() => void) | undefined;
@@ -31,6 +32,7 @@ export function useActions<Row extends object>(
 ): (rows: readonly Row[]) => readonly Binding[] {
   const shell = useShell();
   const known = useLastAnswer();
+  const workbench = useWorkbench();
   const confirm = (change: Change<Row>, rows: readonly Row[]): void => {
     const shown = { resource, change, rows, onRemoved };
     shell.showOverlay({ id: 'confirm', render: close => <ConfirmChange {...shown} onClose={close} /> });
@@ -42,11 +44,11 @@ export function useActions<Row extends object>(
   };
   return chosen =>
     Object.values(actions).map(action => {
-      const rows = chosen.length === 0 ? 'There is nothing here to do it to' : action.to(chosen, known);
+      const rows = chosen.length === 0 ? 'Nothing is selected' : action.to(chosen, known);
       if (typeof rows === 'string') return { command: action, why: rows, run: () => {} };
       if (action.change) return { command: action, run: () => confirm(action.change, rows) };
       const run = (): void => {
-        const opened = action.opens(rows);
+        const opened = action.opens(rows, workbench.remembered);
         if (typeof opened !== 'string') {
           go(opened);
           return;

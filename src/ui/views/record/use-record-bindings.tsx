@@ -3,8 +3,8 @@
  * neighbour, refresh it, choose an action.
  */
 
-import type { ResourceRef } from '../../../queries/remembered/store.ts';
-import { errorMessage } from '../../../text/errors.ts';
+import { errorMessage } from '../../../base/errors.ts';
+import type { ResourceRef } from '../../../store/store.ts';
 import { safeJson } from '../../../text/sanitise.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
@@ -28,7 +28,7 @@ export interface RecordOptions extends ExportOptions {
   readonly actions: readonly Binding[];
   /** The reference for pinning it to Watch; undefined if its kind is not watched. */
   readonly pin?: ResourceRef | undefined;
-  /** The id whose neighbours are meant, if not that of `record`. */
+  /** The id to find the neighbours of, if not that of `record`. */
   readonly siblingId?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ function useSiblingBindings(resource: string | undefined, id: string | undefined
       if (place) navigate({ kind: 'replace', place });
       if (steps < count) {
         const last = siblings.isPartial(resource)
-          ? `This is the last one of those read: ${keyOf(listCommands.bottom)} in the list reads the rest`
+          ? `This is the last one read so far: ${keyOf(listCommands.bottom)} in the list reads the rest`
           : 'This is the last one';
         toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
       }
@@ -64,7 +64,7 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const { usable } = useRouter();
   const togglePin = usePin(pin);
   const copy = useCopy();
-  const outside = useOutside(options);
+  const outside = useExternal(options);
   const stepping = useSiblingBindings(options.siblings, options.siblingId ?? record?.id);
   const enabled = record !== undefined;
   const yank = (): void => {
@@ -99,14 +99,14 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   ];
 }
 
-/** Opens the record in another program, and says why if that fails. */
-function useOutside({ record, document }: RecordOptions) {
+/** Opens the record in another program, and reports a failure. */
+function useExternal({ record, document }: RecordOptions) {
   const { toast, terminal } = useShell();
   return (program: string, open: typeof openInPager): void => {
     const name = `${record?.id ?? 'record'}.json`;
     const shown = document?.() ?? { name, text: `${safeJson(record?.json, 2)}\n` };
     open(shown, terminal).catch((error: unknown) =>
-      toast({ kind: 'warning', text: `The ${program} could not be used: ${errorMessage(error)}` }),
+      toast({ kind: 'warning', text: `The ${program} could not be opened: ${errorMessage(error)}` }),
     );
   };
 }

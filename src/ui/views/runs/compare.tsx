@@ -1,5 +1,6 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
+import type { OfBoth } from '../../../base/sides.ts';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, trajectoriesOf } from '../../../queries/compare.ts';
@@ -14,13 +15,14 @@ import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { difference } from '../../../text/numbers.ts';
-import type { OfBoth } from '../../../text/sides.ts';
+import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands } from '../commands.ts';
@@ -39,10 +41,11 @@ const openLost = rolloutPlace(0);
 const otherRun = [{ command: compareCommands.other, place: rolloutPlace(1) }];
 
 export function CompareView({ place }: ViewProps<'compare'>) {
-  const { base, new: fresh } = place;
+  const { base, new: fresh, isUndated = false } = place;
   const { navigate } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
+  const keyOf = useKeyOf();
   const { compare } = useWorkbench();
   const source = useMemo(() => comparison(base.id, fresh.id), [base.id, fresh.id]);
   const { rows, loaded } = useList(source, 'visible');
@@ -54,8 +57,10 @@ export function CompareView({ place }: ViewProps<'compare'>) {
   }, [rows, compare, isSame]);
   const names = comparedNames(place);
   const room = { width: pane.width - 2, isLow: pane.height < 18 };
-  const said = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
-  const lines = [...said, ...(loaded ? [''] : [])].map(line => ` ${line}`);
+  const heads = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
+  const undated = `${headIndent}The start times are unknown: ${keyOf(compareCommands.swap)} swaps`;
+  const notes = isUndated && loaded ? [theme.styles.muted(truncate(undated, room.width))] : [];
+  const lines = [...heads, ...notes, ...(loaded ? [''] : [])].map(line => ` ${line}`);
   return (
     <ResourceList<ComparedTask>
       name="compared"
@@ -69,7 +74,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
       bindings={[
         {
           command: compareCommands.swap,
-          run: () => navigate({ kind: 'replace', place: { ...place, base: fresh, new: base } }),
+          run: () => navigate({ kind: 'replace', place: { view: 'compare', base: fresh, new: base } }),
         },
       ]}
       header={lines}
@@ -86,7 +91,9 @@ const verdictStyles: Readonly<Record<ComparedRuns['verdict']['kind'], StyleName>
 
 const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** The means, the paired difference with its interval, the verdict, and which run is higher on how many tasks. */
+/**
+ * The means, the paired difference with its interval, the verdict, and the number of tasks on which each run is better.
+ */
 export function comparisonLines(
   compared: ComparedRuns,
   names: OfBoth<string>,

@@ -1,4 +1,6 @@
-/** The first lines of a comparison: which run is which, and the mean of each. Pure. */
+/** The first lines of a comparison: the names of both runs, and the mean of each. Pure. */
+
+import { type OfBoth, type Side, sides } from '../../../base/sides.ts';
 import { statusMeaning } from '../../../contract/status.ts';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import type { ComparedTask } from '../../../queries/compare.ts';
@@ -6,20 +8,19 @@ import { taskMeanWords } from '../../../resources/comparison.ts';
 import type { NamedRun, Place } from '../../../resources/place.ts';
 import { cutApart } from '../../../text/apart.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { type OfBoth, type Side, sides } from '../../../text/sides.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { statusStyle, statusText } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 
-/** As wide as the word before the name. */
+/** As wide as the label before the name. */
 export const headIndent = '      ';
 const gap = '  ';
 const longestStatus = 20;
-/** A name is not cut to less only to save a line. */
+/** A name keeps at least this many cells, even if that takes another line. */
 const leastName = 12;
 
-/** The names of both runs with their models, and with their ids where only these differ. */
+/** The names of both runs with their models, and with their ids if nothing else differs. */
 export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<string> {
   const wordsOf = (run: NamedRun, id = ''): string =>
     [run.name, run.model, id]
@@ -33,11 +34,11 @@ export function comparedNames({ base, new: fresh }: Place<'compare'>): OfBoth<st
 
 export interface HeadRoom {
   readonly width: number;
-  /** Whether there are few lines: then a mean begins beside the name, if that saves one. */
+  /** Whether there are few lines: a mean then begins beside the name, if that saves one. */
   readonly isLow?: boolean;
 }
 
-/** The words as one line and what stands before it, so that the line is as long as it can be. */
+/** Splits the words so that the last line is as long as possible. */
 function lastLine(words: string, width: number): readonly [before: string, last: string] {
   const all = words.split(' ');
   let from = all.length - 1;
@@ -46,8 +47,8 @@ function lastLine(words: string, width: number): readonly [before: string, last:
 }
 
 /**
- * The name of each run with its status if it is not complete, and its mean, which is never cut: where they do not fit
- * beside each other, the mean has lines of its own.
+ * The name of each run with its status if it is not complete, and its mean, which is never cut: if they do not fit on
+ * one line, the mean gets its own lines.
  *
  * @param names safe for a terminal
  */

@@ -1,6 +1,8 @@
 /**
  * The lines above the trajectories of a run: its status, its progress, and its mean with the number of rewards. Pure.
  */
+
+import { type Bin, histogram } from '../../../base/statistics.ts';
 import type { EvalProgress } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { rolloutsDone } from '../../../queries/evaluations.ts';
@@ -9,7 +11,6 @@ import type { RewardSummary } from '../../../resources/runs.ts';
 import { cautionOf, meanWords, noRewardWords, outcomeOf } from '../../../resources/runs.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { type Bin, histogram } from '../../../text/statistics.ts';
 import { clockOrDay } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -21,13 +22,13 @@ const mostBins = 10;
 /** From this pane height the distribution has a line for each bin. */
 const tall = 25;
 
-/** What is known of the end of a run whose status the service does not report. */
+/** A note on a run without a status: it may have ended if no new reward arrives. */
 function noStatusWords(rewards: RewardSummary | undefined, rewardedAt: number | undefined): string {
   const isQuiet = rewardedAt !== undefined && (rewards?.values.length ?? 0) > 0;
   return `${noStatus}${isQuiet ? `; no new reward since ${clockOrDay(rewardedAt)}` : ''}`;
 }
 
-/** In two lines at most: its end is the condition that it rests on, or what missing rewards could change. */
+/** In two lines at most. The end of the text matters most: its condition, or the effect of missing rewards. */
 function certaintyLines(certainty: string, width: number): string[] {
   if (certainty === '') return [];
   const [first = '', ...rest] = wrap(certainty, width);
@@ -37,7 +38,7 @@ function certaintyLines(certainty: string, width: number): string[] {
 /**
  * Name, status with progress, the mean with missing rewards, and how certain it is.
  *
- * @param rewardedAt since when there are so many rewards; epoch milliseconds
+ * @param rewardedAt when the last new reward arrived, in epoch milliseconds
  */
 export function summaryLines(
   run: MeasuredRun,
@@ -60,7 +61,7 @@ export function summaryLines(
     done === undefined ? '' : `${done} of ${total === undefined ? '? rollouts' : counted(total, 'rollout')}`;
   const barWidth = Math.max(10, Math.min(40, width - 40));
   const failed = progress?.live?.failed_rollouts ?? 0;
-  // While a run is not over, rollouts without an entry are still to come.
+  // Until a run is over, rollouts without an entry are still to come.
   const missing = rewards ? (ended ? rewards.total - rewards.values.length - unreadable : rewards.missing) : 0;
   const without = Math.max(0, missing - failed);
   const outcome = outcomeOf(run, progress, rewards);
@@ -68,12 +69,12 @@ export function summaryLines(
   const caution = outcome.mean === undefined ? undefined : cautionOf(run);
   const hasNone = outcome.mean === undefined && !ended;
   const meanText = `${label} ${styles.strong(mean)}${of === '' ? '' : styles.muted(` ${of}`)}`;
-  // The time is at its end: it must not be cut off.
-  const unsaid = wrap(noStatusWords(rewards, rewardedAt), width);
-  const lastUnsaid = unsaid.pop();
+  // The time is at the end: it must not be cut off.
+  const noStatus = wrap(noStatusWords(rewards, rewardedAt), width);
+  const lastUnsaid = noStatus.pop();
   return [
     styles.title(truncate(sanitiseLine(run.display_name ?? run.eval_run_id), width)),
-    ...(run.status == null ? unsaid.map(line => styles.muted(line)) : []),
+    ...(run.status == null ? noStatus.map(line => styles.muted(line)) : []),
     [
       styledStatus(run.status, theme, lastUnsaid),
       done !== undefined && total ? progressBar(done / total, barWidth, theme) : '',
@@ -102,7 +103,7 @@ export function distributionLines(values: readonly number[], height: number, wid
   if (!first || !last) return [];
   if (height >= tall) return histogramLines(bins, Math.min(width, 60), axisNumber, theme);
   const title = theme.styles.muted('rewards');
-  // A chart of one bar says nothing.
+  // A chart with one bar is useless.
   if (first.low === last.high) return [`${title} ${first.count > 1 ? 'all ' : ''}${axisNumber(first.low)}`];
   const levels = sparkline(
     bins.map(bin => bin.count),
@@ -113,7 +114,7 @@ export function distributionLines(values: readonly number[], height: number, wid
   return [`${title} ${low} ${theme.styles.accent(levels)} ${high}`];
 }
 
-/** A round number as short as it is. */
+/** The shortest exact text of a round number. */
 function axisNumber(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

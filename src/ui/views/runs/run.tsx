@@ -4,7 +4,7 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queries/evaluations.ts';
+import { evalProgressQuery, evalRunQuery, rolloutsDone, runResultsQuery } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { heldOutRewardsQuery } from '../../../queries/training.ts';
@@ -38,7 +38,7 @@ import { knobStatistics, statisticsLines } from './statistics.ts';
 const rewarded: readonly string[] = ['reward'];
 const worstFirst = { column: 'reward', descending: false } as const;
 
-/** What is known of a run: its record, its progress and its rewards. */
+/** A run: its record, its progress and its rewards. */
 function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const { compare, statuses } = useWorkbench();
   const record = useLive(evalRunQuery(id), attention);
@@ -52,9 +52,9 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const shown: EvalRun = { ...known, status };
   const measured: MeasuredRun = { ...shown, held_out_split: heldOutMeans(heldOut.data ?? [])?.best.split };
   const ended = state.isDeleted || hasEnded(shown.status);
-  const results = useLive(runResultsQuery(id, ended), attention);
+  const results = useLive(runResultsQuery(id, ended, progress.data?.live?.scored_rollouts), attention);
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
-  // The rows may be newer than the rewards, and a count behind them would look like an error.
+  // The rows may be newer than the rewards, and a smaller count would look like an error.
   const listed = useListedRows(source);
   const rewards = results.data?.rewards;
   const graded = ended ? rewards : rewardsSoFar(rewards, listed);
@@ -111,9 +111,10 @@ export function RunView({ place }: ViewProps<'record'>) {
   );
 }
 
-function emptyWords({ state, ended }: Run): string {
+function emptyWords({ state, ended, progress }: Run): string {
   if (!state.isRead) return 'It could not be read';
-  return ended ? 'This run recorded no trajectories' : 'No rollout has ended yet';
+  if (ended) return 'This run recorded no trajectories';
+  return progress && rolloutsDone(progress) === 0 ? 'No rollout has ended yet' : 'No rollout has a reward yet';
 }
 
 /** The lines above the trajectories. */

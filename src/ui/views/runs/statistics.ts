@@ -1,8 +1,9 @@
 /** Rollout statistics as lines: one per stage and knob, over all snapshots. Pure. */
+
+import { type Summary, summarise } from '../../../base/statistics.ts';
 import type { RolloutSnapshot } from '../../../contract/evaluations.ts';
 import { count, reward } from '../../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
-import { type Summary, summarise } from '../../../text/statistics.ts';
 import { displayWidth, fitCells, padStart, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
@@ -39,8 +40,8 @@ export function knobStatistics(snapshots: readonly RolloutSnapshot[]): KnobStati
 const numberWidth = 8;
 
 /**
- * A heading and a line for each knob: count, mean, p50, p95. Names get a line of their own if there is no room. An
- * error explains why there are none.
+ * A heading and a line for each knob: count, mean, p50, p95. Names get their own line if there is no room. An error is
+ * shown instead.
  */
 export function statisticsLines(
   statistics: readonly KnobStatistics[],

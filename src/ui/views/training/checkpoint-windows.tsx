@@ -1,9 +1,9 @@
 /** The forms that evaluate, deploy and continue a checkpoint: the one chosen, or the newest of its run. */
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
-import type { Service } from '../../../queries/workbench.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
+import type { Service } from '../../../workbench/workbench.ts';
 import { useLive } from '../../data/use-live.ts';
 import type { ActionWindowProps } from '../../windows/choice-window.tsx';
 import { StartRunWindow } from '../benchmarks/start-run.tsx';
@@ -18,7 +18,7 @@ const idOf =
   async (service: Service): Promise<string> =>
     checkpoint?.checkpoint_id ?? lastCheckpoint(service, training_run_id);
 
-/** On its own benchmark. */
+/** Evaluates the checkpoint on the benchmark of its run. */
 export function EvaluateCheckpointWindow({ row: run, onClose }: WindowProps) {
   const benchId = run.bench_id ?? '';
   const benchmark = useLive(benchmarkQuery(benchId), 'visible');

@@ -2,8 +2,8 @@
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { heldOutMeans, samplesOf } from '../../../queries/held-out.ts';
-import type { ProgressPoint } from '../../../queries/remembered/store.ts';
 import { heldOutInterval, optimismWords } from '../../../resources/training.ts';
+import type { ProgressPoint } from '../../../store/store.ts';
 import { counted, none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../../text/width.ts';
@@ -43,17 +43,17 @@ export function curveSeries({ trainer, heldOut }: RunCurves, weight: number, nam
   ].filter(({ points }) => points.length > 0);
 }
 
-/** Steps over minutes, as observed by this program: for services without curves. */
+/** Completed steps over time, as observed by this program: for services without curves. */
 export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] {
   const [first] = points;
   if (!first) return [];
   const minutes = points.map(({ at, completed_steps }) => ({ x: (at - first.at) / 60_000, y: completed_steps }));
-  return [{ name: 'completed steps by minute, as seen here', points: minutes }];
+  return [{ name: 'completed steps by minute, as observed here', points: minutes }];
 }
 
 /**
- * Completed steps, by the newer of two answers: the progress, and the steps with a trainer metric, which is what the
- * progress counts. They are requested separately, and a curve ahead of the count would look like an error.
+ * Completed steps, by the newer of two answers: the progress, and the number of steps with a trainer metric. They are
+ * separate requests, and a curve ahead of the count would look like an error.
  */
 export function completedSteps(
   progress: TrainingProgress | undefined,
@@ -68,7 +68,10 @@ export function completedSteps(
   return Math.max(counted, new Set(trainer.map(({ step }) => step)).size, ...committed);
 }
 
-/** The last step of a curve that ends before the steps done, which may be counted from 0; undefined if it does not. */
+/**
+ * The last step of a curve that ends before the completed steps, which may be counted from 0; undefined if the curve is
+ * complete.
+ */
 export function lastStepRead(trainer: readonly TrainerReward[], completed: number | undefined): number | undefined {
   const last = trainer.reduce((most, { step }) => Math.max(most, step), Number.NEGATIVE_INFINITY);
   return Number.isFinite(last) && completed !== undefined && last < completed - 1 ? last : undefined;
@@ -109,10 +112,10 @@ export function legendLines(
     const value = (values[index] ?? none).padStart(longest);
     const room = width - at.length - sampleWidth - 1 - gap.length;
     // A name is cut, a number never.
-    const said = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
+    const facts = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
       [value, words].filter(Boolean).join(', '),
     );
-    const [words = value] = said.filter(each => room - displayWidth(each) >= Math.min(leastName, displayWidth(name)));
+    const [words = value] = facts.filter(each => room - displayWidth(each) >= Math.min(leastName, displayWidth(name)));
     return `${begin}${samples[index] ?? ''} ${words}${gap}${truncate(name, Math.max(0, room - displayWidth(words)))}`.trimEnd();
   });
 }
@@ -120,7 +123,7 @@ export function legendLines(
 /** Cells of a name that stay beside its numbers. */
 const leastName = 12;
 
-/** At how many steps a series has no value. */
+/** The number of steps without a value. */
 const missingIn = ({ points }: ChartSeries): number => points.length - points.filter(hasValue).length;
 
 function gapWords(missing: number): string {
@@ -129,7 +132,7 @@ function gapWords(missing: number): string {
 
 const gap = '  ';
 
-/** The value, with its x if the series has no point at the x that is meant: the crosshair, or the end. */
+/** The value, with its x if the series has no point at the requested x: the crosshair, or the end. */
 function readingText(reading: ChartPoint | undefined, x: number | undefined): string {
   if (reading?.y === undefined) return none;
   const elsewhere = x !== undefined && reading.x !== x;
@@ -139,7 +142,7 @@ function readingText(reading: ChartPoint | undefined, x: number | undefined): st
 /**
  * One curve with its name on one line, for when there is no room for a chart: the first that has several values.
  *
- * @param series of the run that is open: the curve of an overlaid one would be taken for its own
+ * @param series of the open run: the curve of an overlaid one would be mistaken for its own
  */
 export function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
   const shown = series.find(({ points }) => points.filter(hasValue).length > 1);
@@ -173,16 +176,19 @@ export function heldOutNote(heldOut: readonly HeldOutReward[]): string | undefin
     `held-out at step ${step}: ${last.of} of ${last.expected} samples`,
     failed ? `${failed} failed` : '',
     cancelled ? `${cancelled} cancelled` : '',
-    earlier > 0 ? `short at ${earlier} earlier step${earlier === 1 ? '' : 's'} too` : '',
+    earlier > 0 ? `incomplete at ${earlier} earlier step${earlier === 1 ? '' : 's'} too` : '',
   ]
     .filter(Boolean)
     .join(', ');
 }
 
-/** From this height of the pane the newest held-out mean has its lines above the chart. */
+/** From this pane height on, lines about the newest held-out mean are above the chart. */
 const tallPane = 20;
 
-/** How certain the newest held-out mean is, and that a choice by it is no proof; nothing where there is little room. */
+/**
+ * How certain the newest held-out mean is, and that selecting a checkpoint by it is biased; nothing if there is little
+ * room.
+ */
 export function heldOutLines(
   heldOut: readonly HeldOutReward[],
   range: Range,
@@ -190,7 +196,7 @@ export function heldOutLines(
 ): string[] {
   const last = heldOutMeans(heldOut)?.last;
   if (height < tallPane || last === undefined) return [];
-  // Tasks of their own leave those of an evaluation out of the choice.
+  // If the held-out tasks are a split of their own, selecting by them does not bias an evaluation.
   const isApart = heldOut.every(({ split }) => split === 'validation');
   const lines = [heldOutInterval(last, range), isApart ? undefined : optimismWords];
   return lines.filter(line => line !== undefined).map(line => truncate(line, width));

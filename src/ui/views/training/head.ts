@@ -28,8 +28,8 @@ export function statusLine(
 }
 
 /**
- * The steps done at the moment of the curve below them. The two are asked for apart: a newer count waits for the curve,
- * which is a poll away, unless that is not to be had.
+ * The completed steps at the moment of the curve. Count and curve are separate requests: a newer count waits for a curve
+ * that lacks it, which is one poll away, if there is a curve at all.
  */
 export function useStepsDone(
   counted: number | undefined,
@@ -40,22 +40,23 @@ export function useStepsDone(
   const [shown, setShown] = useState(counted);
   const left = progress.freshness;
   const right = freshnessAt(curve.freshness, Date.now());
-  const waits = left.kind === 'fresh' && right.kind === 'fresh' && right.at < left.at && curve.trainer.length > 0;
-  if (waits && !ended && shown !== undefined) return shown;
+  const waits = left.kind === 'fresh' && right.kind === 'fresh' && right.at < left.at;
+  const isBehind = curve.trainer.length > 0 && curve.trainer.length < (counted ?? 0);
+  if (waits && isBehind && !ended && shown !== undefined) return shown;
   if (shown !== counted) setShown(counted);
   return counted;
 }
 
-/** Reports that the run was reset to a checkpoint while it was followed, until it has come as far again. */
-export function useSetBack(runId: string, ended: boolean): string | undefined {
-  const setBack = useWorkbench().setBacks.of(runId);
-  if (ended || !setBack) return undefined;
-  return `set back from step ${setBack.from} to ${setBack.step}: the steps in between are repeated`;
+/** Reports that the run went back to a checkpoint, until it has caught up. */
+export function useRestart(runId: string, ended: boolean): string | undefined {
+  const restart = useWorkbench().restarts.of(runId);
+  if (ended || !restart) return undefined;
+  return `went back from step ${restart.from} to ${restart.step}: repeating the steps in between`;
 }
 
 /**
  * Pace and elapsed time, kept current while the run is not over, and empty afterwards. The most important part comes
- * first, if nothing cuts it.
+ * first, in case the line is cut.
  */
 export function usePace(
   run: TrainingRun,
@@ -67,7 +68,7 @@ export function usePace(
   const total = progress?.total_steps;
   const { status, training_run_id: runId } = run;
   const started = parseTime(run.created_at ?? undefined);
-  // Points are read with each answer, not with each tick of the clock.
+  // Points change with each answer, not with each tick of the clock.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the points change with the answers
   const pace = useMemo(() => paceOf(remembered.progressOf(runId)), [remembered, runId, progress]);
   return useTime(

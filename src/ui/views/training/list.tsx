@@ -1,9 +1,13 @@
-/** The list of training runs, with how far those are that run: their records do not say it, the rounds that follow them do. */
+/**
+ * The list of training runs with their completed steps, which the records lack: background polls read the progress of
+ * running ones.
+ */
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
+import type { KnownResource } from '../../../queries/statuses/store.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
-import { progressQuery } from '../../../resources/following.ts';
+import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
 import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
@@ -13,26 +17,31 @@ import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
 
-/** Adds the steps that were read to the rows of runs that run; the same function until some of them change. */
+/** Adds the completed steps to the rows of running runs. The function stays the same until some of them change. */
 function useSteps(): (rows: readonly ProgressedRun[]) => readonly ProgressedRun[] {
   const { statuses } = useWorkbench();
   const steps = useSyncExternalStore(statuses.subscribe, () => {
-    const known = statuses.all().filter(({ kind, done }) => kind === 'training' && done !== undefined);
-    return JSON.stringify(known.map(({ id, done }) => [id, done]));
+    const known = statuses
+      .all()
+      .filter(({ kind, done, total }) => kind === 'training' && (done ?? total) !== undefined);
+    return JSON.stringify(known.map(({ id, done, total }) => [id, { done, total }]));
   });
   return useCallback(
     rows => {
-      const done = new Map(JSON.parse(steps) as [string, number][]);
+      const known = new Map(JSON.parse(steps) as [string, Partial<Pick<KnownResource, 'done' | 'total'>>][]);
       return rows.map(row => {
-        const completed_steps = isRunning(row.status) ? done.get(row.training_run_id) : undefined;
-        return completed_steps === undefined || row.completed_steps != null ? row : { ...row, completed_steps };
+        const { done, total } = known.get(row.training_run_id) ?? {};
+        const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
+        const total_steps = row.total_steps ?? total;
+        const isSame = completed_steps === row.completed_steps && total_steps === row.total_steps;
+        return isSame ? row : { ...row, completed_steps, total_steps };
       });
     },
     [steps],
   );
 }
 
-/** The age of the steps that were read longest ago, in words, once they are older than what is polled. */
+/** The age of the oldest completed steps, once it exceeds the poll interval. */
 function useOldSteps(): string | undefined {
   const { statuses, poll } = useWorkbench();
   return useTime(
@@ -43,7 +52,7 @@ function useOldSteps(): string | undefined {
           .filter(({ kind, status, gone }) => kind === 'training' && isRunning(status) && !gone);
         const oldest = Math.min(...running.flatMap(known => statuses.doneReadAt(known) ?? []));
         return now - oldest > overdueIntervals * poll.visibleMs && Number.isFinite(oldest)
-          ? `steps done are read in turn, the oldest ${age(now - oldest)} ago`
+          ? `completed steps are polled in turn, the oldest read ${age(now - oldest)} ago`
           : undefined;
       },
       [statuses, poll],

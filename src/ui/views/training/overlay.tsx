@@ -1,4 +1,4 @@
-/** Chooses the run whose curves are overlaid. */
+/** Chooses the run to overlay. */
 import type { TrainingRun } from '../../../contract/training.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { useList } from '../../data/use-list.ts';
@@ -22,7 +22,7 @@ export function OverlayWindow({ run, onChoose, onClose }: OverlayWindowProps) {
         label: each.display_name ?? each.training_run_id,
         value: each,
       }))}
-      emptyWords="The benchmark has no other training run."
+      emptyWords="This benchmark has no other training run."
       onChoose={onChoose}
       onClose={onClose}
     />

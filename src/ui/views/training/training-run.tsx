@@ -1,9 +1,9 @@
 /** A training run: its progress, its curves, and its checkpoints. */
 
 import { useMemo } from 'react';
-import { unreadableIn } from '../../../contract/common.ts';
+import { unreadableIn } from '../../../contract/lists.ts';
 import { hasEnded } from '../../../contract/status.ts';
-import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
+import type { TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
@@ -11,8 +11,9 @@ import type { Place } from '../../../resources/place.ts';
 import {
   type CheckpointSource,
   checkpointActions,
-  checkpointColumns,
   checkpointFacts,
+  type DeployedCheckpoint,
+  deployedColumns,
   ofTrainingRun,
   training,
   trainingFacts,
@@ -35,8 +36,9 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { completedSteps, heldOutLines, heldOutNote } from './curves.ts';
-import { statusLine, usePace, useSetBack, useStepsDone } from './head.ts';
+import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
 import { useCurvesView, useRunCurves } from './use-curves.tsx';
+import { useDeployed } from './use-deployed.ts';
 
 /** If the run cannot be read, neither can its checkpoints, which show the error. */
 const errorLinesBelow = 3;
@@ -44,7 +46,7 @@ const newestFirst = { column: 'step', descending: true } as const;
 /** Lines left for the checkpoints: few in a low pane, a share of a tall one. */
 const tableLines = (height: number): number => (height < 16 ? 5 : Math.max(7, Math.floor(height / 4)));
 
-/** What is known of a training run: its record, its progress, its curves and its checkpoints. */
+/** A training run: its record, its progress, its curves and its checkpoints. */
 function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const record = useLive(trainingRunQuery(id), attention);
   const progress = useLive(trainingProgressQuery(id), attention);
@@ -53,7 +55,7 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
   const { status, failure } = progress.data ?? {};
   const shown: TrainingRun = { ...known, status: status ?? known.status, failure: failure ?? known.failure };
   const ended = state.isDeleted || hasEnded(shown.status);
-  const curves = useRunCurves(id, ended, attention);
+  const curves = useRunCurves(id, ended, attention, progress.data?.completed_steps);
   const source = useMemo(() => checkpointList(id, ended), [id, ended]);
   const steps = completedSteps(progress.data, curves.trainer, useListedRows(source));
   const completed = useStepsDone(steps, progress, curves, ended);
@@ -61,7 +63,7 @@ function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Atten
     ...{ shown, ended, state, source, curves, completed },
     total: progress.data?.total_steps,
     pace: usePace(shown, progress, completed, ended),
-    setBack: useSetBack(id, ended),
+    restart: useRestart(id, ended),
     parts: [record, progress, ...curves.parts],
   };
 }
@@ -75,6 +77,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const theme = useTheme();
   const run = useTrainingRun(place, pane.attention);
   const { shown, state, ended, curves, completed } = run;
+  const deployed = useDeployed(pane.attention);
   const ofRun = useActions(training, { actions: ofTrainingRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
   const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
   const curvesView = useCurvesView(shown, curves, completed);
@@ -85,12 +88,14 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const chart = curvesView.lines(width, Math.max(1, pane.height - head.length - below), theme);
   const pin = { kind: 'training', id, label: shown.display_name ?? id };
   return (
-    <ResourceList<Checkpoint>
+    <ResourceList<DeployedCheckpoint>
       {...partsProps(state, pin, { resource: 'training', json: shown })}
       name="checkpoints"
       source={run.source}
       parts={run.parts}
-      columns={checkpointColumns}
+      columns={deployedColumns}
+      join={deployed.join}
+      notes={deployed.notes}
       sort={newestFirst}
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={checkpointFacts}
@@ -99,7 +104,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];
-        // A run that has just ended may have checkpoints that are not listed yet: the newest is requested.
+        // A run that has just ended may have checkpoints that are not listed yet, so the newest is requested.
         if (ended && list.rows.length === 0) return ofCheckpoint([shown]);
         return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}
@@ -112,18 +117,20 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
 }
 
 /** The lines above the curves. */
-function useHead({ shown, state, curves, completed, total, pace, setBack }: Run, pane: Size): readonly string[] {
+function useHead({ shown, state, curves, completed, total, pace, restart }: Run, pane: Size): readonly string[] {
   const theme = useTheme();
   const { styles } = theme;
   const asking = useAskingWords();
   const { compare } = useWorkbench();
   const width = pane.width - 2;
-  const notes = [setBack, heldOutNote(curves.heldOut)].filter(words => words !== undefined);
+  const notes = [restart, heldOutNote(curves.heldOut)].filter(words => words !== undefined);
+  const started = ageOf(shown.created_at);
+  const when = pace || (started && `started ${started}`);
   const unreadable = unreadableIn(curves.trainer) + unreadableIn(curves.heldOut);
   return [
     styles.title(truncate(sanitiseLine(shown.display_name ?? shown.training_run_id), width)),
     state.isUnread ? styles.muted(asking) : statusLine(shown, completed, total, width, theme),
-    styles.muted(truncate(pace || `started ${ageOf(shown.created_at)}`, width)),
+    ...(when === '' ? [] : [styles.muted(truncate(when, width))]),
     ...state.problems(shown.failure?.message, width),
     ...notes.map(words => styles.warning(truncate(words, width))),
     ...heldOutLines(curves.heldOut, compare.rewardRange, { width, height: pane.height }).map(styles.muted),

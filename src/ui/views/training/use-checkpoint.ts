@@ -1,8 +1,8 @@
 /** The checkpoint of a window: known immediately, or read when the window opens. */
 
 import { useEffect, useState } from 'react';
-import type { Service } from '../../../queries/workbench.ts';
-import { asError } from '../../../text/errors.ts';
+import { asError } from '../../../base/errors.ts';
+import type { Service } from '../../../workbench/workbench.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 export type CheckpointState =
@@ -14,7 +14,7 @@ export type CheckpointState =
 export function useCheckpoint(find: (service: Service) => Promise<string>): CheckpointState {
   const workbench = useWorkbench();
   const [state, setState] = useState<CheckpointState>({ kind: 'asking' });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the window is about what it was opened for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the checkpoint of a window never changes
   useEffect(() => {
     let gone = false;
     const report = (next: CheckpointState): void => {

@@ -26,20 +26,20 @@ import { chartCommands } from '../commands.ts';
 import { curveSeries, lastStepRead, legendLines, progressSeries, type RunCurves, smallCurve, xsOf } from './curves.ts';
 import { OverlayWindow } from './overlay.tsx';
 
-/** Below this height there is no chart but a sparkline. */
+/** Below this height, a sparkline replaces the chart. */
 const smallestChart = 6;
 
 export interface LiveCurves extends RunCurves {
   readonly missing: boolean;
-  /** How fresh the curve of the trainer is, which has a point for each step. */
+  /** The freshness of the trainer curve, which has a point for each step. */
   readonly freshness: Freshness;
-  /** To ask for them again. */
+  /** The curves, to refresh them. */
   readonly parts: readonly Pick<Live<unknown>, 'refresh'>[];
 }
 
 /** The curves of a run; `missing` if the service has none. */
-export function useRunCurves(runId: string, ended: boolean, attention: Attention): LiveCurves {
-  const trainer = useLive(trainerRewardsQuery(runId, ended), attention);
+export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number | null): LiveCurves {
+  const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
   const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
   return {
     trainer: trainer.data ?? [],
@@ -57,7 +57,7 @@ export interface CurvesView {
 }
 
 /** Crosshair, zoom and smoothing, restored on the way back to the view. */
-interface Looking {
+interface ChartSettings {
   readonly chart: ChartState;
   readonly overlaid: TrainingRun | undefined;
 }
@@ -70,7 +70,7 @@ export function useCurvesView(
   const runId = run.training_run_id;
   const shell = useShell();
   const { remembered } = useWorkbench();
-  const [before, remember] = useMemory<Looking>('curves');
+  const [before, remember] = useMemory<ChartSettings>('curves');
   const [chart, dispatch] = useReducer(chartReducer, before?.chart ?? initialChartState);
   const [overlaid, setOverlaid] = useState(before?.overlaid);
   useEffect(() => remember({ chart, overlaid }), [remember, chart, overlaid]);
@@ -104,14 +104,14 @@ export function useCurvesView(
 
 interface DrawnCurves {
   readonly series: readonly ChartSeries[];
-  /** Those of the run itself. */
+  /** The series of the run itself. */
   readonly own: readonly ChartSeries[];
   readonly chart: ChartState;
   /** The last step of the trainer's curve, if it lags behind. */
   readonly readTo: number | undefined;
 }
 
-/** The chart with its notes and its legend; a sparkline where it has no room. */
+/** The chart with its notes and its legend; a sparkline if there is no room. */
 function chartLines(
   { series, own, chart, readTo }: DrawnCurves,
   width: number,
@@ -131,8 +131,8 @@ function chartLines(
   });
   const weight = smoothings[chart.smoothing] ?? 0;
   const notes = [
-    ...(readTo === undefined ? [] : [`curve of the trainer read up to step ${readTo}`]),
-    ...(binWidth !== undefined && binWidth > 1 ? [`drawn as means of ${Math.round(binWidth)} steps`] : []),
+    ...(readTo === undefined ? [] : [`trainer curve read up to step ${readTo}`]),
+    ...(binWidth !== undefined && binWidth > 1 ? [`${Math.round(binWidth)} steps per point (mean)`] : []),
     ...(weight > 0 ? [`smoothed ${weight}`] : []),
   ];
   return [theme.styles.muted(notes.join(', ')), ...lines, ...legend];

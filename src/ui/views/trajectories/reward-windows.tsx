@@ -18,7 +18,7 @@ const tokenField: FieldSpec = {
   label: 'Trajectory token (optional)',
   mask: true,
   placeholder: 'the organization key',
-  help: 'A short-lived token of this trajectory, where the service wants one.',
+  help: 'A short-lived token of this trajectory, if the service requires one.',
 };
 
 function tokenOf(values: Readonly<Record<string, string>>): string | undefined {
@@ -33,7 +33,7 @@ export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>)
       name: 'name',
       label: 'Name',
       placeholder: 'quality',
-      check: value => (value.trim() === '' ? 'What is rewarded?' : undefined),
+      check: value => (value.trim() === '' ? 'Enter a name' : undefined),
     },
     { kind: 'text', name: 'value', label: 'Value', check: numberError },
     { kind: 'text', name: 'explanation', label: 'Explanation (optional)' },
@@ -50,7 +50,7 @@ export function LogRewardWindow({ row, onClose }: ActionWindowProps<Trajectory>)
       name: 'reward_id',
       label: 'Reward id',
       initial: crypto.randomUUID(),
-      help: 'The same id again is the same reward: sending it twice is harmless.',
+      help: 'The service logs a reward with this id only once.',
       check: value => (value.trim() === '' ? 'An id is needed' : undefined),
     },
     tokenField,
@@ -100,7 +100,7 @@ export function CompleteWindow({ row, onClose }: ActionWindowProps<Trajectory>) 
         token: tokenOf(values),
       })}
       onClose={onClose}
-      onDone={() => shell.toast({ kind: 'success', text: 'The trajectory has ended; it takes no more rewards' })}
+      onDone={() => shell.toast({ kind: 'success', text: 'The trajectory has ended; it accepts no more rewards' })}
     />
   );
 }

@@ -2,8 +2,6 @@
 import { useState } from 'react';
 import type { Agent } from '../../../contract/models.ts';
 import type { Column } from '../../../present/column.ts';
-import { BenchmarkUpload, type UploadState } from '../../../queries/uploads/benchmark-upload.ts';
-import type { FileState } from '../../../queries/uploads/file-table.ts';
 import { benchmarks } from '../../../resources/benchmarks.ts';
 import { listPlace, recordPlace } from '../../../resources/define.ts';
 import { bytes, counted, percent } from '../../../text/numbers.ts';
@@ -11,6 +9,8 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { duration } from '../../../text/time.ts';
 import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
+import { BenchmarkUpload, type UploadState } from '../../../uploads/benchmark-upload.ts';
+import type { FileState } from '../../../uploads/file-table.ts';
 import { errorLines } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -46,7 +46,14 @@ const columns: readonly Column<FileState>[] = [
     value: ({ sent, file, state }) => (file.size === 0 ? Number(state === 'sent') : sent / file.size),
     text: ({ sent, file, state }) => percent(file.size === 0 ? Number(state === 'sent') : sent / file.size),
   },
-  { id: 'error', title: 'ERROR', width: { min: 8, max: 80, grow: 2 }, wide: true, value: ({ error }) => error },
+  {
+    id: 'error',
+    title: 'ERROR',
+    width: { min: 8, max: 80, grow: 2 },
+    cutAt: 'end',
+    wide: true,
+    value: ({ error }) => error,
+  },
 ];
 
 const idOf = ({ file }: FileState): string => file.path;
@@ -60,13 +67,13 @@ const phaseWords = (start: string, open: string) =>
     ingesting: 'all files are sent; the service is ingesting the benchmark',
     building: 'ingested; starting the build of its images',
     done: `uploaded; ${open} opens it`,
-    failed: `it failed, and what was sent is kept: ${start} continues where it stopped`,
+    failed: `it failed, but sent files are kept: ${start} continues where it stopped`,
     failedBefore: `it failed before a file was sent: ${start} tries again`,
     cancelledBefore: `stopped before a file was sent: ${start} sends it`,
-    cancelled: `stopped, and what was sent is kept: ${start} continues where it stopped`,
+    cancelled: `stopped, but sent files are kept: ${start} continues where it stopped`,
   }) as const satisfies Record<UploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
-/** The words of the current phase; only files that were sent whole count as sent. */
+/** The words of the current phase; only complete files count as sent. */
 function wordsOf(job: BenchmarkUpload, keyOf: KeyOf): string {
   const { phase, sentFiles, plan, failedTasks } = job.state;
   const [start, open] = [keyOf(uploadCommands.start), keyOf(uploadCommands.open)];
@@ -76,7 +83,7 @@ function wordsOf(job: BenchmarkUpload, keyOf: KeyOf): string {
   }
   if (phase === 'waiting' && job.hasStarted) {
     const before = `${sentFiles} of ${counted(plan.files.length, 'file')} sent before: ${start} continues`;
-    return sentFiles < plan.files.length ? `${before}; a file that was under way is sent again` : before;
+    return sentFiles < plan.files.length ? `${before}; a partly sent file is sent again` : before;
   }
   const isBefore = (phase === 'failed' || phase === 'cancelled') && sentFiles === 0;
   return phaseWords(start, open)[isBefore ? (`${phase}Before` as const) : phase];
@@ -117,7 +124,7 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
   const job = useJob(place.jobId, BenchmarkUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme, keyOf)
-    : [' This upload is no longer shown here. Upload the folder again: what was sent is kept.', ''];
+    : [' This upload is no longer shown here. Upload the folder again: sent files are kept.', ''];
   const rows = job?.files ?? noFiles;
   const table = useTable({ rows, columns, id: idOf, height: Math.max(4, pane.height - head.length) });
   return (
@@ -148,7 +155,7 @@ function useUploadBindings(job: BenchmarkUpload | undefined): readonly Binding[]
   };
   const discard = (): void => {
     job.startOver();
-    shell.toast({ kind: 'info', text: 'Forgotten: it cannot be resumed. The folder is unchanged' });
+    shell.toast({ kind: 'info', text: 'Forgotten: the upload cannot be resumed. The folder is unchanged' });
   };
   const chooseAgent = (): void =>
     shell.showOverlay({ id: 'agent', render: close => <AgentWindow job={job} agents={agents} onClose={close} /> });
@@ -178,11 +185,11 @@ interface AgentWindowProps {
 }
 
 function AgentWindow({ job, agents, onClose }: AgentWindowProps) {
-  // A list that arrives later must not replace what is being typed.
+  // A later list must not replace the user's input.
   const [fields] = useState(() => [agentField(agents, job.state.agent)]);
   return (
     <PlainFormWindow
-      title="Whose benchmark is it?"
+      title="Which agent owns the benchmark?"
       fields={fields}
       onSubmit={values => job.setAgent(values['agent']?.trim() || undefined)}
       onClose={onClose}

@@ -1,10 +1,10 @@
 /** The requests of a benchmark upload, before or during the upload. */
 import { agentFields } from '../../../contract/generation.ts';
-import type { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
-import { allocate } from '../../../queries/uploads/file-batch.ts';
-import { buildImages, ingest } from '../../../queries/uploads/ingest.ts';
-import type { Service } from '../../../queries/workbench.ts';
 import { counted } from '../../../text/numbers.ts';
+import type { BenchmarkUpload } from '../../../uploads/benchmark-upload.ts';
+import { allocate } from '../../../uploads/file-batch.ts';
+import { buildImages, ingest } from '../../../uploads/ingest.ts';
+import type { Service } from '../../../workbench/workbench.ts';
 import { windowRoom } from '../../app/layout.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useRequests } from '../../data/use-action.ts';
@@ -44,7 +44,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
     ? [
         ...requestLines({ kind: 'known', requests: [first] }, inner),
         ...(more > 0 ? [`and ${counted(more, 'more file')}, some in each request`] : []),
-        'PUT each file, to the address that is given for it',
+        'PUT each file, to its signed address',
         ...rest.map(requestLine),
       ]
     : requestLines(requests, inner);
@@ -58,7 +58,7 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
         { command: formCommands.preview, run: onClose },
       ]}
     >
-      <Window title="What is sent" width={width} height={height}>
+      <Window title="Requests of the upload" width={width} height={height}>
         <Lines
           lines={lines.map(line => styles.code(line))}
           width={inner}

@@ -1,10 +1,10 @@
 /** Chooses the folder of a benchmark, reads it, and opens its upload. */
 
 import { useEffect, useState } from 'react';
-import { FolderError, manifestName, planUpload } from '../../../queries/uploads/benchmark-plan.ts';
-import { BenchmarkUpload } from '../../../queries/uploads/benchmark-upload.ts';
-import { wholePath } from '../../../queries/uploads/local-files.ts';
-import { asError } from '../../../text/errors.ts';
+import { asError } from '../../../base/errors.ts';
+import { FolderError, manifestName, planUpload } from '../../../uploads/benchmark-plan.ts';
+import { BenchmarkUpload } from '../../../uploads/benchmark-upload.ts';
+import { wholePath } from '../../../uploads/local-files.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
@@ -16,7 +16,7 @@ type Step =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface StartBenchmarkUploadProps {
-  /** A folder whose upload is resumed; without one, the user chooses it on the screen. */
+  /** The folder of an upload to resume; without one, the user chooses it. */
   readonly folder?: string | undefined;
   readonly onClose: () => void;
 }
@@ -34,7 +34,7 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
     try {
       const plan = await planUpload(wholePath(path));
       const known = workbench.jobs.get(plan.folder);
-      // One that was stopped or has failed shows why; its next run reads the folder again.
+      // A stopped or failed upload shows why; its next attempt reads the folder again.
       const hasNews = known?.busy || known?.state.phase === 'failed' || known?.state.phase === 'cancelled';
       if (!hasNews) {
         workbench.jobs.add(new BenchmarkUpload(plan.folder, plan, workbench.remembered));
@@ -54,7 +54,7 @@ export function StartBenchmarkUpload({ folder, onClose }: StartBenchmarkUploadPr
   }
   return (
     <PathPicker
-      title="The folder of a benchmark"
+      title="Choose a benchmark folder"
       choose="folder"
       wanted={name => name === manifestName}
       onChoose={path => void choose(path)}

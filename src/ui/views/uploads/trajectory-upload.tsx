@@ -1,20 +1,16 @@
 /** The upload of trajectories: the outcome of each, and saving the failed ones to a file. */
 
 import { useMemo } from 'react';
+import { errorMessage } from '../../../base/errors.ts';
 import type { Column } from '../../../present/column.ts';
-import { handledItems, type Outcome } from '../../../queries/uploads/trajectory-outcomes.ts';
-import {
-  countWords,
-  TrajectoryUpload,
-  type TrajectoryUploadState,
-} from '../../../queries/uploads/trajectory-upload.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
-import { errorMessage } from '../../../text/errors.ts';
 import { bytes, counted } from '../../../text/numbers.ts';
 import { clean } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { handledItems, type Outcome } from '../../../uploads/trajectory-outcomes.ts';
+import { countWords, TrajectoryUpload, type TrajectoryUploadState } from '../../../uploads/trajectory-upload.ts';
 import { errorLines } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -32,7 +28,7 @@ const columns: readonly Column<Outcome>[] = [
   { id: 'line', title: 'LINE', width: 6, align: 'right', value: row => row.line },
   { id: 'status', title: 'OUTCOME', width: 12, value: row => row.status, status: true },
   { id: 'id', title: 'TRAJECTORY', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectoryId },
-  { id: 'message', title: 'MESSAGE', width: { min: 12, max: 120, grow: 3 }, value: row => row.message },
+  { id: 'message', title: 'MESSAGE', width: { min: 12, max: 120, grow: 3 }, cutAt: 'end', value: row => row.message },
   { id: 'trace', title: 'TRACE', width: { min: 10, max: 40, grow: 1 }, wide: true, value: row => row.traceId },
 ];
 
@@ -41,14 +37,15 @@ const idOf = ({ line }: Outcome): string => String(line);
 const phaseWords = {
   waiting: 'connecting',
   uploading: 'sending',
-  done: 'all of it was sent',
-  failed: 'it failed: what was sent is kept, and uploading the file again continues it',
+  done: 'everything was sent',
+  failed: 'it failed: progress is kept, and uploading the file again continues it',
   failedBefore: 'it failed: nothing was sent; uploading the file again tries again',
-  cancelled: 'stopped: what was sent is kept, and uploading the file again continues it',
+  cancelled: 'stopped: progress is kept, and uploading the file again continues it',
   cancelledBefore: 'stopped: nothing was sent',
 } as const satisfies Record<TrajectoryUploadState['phase'] | 'failedBefore' | 'cancelledBefore', string>;
 
-function wordsOf({ phase, hasSent }: TrajectoryUploadState): string {
+function wordsOf({ phase, hasSent, counts: { unknown } }: TrajectoryUploadState): string {
+  if (phase === 'done' && unknown > 0) return `sent; ${unknown} unknown`;
   return phaseWords[(phase === 'failed' || phase === 'cancelled') && !hasSent ? (`${phase}Before` as const) : phase];
 }
 
@@ -65,14 +62,14 @@ function headLines(job: TrajectoryUpload, width: number, theme: Theme): string[]
     ...(unknown > 0 && !job.busy
       ? [
           theme.styles.muted(
-            truncate('Unknown: sent, and not answered. Uploading the file again asks about them.', width),
+            truncate('Unknown: sent without an answer. Uploading the file again asks about them.', width),
           ),
         ]
       : []),
     ...(job.outcomes.some(({ status }) => status === 'counted')
       ? [
           theme.styles.muted(
-            truncate('The service counts them and does not say which are stored, skipped or failed.', width),
+            truncate('The service counts them but does not say which are stored, skipped or failed.', width),
           ),
         ]
       : []),
@@ -88,7 +85,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
   const job = useJob(place.jobId, TrajectoryUpload);
   const head = job
     ? headLines(job, pane.width - 2, theme)
-    : [' This upload is no longer shown here. What was sent is kept: uploading the file again continues it.', ''];
+    : [' This upload is no longer shown here. Progress is kept: uploading the file again continues it.', ''];
   const rows = job?.outcomes ?? noOutcomes;
   const siblings = useSiblings();
   const openRow = ({ trajectoryId }: Outcome): void => {
@@ -121,7 +118,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
         enabled: !job.busy && job.hasStarted,
         run: () => {
           job.startOver();
-          shell.toast({ kind: 'info', text: 'Forgotten: it cannot be resumed. The file is unchanged' });
+          shell.toast({ kind: 'info', text: 'Forgotten: the upload cannot be resumed. The file is unchanged' });
         },
       },
       { command: uploadCommands.saveFailures, enabled: failed, run: save },

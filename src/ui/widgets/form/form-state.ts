@@ -1,9 +1,9 @@
 /** The state of a form: its values, focus and errors. Pure. */
-import { own } from '../../../text/own.ts';
+import { own } from '../../../base/own-property.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type EditState, edit, editStateOf, textOf } from '../text-field/editing.ts';
 
-/** What is typed and chosen, by field. */
+/** The typed and chosen values, by field. */
 export type FormValues = Readonly<Record<string, string>>;
 
 interface FieldBase {
@@ -95,7 +95,7 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
   return errors;
 }
 
-/** @param all the fields, of which some may not be shown; the focus is among those that are */
+/** @param all the fields, including hidden ones; the focus is always on a visible one */
 export function formReducer(state: FormState, action: FormAction, all: readonly FieldSpec[]): FormState {
   const fields = shownFields(state, all);
   const field = fields[state.focus];

@@ -1,5 +1,5 @@
 /** Axes with round, evenly spaced ticks, each at the exact cell of its value. Pure. */
-import { decimalsOf, multipleOf, roundStep } from '../../../text/scale.ts';
+import { decimalsOf, multipleOf, roundStep } from '../../../base/scale.ts';
 import { dotsAcross, dotsDown } from './plot.ts';
 
 export interface Range {

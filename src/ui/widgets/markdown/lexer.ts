@@ -9,15 +9,15 @@ const maximumLength = 100_000;
 /** Maximum nesting of lists and quotes. Deeper ones keep their marks and are shown as text. */
 const maximumDepth = 12;
 /**
- * Work on lists and quotes for each unit of the text. Each is read once per level, and once more for each line by which
- * the lexer finds that it continues, which is quadratic.
+ * Work on lists and quotes per unit of text. The lexer reads each once per level, and again for each line that may
+ * continue it, which is quadratic.
  */
 const maximumRereads = 3 * maximumDepth;
 /** Cells of one table. Rows are padded to the width of the header, so a wide header over short rows multiplies. */
 const maximumCells = 20_000;
 /** Table header rules. At each, the lexer scans the text to its end for rows. */
 const maximumTableRules = 100;
-/** Longer inline text, or with more marks, is shown without parsing them, which is quadratic. */
+/** Longer inline text, or text with more marks, is not parsed, because that is quadratic. */
 const maximumInline = { length: 10_000, marks: 600 } as const;
 
 const inlineMarks = /[*_~`[\]<>!\\&]/g;
@@ -28,7 +28,7 @@ class BoundedTokenizer extends Tokenizer {
 
   constructor(length: number) {
     super();
-    // Short text may be as tangled as it likes.
+    // Short text may be arbitrarily tangled.
     this.#unitsLeft = maximumRereads * (length + 1_000);
   }
 
@@ -71,7 +71,7 @@ export function readMarkdown(text: string): MarkedToken[] | undefined {
       if (isCostly(src)) tokens.push({ type: 'text', raw: src, text: src, escaped: true });
       else lexer.inlineTokens(src, tokens);
     }
-    return known(lexer.tokens);
+    return asMarkedTokens(lexer.tokens);
   } catch {
     return undefined;
   }
@@ -96,6 +96,6 @@ function isCostly(inline: string): boolean {
 }
 
 /** Without extensions the lexer produces only its own tokens, which its types do not state. */
-export function known(tokens: readonly { readonly type: string }[] | undefined): MarkedToken[] {
+export function asMarkedTokens(tokens: readonly { readonly type: string }[] | undefined): MarkedToken[] {
   return (tokens ?? []) as MarkedToken[];
 }

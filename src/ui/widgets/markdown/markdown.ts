@@ -3,14 +3,14 @@ import type { MarkedToken, Tokens } from 'marked';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, padStart, truncate } from '../../../text/width.ts';
 import type { StyleName, Theme } from '../theme/theme.tsx';
-import { known, readMarkdown } from './lexer.ts';
+import { asMarkedTokens, readMarkdown } from './lexer.ts';
 import { cutSpans, hardLines, plainLines, plainOf, type Span, spanLines, spansOf } from './spans.ts';
 
 /** Minimum width for the content of a quote, a list or a code block; below it, there is no indentation. */
 const minimumContent = 8;
 /** Minimum width of a table column; below it, rows are shown as labelled lines. */
 const minimumColumn = 3;
-/** A longer rule is of no use, and would be endless for an infinite width. */
+/** A longer rule is useless, and would be endless for an infinite width. */
 const maximumWidth = 1_000;
 
 /**
@@ -77,7 +77,7 @@ function block(token: MarkedToken, layout: Layout): string[] {
 }
 
 function inline(tokens: Tokens.Paragraph['tokens'], { width, theme }: Layout, styles: StyleName[] = []): string[] {
-  const spans = spansOf(known(tokens), theme, styles);
+  const spans = spansOf(asMarkedTokens(tokens), theme, styles);
   return plainOf(spans) === '' ? [] : spanLines(spans, width, theme);
 }
 
@@ -100,7 +100,7 @@ function quote(token: Tokens.Blockquote, layout: Layout): string[] {
   const { width, theme } = layout;
   const bar = width - 2 >= minimumContent ? `${theme.styles.border(theme.glyphs.quote)} ` : '';
   const inside = { ...layout, width: bar === '' ? width : width - 2, apart: true };
-  return blocks(known(token.tokens), inside).map(line => bar + line);
+  return blocks(asMarkedTokens(token.tokens), inside).map(line => bar + line);
 }
 
 function list(token: Tokens.List, layout: Layout): string[] {
@@ -124,16 +124,16 @@ function listItem(item: Tokens.ListItem, marker: string, layout: Layout): string
   if (width - indent < minimumContent) {
     // Too narrow for both side by side.
     const cut = truncate(marker, width, { ellipsis: theme.glyphs.ellipsis });
-    return [theme.styles.accent(cut), ...blocks(known(item.tokens), layout)];
+    return [theme.styles.accent(cut), ...blocks(asMarkedTokens(item.tokens), layout)];
   }
-  const [start = '', ...rest] = blocks(known(item.tokens), { ...layout, width: width - indent });
+  const [start = '', ...rest] = blocks(asMarkedTokens(item.tokens), { ...layout, width: width - indent });
   const hanging = ' '.repeat(indent);
   return [`${theme.styles.accent(marker)} ${start}`, ...rest.map(line => (line === '' ? '' : hanging + line))];
 }
 
 function table(token: Tokens.Table, { width, theme }: Layout): string[] {
   const cellSpans = (cell: Tokens.TableCell): Span[] =>
-    spansOf(known(cell.tokens), theme, cell.header ? ['header'] : []);
+    spansOf(asMarkedTokens(cell.tokens), theme, cell.header ? ['header'] : []);
   const header = token.header.map(cellSpans);
   const rows = token.rows.map(row => row.map(cellSpans));
   const room = width - 3 * (header.length - 1);

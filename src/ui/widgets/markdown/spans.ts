@@ -1,18 +1,14 @@
 /** Inline Markdown as styled spans, and spans as lines. */
 
 import type { MarkedToken, Tokens } from 'marked';
-import { own } from '../../../text/own.ts';
+import { own } from '../../../base/own-property.ts';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, truncate, walk } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { StyleName, Theme } from '../theme/theme.tsx';
-import { known } from './lexer.ts';
+import { asMarkedTokens } from './lexer.ts';
 
-/**
- * A span of text in one style. `
- *
- * ` ends a line.
- */
+/** A span of text in one style. A line feed ends a line. */
 export interface Span {
   readonly text: string;
   readonly styles: readonly StyleName[];
@@ -25,9 +21,9 @@ export function spansOf(tokens: readonly MarkedToken[], theme: Theme, styles: re
 
 function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleName[]): Span[] {
   const inside = (tokens: readonly { readonly type: string }[], style: StyleName): Span[] =>
-    spansOf(known(tokens), theme, withStyle(styles, style));
+    spansOf(asMarkedTokens(tokens), theme, withStyle(styles, style));
   const marked = (mark: string, style: StyleName, spans: Span[]): Span[] => {
-    // If the theme has no appearance for a style, the author's marks are kept, so that the meaning is not lost.
+    // If the theme cannot show a style, the author's marks are kept, so that the meaning is not lost.
     if (theme.styles[style]('x') !== 'x') return spans;
     return [{ text: mark, styles }, ...spans, { text: mark, styles }];
   };
@@ -54,7 +50,7 @@ function spansOfToken(token: MarkedToken, theme: Theme, styles: readonly StyleNa
     case 'checkbox':
       return [];
     case 'text':
-      if (token.tokens !== undefined) return spansOf(known(token.tokens), theme, styles);
+      if (token.tokens !== undefined) return spansOf(asMarkedTokens(token.tokens), theme, styles);
       // Its `text` is HTML-escaped, with some character references decoded and others added.
       return [{ text: textOf(token.escaped === true ? token.raw : decoded(token.raw)), styles }];
     default:
@@ -104,7 +100,6 @@ function decoded(text: string): string {
   });
 }
 
-/** The text alone. */
 export function plainOf(spans: readonly Span[]): string {
   return spans.map(span => span.text).join('');
 }
@@ -153,7 +148,7 @@ export function plainLines(text: string, width: number, theme: Theme): string[] 
   return wrap(text, width).map(line => fitting(line, width, theme));
 }
 
-/** A wide character in a column of one cell has its own line and still does not fit. */
+/** A wide character in a one-column line gets its own line, and still does not fit. */
 function fitting(line: string, width: number, theme: Theme): string {
   return width > 1 && line.length <= width / 2 ? line : truncate(line, width, { ellipsis: theme.glyphs.ellipsis });
 }

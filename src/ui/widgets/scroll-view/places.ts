@@ -2,10 +2,11 @@
  * Positions in a scrolled text: numbers that ascend from line to line and stay the same when the text is wrapped or
  * folded differently. Pure.
  */
-import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
-import { lastAt } from '../../../text/last-at.ts';
 
-/** A line for searching: unwrapped, whether it is visible or not. */
+import { lastAt } from '../../../base/binary-search.ts';
+import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
+
+/** A line for searching: unwrapped, and possibly folded away. */
 export interface SearchedLine {
   readonly text: string;
   /** Its position. */
@@ -16,7 +17,7 @@ export interface SearchedLine {
 export interface Found {
   /** How many lines match. */
   readonly count: number;
-  /** Why there may be more, or none: an invalid expression, or one that took too long. */
+  /** Why there may be more matches, or none: an invalid expression, or one that took too long. */
   readonly problem: string | undefined;
   /** Index of the last match at or before `place`; -1 before the first. */
   readonly at: (place: number) => number;

@@ -2,7 +2,7 @@
  * Scrolling and searching in a text of any length. The state holds positions in the text instead of line numbers, so
  * that the reader stays in place when the text is wrapped or folded differently. Pure.
  */
-import { lastAt } from '../../../text/last-at.ts';
+import { lastAt } from '../../../base/binary-search.ts';
 import type { Found } from './places.ts';
 
 export interface ScrollState {
@@ -23,7 +23,9 @@ export type ScrollAction =
   | { readonly kind: 'to'; readonly line: number }
   /** Shows a position, with this many lines before it. */
   | { readonly kind: 'show'; readonly place: number; readonly before: number }
-  /** Goes by this many of these positions, which ascend; at the ends it stays or, with `wraps`, goes on from the other one. */
+  /**
+   * Moves by this many of these ascending positions; stays at the ends or, with `wraps`, continues from the other end.
+   */
   | {
       readonly kind: 'jump';
       readonly places: readonly number[];
@@ -87,7 +89,7 @@ export function scrollReducer(state: ScrollState, action: ScrollAction, around: 
     case 'search': {
       const searching = { ...state, query: action.query, match: undefined };
       if (action.query === '') return searching;
-      // While typing, the first match after the reader's position is shown.
+      // While the user types, the first match after the reader's position is shown.
       const found = around.find(action.query);
       return goToMatch(searching, firstFrom(around.placeAt(offset), found), found, around);
     }
@@ -114,7 +116,7 @@ function goToMatch(state: ScrollState, index: number, found: Found, around: Scro
   const offset = offsetOf(state, around);
   const line = lineAt(match, around);
   if (!around.isFolded(match) && line >= offset && line < offset + around.height) return { ...state, match };
-  // A third from the top leaves room to read on, and shows what led there.
+  // A third from the top shows the context before the match, and leaves room to read on.
   return { ...state, match, place: match, row: Math.floor(around.height / 3) };
 }
 
@@ -125,7 +127,7 @@ export function matchWords({ match }: ScrollState, { count, problem, at }: Found
   return match === undefined ? `${all} found` : `${at(match) + 1}/${all}`;
 }
 
-/** How much has been read, e.g. `41%`; `all` if everything is visible. */
+/** The share of the text above the end of the view, e.g. `41%`; `all` if everything is visible. */
 export function positionWords(state: ScrollState, around: ScrollSurroundings): string {
   const last = lastOffset(around);
   if (last === 0) return 'all';

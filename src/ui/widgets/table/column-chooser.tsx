@@ -2,8 +2,8 @@
 
 import { Box } from 'ink';
 import { useReducer } from 'react';
+import { own } from '../../../base/own-property.ts';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
-import { own } from '../../../text/own.ts';
 import { padEnd } from '../../../text/width.ts';
 import { columnCommands, overlayCommands } from '../../keys/general.ts';
 import { KeyScope } from '../../keys/router.tsx';
@@ -71,7 +71,7 @@ export function ColumnChooser<Row>({ columns, choice, room, onChoose, onClose }:
   };
   const lineOf = (column: Column<Row>, emphasise: (text: string) => string): string => {
     const { shown = !column.wide, wider = 0 } = own(state.choice, column.id) ?? {};
-    const auto = column.wide && own(state.choice, column.id)?.shown === undefined ? 'where there is room' : '';
+    const auto = column.wide && own(state.choice, column.id)?.shown === undefined ? 'if there is room' : '';
     const extra = wider === 0 ? auto : `${wider > 0 ? '+' : ''}${wider}`;
     return `${shown ? glyphs.check : ' '} ${emphasise(padEnd(column.title, 20))} ${styles.muted(extra)}`;
   };

@@ -5,8 +5,10 @@ import {
   type Column,
   cellText,
   columnGap,
+  cutOf,
   type FittedColumn,
   fitColumns,
+  type WidestTexts,
   withNamesCut,
 } from '../../../present/column.ts';
 import type { Sort } from '../../../present/sort.ts';
@@ -30,7 +32,7 @@ export interface TableViewProps<Row> {
   readonly total: number;
   /** The server has more rows. */
   readonly hasMore?: boolean;
-  /** Rows read so far, while the rest is being read: they are shown when that has ended, and counted before. */
+  /** Number of rows read so far, while the rest is being read: the rows appear at the end. */
   readonly reading?: number | undefined;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
@@ -44,9 +46,10 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const theme = useTheme();
   const { arranged, cursor, offset, rowLines, shown } = table;
   const { ellipsis } = theme.glyphs;
+  const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
   const fitted = useMemo(
-    () => withNamesCut(fitColumns(columns, width - gutter, table.state.choice, shown), shown, ellipsis),
-    [columns, width, table.state.choice, shown, ellipsis],
+    () => withNamesCut(fitColumns(columns, width - gutter, table.state.choice, shown, widest), shown, ellipsis),
+    [columns, width, table.state.choice, shown, widest, ellipsis],
   );
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
@@ -111,12 +114,12 @@ function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLin
   }
   const { filter, marks } = table.state;
   const lost = table.lostMarks === 0 ? '' : `, ${table.lostMarks} of them not in the list`;
-  const said = [
+  const parts = [
     filter === '' ? '' : `/${filter}`,
     marks.size === 0 ? '' : `${marks.size} marked${lost}`,
     ...facts,
   ].filter(Boolean);
-  const left = fitCells(cut(notice ?? said.join('  '), room), Math.max(0, room));
+  const left = fitCells(cut(notice ?? parts.join('  '), room), Math.max(0, room));
   return <Text wrap="truncate">{` ${notice ? styles.warning(left) : styles.info(left)} ${styles.muted(count)} `}</Text>;
 }
 
@@ -148,9 +151,7 @@ function headerText<Row>(columns: readonly FittedColumn<Row>[], sort: Sort | und
   return styles.header(`${' '.repeat(gutter)}${titles.join(gap)}`);
 }
 
-/**
- * A row. Only the cursor and the first cell differ for the row under the cursor, so that moving it changes few cells.
- */
+/** A row. Moving the cursor changes only the marker and the first cell, so few cells are sent. */
 export function rowText<Row>(
   columns: readonly FittedColumn<Row>[],
   row: Row,
@@ -163,7 +164,7 @@ export function rowText<Row>(
     const text = shownText(column, row, width, theme);
     const cut = fitCells(cuts?.get(text) ?? text, width, column.align, {
       ellipsis: glyphs.ellipsis,
-      position: column.cutAt ?? 'end',
+      position: cutOf(column),
     });
     if (index === 0 && look.underCursor) return styles.selected(cut);
     if (column.status) return statusStyle(cellText(column, row), theme)(cut);

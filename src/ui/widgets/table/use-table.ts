@@ -1,7 +1,13 @@
 /** The state of a table, its arranged rows, and its keys. */
 import { useCallback, useEffect, useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
-import { type Arrange, type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
+import {
+  type Arrange,
+  type ArrangedRows,
+  type Arrangement,
+  createArrange,
+  preparedAtOnce,
+} from '../../../present/rows.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
 import type { EditState } from '../text-field/editing.ts';
@@ -16,7 +22,7 @@ export interface TableOptions<Row> {
   readonly height: number;
   /** The rows are already in the requested order. */
   readonly sorted?: boolean;
-  /** Reads the unread rows, if there are any; settles when that has ended, in whatever way. */
+  /** Reads the unread rows, if there are any; settles at the end, whatever the outcome. */
   readonly readRest?: (() => Promise<unknown>) | undefined;
   /** Stops reading the rest. */
   readonly stop?: (() => void) | undefined;
@@ -40,7 +46,7 @@ export interface Table<Row> {
   /** The visible rows. */
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
-  /** The marked rows that still exist, or the one under the cursor if none is marked. */
+  /** The marked rows that still exist, in the order of their marks, or the one under the cursor if none is marked. */
   readonly targets: readonly Row[];
   /** Number of marks on rows that are gone or not read yet. */
   readonly lostMarks: number;
@@ -57,7 +63,7 @@ export interface Table<Row> {
 /** The header, and the line below the rows. */
 const otherLines = 2;
 
-/** How many rows before the end the next page is read. */
+/** The next page is read this many rows before the end. */
 const rowsNearEnd = 60;
 
 const noRows: readonly never[] = [];
@@ -85,10 +91,10 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const { cursor, offset } = windowOf(state, arranged, rowLines);
   const current = arranged.rows[cursor];
   const { marks, filter } = state;
-  const marked = useMemo(() => (marks.size > 0 ? rows.filter(row => marks.has(id(row))) : noRows), [marks, rows, id]);
+  const marked = useMemo(() => (marks.size > 0 ? markedOf(rows, marks, id) : noRows), [marks, rows, id]);
   return {
     ...{ state, arranged, cursor, offset, rowLines, current, typing, dispatch },
-    // A filter may match nothing, and would have the whole list read unasked.
+    // A filter may match nothing, which would read the whole list.
     nearEnd: filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
     targets: marks.size > 0 ? marked : current === undefined ? noRows : [current],
@@ -106,17 +112,29 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   };
 }
 
-/** Reads the texts of the rows ahead while a filter is typed, a part at a time. */
+/** The marked rows, in the order of their marks. */
+function markedOf<Row>(rows: readonly Row[], marks: ReadonlySet<string>, id: (row: Row) => string): readonly Row[] {
+  const found = new Map(rows.filter(row => marks.has(id(row))).map(row => [id(row), row]));
+  return [...marks].flatMap(mark => found.get(mark) ?? []);
+}
+
+/** Rows that have not changed for this long are complete for now: each page of a list is a change. */
+const settledMs = 200;
+
+/** Prepares the texts of many rows for a filter, in parts: soon, or at once while a filter is typed. */
 function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping: boolean): void {
   useEffect(() => {
-    if (!isTyping) return undefined;
+    if (rows.length <= preparedAtOnce) return undefined;
     let soon: NodeJS.Immediate | undefined;
     const prepare = (from: number): void => {
       const next = arrange.prepare(rows, from);
       soon = next === undefined ? undefined : setImmediate(prepare, next);
     };
-    soon = setImmediate(prepare, 0);
-    return () => clearImmediate(soon);
+    const settled = setTimeout(prepare, isTyping ? 0 : settledMs, 0);
+    return () => {
+      clearTimeout(settled);
+      clearImmediate(soon);
+    };
   }, [isTyping, arrange, rows]);
 }
 

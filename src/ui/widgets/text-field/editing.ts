@@ -1,7 +1,5 @@
-/**
- * Text editing. Pure; positions count graphemes, so the cursor is never inside what the reader sees as one character.
- */
-import { own } from '../../../text/own.ts';
+/** Text editing. Pure; positions count graphemes, so the cursor is never inside a visible character. */
+import { own } from '../../../base/own-property.ts';
 import { sanitise } from '../../../text/sanitise.ts';
 import { graphemes } from '../../../text/width.ts';
 import type { KeyPress } from '../../keys/key.ts';
@@ -40,7 +38,7 @@ export function insert(state: EditState, text: string, { multiline }: EditOption
   return { characters: [...before, ...state.characters.slice(state.cursor)], cursor: before.length };
 }
 
-/** The editing keys; any other key that writes nothing is left to the surrounding scopes. */
+/** The editing keys; any other key without text is left to the surrounding scopes. */
 const edits: Readonly<Record<string, (state: EditState, options: EditOptions) => EditState>> = {
   left: state => moveTo(state, state.cursor - 1),
   right: state => moveTo(state, state.cursor + 1),

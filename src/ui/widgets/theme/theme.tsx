@@ -3,7 +3,7 @@
  * meaning is never conveyed by colour alone.
  */
 import { createContext, type ReactNode, useContext } from 'react';
-import { own } from '../../../text/own.ts';
+import { own } from '../../../base/own-property.ts';
 import { hasFewColours, isAsciiOnly, wantsColour } from '../../../text/terminal.ts';
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts';
 
@@ -185,7 +185,7 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
 
 /**
  * The theme for an environment, which decides on colours if no theme was chosen. A locale other than UTF-8 selects
- * ASCII glyphs, and a terminal with sixteen colours shows the dark and the light theme in these.
+ * ASCII glyphs; a terminal with sixteen colours shows the dark and the light theme in those.
  */
 export function themeFor(
   wanted: ThemeName | undefined,

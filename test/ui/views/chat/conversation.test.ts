@@ -6,7 +6,7 @@ import {
   emptyConversation,
   messagesOf,
   tokensPerSecond,
-} from '../../../../src/queries/conversation.ts';
+} from '../../../../src/chat/conversation.ts';
 import { NetworkError } from '../../../../src/service/errors.ts';
 import { Router } from '../../../../src/ui/keys/key-router.ts';
 import { createConversationLayout, openingLines } from '../../../../src/ui/views/chat/conversation-lines.ts';
@@ -72,8 +72,8 @@ describe('createTalkLayout', () => {
   it('marks an answer that is not whole, and only that', () => {
     const linesOf = (action: ConversationAction): string[] =>
       createConversationLayout(theme)(play(ask, text('half'), action).turns, 60, false).map(line => line.text);
-    expect(linesOf({ kind: 'fail', error })).toContain('  interrupted: the answer is not whole');
-    expect(linesOf({ kind: 'cancel' })).toContain('  stopped: the answer is not whole');
+    expect(linesOf({ kind: 'fail', error })).toContain('  interrupted: the answer is incomplete');
+    expect(linesOf({ kind: 'cancel' })).toContain('  stopped: the answer is incomplete');
     expect(linesOf({ kind: 'end', stats: { model: 'm' } }).join()).not.toContain('not whole');
   });
 
@@ -81,10 +81,7 @@ describe('createTalkLayout', () => {
     const stats = { model: 'm', completionTokens: 10, firstMs: 500, totalMs: 1500, finishReason: 'length' };
     const { turns } = play(ask, text('a'), { kind: 'end', stats });
     const lines = createConversationLayout(theme)(turns, 80, false).map(line => line.text);
-    expect(lines.slice(-2)).toEqual([
-      '  10 tokens out, 10 a second, first after 500ms, stopped at the token limit',
-      '',
-    ]);
+    expect(lines.slice(-2)).toEqual(['  10 tokens out, 10/s, first text after 500ms, stopped at the token limit', '']);
   });
 
   it('shows an answer as the Markdown it is written in, and a question as it was typed', () => {
@@ -112,7 +109,7 @@ describe('openingLines', () => {
 
   it('says who would answer and what to press, or why there is no answer', () => {
     expect(words('tutor', true)).toContain('No messages with tutor yet.');
-    expect(words('', false)).toContain('being read');
+    expect(words('', false)).toContain('Loading the models');
     expect(words('', true)).toContain('lists no model. ctrl-o accepts');
     expect(words('', false, error)).toContain('cannot be listed: The stream broke off');
   });

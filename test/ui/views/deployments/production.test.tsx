@@ -25,9 +25,9 @@ describe('what answers for a slug', () => {
   });
 
   it('is said only as far as it is known', () => {
-    expect(replacedWords('Tutor', [active], false)).toBe('dep_1 (step 20) answers for Tutor now and is replaced.');
-    expect(replacedWords('tutor', [active], true, 'dep_1')).toBe('Nothing answers for tutor now.');
-    expect(replacedWords('other', [active], false)).toBe('What answers for other now, if anything, is replaced.');
+    expect(replacedWords('Tutor', [active], false)).toBe('dep_1 (step 20) serves Tutor now and is replaced.');
+    expect(replacedWords('tutor', [active], true, 'dep_1')).toBe('Nothing serves tutor now.');
+    expect(replacedWords('other', [active], false)).toBe('Any deployment that serves other now is replaced.');
   });
 });
 
@@ -65,14 +65,14 @@ describe('a checkpoint', () => {
     const { screen, sent } = openDeploy(size);
     await screen.waitFor('Deploy tutor');
     await screen.press('tab', 'right');
-    await screen.waitFor('answers for the slug');
+    await screen.waitFor('serves the slug');
     await screen.press('enter');
     await screen.waitFor('Type tutor');
     await screen.press('enter', 'enter');
     await screen.waitFor('Type tutor');
     expect(sent).toEqual([]);
     await screen.type('tutor');
-    await screen.waitFor('dep_1 (step 20) answers for tutor now and is');
+    await screen.waitFor('dep_1 (step 20) serves tutor now and is');
     await screen.press('enter');
     await screen.waitFor(() => sent.length > 0);
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'production' }]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Freshness } from '../../../../src/queries/freshness.ts';
-import { restKey } from '../../../../src/queries/lists/list.ts';
+import { restKey } from '../../../../src/queries/lists/list-source.ts';
 import { heldBackWords } from '../../../../src/ui/app/waiting.tsx';
 import { Router } from '../../../../src/ui/keys/key-router.ts';
 import {
@@ -51,7 +51,7 @@ describe('what is said of a list', () => {
     expect(listFacts(partial, keyOf)).toEqual(['sorted among the 1,200 read; G reads the rest']);
     expect(listFacts({ ...partial, sorted: false }, keyOf)).toEqual(['of the 1,200 read; G reads the rest']);
     expect(listFacts({ ...partial, sorted: false, filtered: false }, keyOf)).toEqual([]);
-    expect(listFacts({ ...partial, sortedAs: 'asked' }, keyOf)).toEqual(['asking the service for this order…']);
+    expect(listFacts({ ...partial, sortedAs: 'asked' }, keyOf)).toEqual(['asking the service to sort…']);
     expect(listFacts({ ...partial, sortedAs: 'service', filtered: false }, keyOf)).toEqual(["in the service's order"]);
     expect(listFacts({ ...partial, sortedAs: 'service' }, keyOf)).toEqual([
       "in the service's order",
@@ -76,11 +76,11 @@ describe('what is said of a list', () => {
   it('in the place of rows is why there are none', () => {
     const say = (state: Partial<Parameters<typeof emptyListWords>[0]>) =>
       emptyListWords(
-        { loaded: true, asking: 'Asking the service…', filter: '', read: 0, hasMore: false, ...state },
+        { loaded: true, asking: 'Loading…', filter: '', read: 0, hasMore: false, ...state },
         'No runs yet',
         keyOf,
       );
-    expect(say({ loaded: false })).toBe('Asking the service…');
+    expect(say({ loaded: false })).toBe('Loading…');
     expect(say({})).toBe('No runs yet');
     expect(say({ filter: 'x' })).toBe('No runs yet');
     expect(say({ filter: '/(x+)+/', read: 7, notice: 'Only 3 of 7 rows were searched.' })).toBe(
@@ -118,8 +118,8 @@ describe('the age of rows', () => {
 
 it.each([
   [{ kind: 'open' }, undefined],
-  [{ kind: 'limited', reason: 'rate_limit', until: 12_000 }, 'Rate limited, again in 12s'],
-  [{ kind: 'limited', reason: 'failing', until: 5_000 }, 'The service fails, again in 5s'],
+  [{ kind: 'limited', reason: 'rate_limit', until: 12_000 }, 'Rate limited, retry in 12s'],
+  [{ kind: 'limited', reason: 'failing', until: 5_000 }, 'The service is failing, retry in 5s'],
   [{ kind: 'limited', reason: 'rate_limit', until: 0 }, undefined],
 ] as const)('a gate that is %j says why the service is not asked', (gate, words) => {
   expect(heldBackWords(gate, 0)).toBe(words);

@@ -6,6 +6,7 @@ import { type ComparedTask, compareTasks, trajectoriesOf } from '../../../../src
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { comparedFacts, compareRuns, comparisonColumns } from '../../../../src/resources/comparison.ts';
 import { comparePlace } from '../../../../src/resources/runs.ts';
+import { RememberedStore } from '../../../../src/store/store.ts';
 import { comparisonLines } from '../../../../src/ui/views/runs/compare.tsx';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
@@ -179,13 +180,38 @@ describe('comparisonLines', () => {
   });
 });
 
-it('takes the earlier run as the base', () => {
-  const run = (eval_run_id: string, created_at: string) =>
+describe('the base of a comparison', () => {
+  const memory = RememberedStore.inMemory('prod');
+  const run = (eval_run_id: string, created_at?: string) =>
     ({ eval_run_id, created_at }) as Parameters<typeof comparePlace>[0];
-  const place = comparePlace(run('evr_new', '2026-02-01T00:00:00Z'), run('evr_old', '2026-01-01T00:00:00Z'));
-  expect(place).toMatchObject({
-    view: 'compare',
-    base: { id: 'evr_old' },
-    new: { id: 'evr_new', name: 'evr_new' },
+  const baseOf = (one: ReturnType<typeof run>, other: ReturnType<typeof run>) => {
+    const { base, new: fresh, isUndated } = comparePlace(one, other, memory);
+    return [base.id, fresh.id, ...(isUndated ? ['undated'] : [])];
+  };
+
+  it('is the earlier run', () => {
+    const [old, fresh] = [run('evr_old', '2026-01-01T02:00:00+02:00'), run('evr_new', '2026-01-01T01:00:00Z')];
+    expect([baseOf(fresh, old), baseOf(old, fresh)]).toEqual(Array(2).fill(['evr_old', 'evr_new']));
+  });
+
+  it('is the run that was chosen first where it is not known when they started', () => {
+    expect(baseOf(run('evr_b'), run('evr_a'))).toEqual(['evr_b', 'evr_a', 'undated']);
+    // Without a time it may be the older or the newer one.
+    expect(baseOf(run('evr_b', '2026-01-01T00:00:00Z'), run('evr_a'))).toEqual(['evr_b', 'evr_a', 'undated']);
+    // The first sight of a run says nothing about its start but that it was earlier.
+    memory.see([{ kind: 'run', id: 'evr_c' }], 1);
+    memory.see([{ kind: 'run', id: 'evr_d' }], 2);
+    expect(baseOf(run('evr_d'), run('evr_c'))).toEqual(['evr_d', 'evr_c', 'undated']);
+  });
+
+  it('is the run that was there when this machine started the other', () => {
+    memory.see([{ kind: 'run', id: 'evr_seen' }], 10);
+    memory.see([{ kind: 'run', id: 'evr_started', isStart: true }], 20);
+    memory.see([{ kind: 'run', id: 'evr_started' }], 30);
+    expect(baseOf(run('evr_started'), run('evr_seen'))).toEqual(['evr_seen', 'evr_started']);
+    expect(baseOf(run('evr_started'), run('evr_dated', new Date(15).toISOString()))).toEqual([
+      'evr_dated',
+      'evr_started',
+    ]);
   });
 });

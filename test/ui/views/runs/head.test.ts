@@ -8,11 +8,11 @@ import {
   evalRun,
   type TrajectoryReward,
 } from '../../../../src/contract/evaluations.ts';
-import { RememberedStore } from '../../../../src/queries/remembered/store.ts';
 import { intervalLabel } from '../../../../src/resources/comparison.ts';
 import { withHeldOutSplits } from '../../../../src/resources/measured-run.ts';
 import { certaintyWords, type RunMean, runMeanOf } from '../../../../src/resources/run-mean.ts';
 import { outcomeOf, runFacts, runs, summariseRewards } from '../../../../src/resources/runs.ts';
+import { RememberedStore } from '../../../../src/store/store.ts';
 import { distributionLines, summaryLines } from '../../../../src/ui/views/runs/head.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { fakeService } from '../../../service/fake-service.ts';
@@ -29,9 +29,9 @@ function head(status: string, rewards: readonly TrajectoryReward[] | undefined, 
 }
 
 it('cuts off no time since when a run without a status has its rewards', () => {
-  const unsaid: EvalRun = { ...run, status: null };
+  const unreported: EvalRun = { ...run, status: null };
   const at = Date.parse('2026-01-01T00:00:00Z');
-  const lines = summaryLines(unsaid, undefined, summariseRewards(rewardsOf(1)), 40, theme, '', at);
+  const lines = summaryLines(unreported, undefined, summariseRewards(rewardsOf(1)), 40, theme, '', at);
   expect(lines.every(line => stripVTControlCharacters(line).length <= 40)).toBe(true);
   expect(lines.slice(1, 3).map(stripVTControlCharacters).join(' ')).toMatch(
     /^The service reports no status; no new reward since \d{4}-\d{2}-\d{2} \d{2}:\d{2}$/,

@@ -1,7 +1,7 @@
 /** The view of a training run: what it remembers while one is elsewhere, and what it says first. */
 import { expect, it } from 'vitest';
+import type { Call, UntypedCall } from '../../../../src/service/call.ts';
 import { Capabilities } from '../../../../src/service/capabilities.ts';
-import type { Call, UntypedCall } from '../../../../src/service/index.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { PlainListView } from '../../../../src/ui/views/list/list-view.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
@@ -160,9 +160,62 @@ it('says from which step a run continues that was set back', async () => {
   expect(stage.text()).not.toContain('set back');
   completed_steps = 30;
   await stage.press('r');
-  await stage.waitFor('set back from step 39 to 30: the steps in between are repeated');
+  await stage.waitFor('went back from step 39 to 30: repeating the steps in between');
   completed_steps = 40;
   await stage.press('r');
   await stage.waitFor('step 40 of 80');
   expect(stage.text()).not.toContain('set back');
+});
+
+it('says nothing of the start where the service does not', async () => {
+  const stage = openViewOnStage(TrainingRunView, {
+    place: { view: 'record', resource: 'training', id: 'trn_first' },
+    service: async () =>
+      fakeService({ ...answers, getTrainingRun: () => ({ ...runs[0], created_at: null }) }, { capabilities }),
+    columns: 80,
+    rows: 30,
+  });
+  await stage.waitFor('succeeded');
+  await stage.waitFor('step 40 of 40');
+  expect(stage.text()).not.toContain('started');
+});
+
+it('marks the checkpoints that answer, and the one that does in production', async () => {
+  const deployment = (deployment_id: string, checkpoint_id: string, more: object = {}) => ({
+    ...{ deployment_id, checkpoint_id, model_slug: deployment_id, status: 'DEPLOYED', role: 'test', is_active: false },
+    ...more,
+  });
+  const asked: unknown[] = [];
+  let page: object = {};
+  const stage = openViewOnStage(TrainingRunView, {
+    place: { view: 'record', resource: 'training', id: 'trn_first' },
+    service: async () =>
+      fakeService({
+        ...answers,
+        listCheckpoints: () => [20, 30, 40].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step })),
+        listDeployments: () => {
+          asked.push('');
+          return {
+            items: [
+              deployment('tried', 'ckpt_40'),
+              deployment('live', 'ckpt_40', { role: 'production', is_active: true }),
+              deployment('broken', 'ckpt_30', { status: 'FAILED', role: 'production' }),
+              deployment('demoted', 'ckpt_20', { role: 'production' }),
+              deployment('elsewhere', 'ckpt_other'),
+            ],
+            ...{ has_more: false, next_cursor: null, dropped: 0 },
+            ...page,
+          };
+        },
+      }),
+    columns: 130,
+    rows: 40,
+  });
+  await stage.waitFor(text => /step 40 +ckpt_40 .*production: live; tried/.test(text));
+  expect(stage.text()).toMatch(/step 20 +ckpt_20 .*demoted/);
+  expect(stage.text()).not.toMatch(/broken|elsewhere|production: demoted|not all/);
+  expect(asked).toHaveLength(1);
+  page = { has_more: true, next_cursor: 'next' };
+  await stage.workbench.cache.refetchQueries({ queryKey: ['deployments'] });
+  await stage.waitFor('DEPLOYED covers only 5 deployments');
 });

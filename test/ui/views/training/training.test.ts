@@ -123,7 +123,7 @@ describe('curves', () => {
         { ...point, step: 1, loaded_trajectories: 7 },
         { ...point, loaded_trajectories: 6 },
       ]),
-    ).toBe('held-out at step 5: 6 of 8 samples, short at 1 earlier step too');
+    ).toBe('held-out at step 5: 6 of 8 samples, incomplete at 1 earlier step too');
     expect(heldOutNote([{ ...point, loaded_trajectories: 8 }])).toBeUndefined();
   });
 });
@@ -231,7 +231,7 @@ describe('options', () => {
       specs.find(spec => spec.name === name)?.field.check?.(text, { model });
     expect(problem('acme/small', 'num_steps', '11')).toBe('From 1 to 10 for acme/small');
     expect(problem('acme/large', 'num_steps', '11')).toBeUndefined();
-    expect(problem('acme/small', 'learning_rate', '1')).toBe('Not taken for acme/small');
+    expect(problem('acme/small', 'learning_rate', '1')).toBe('Not accepted for acme/small');
     expect(problem('acme/small', 'learning_rate', '')).toBeUndefined();
     expect(problem('acme/small', 'algorithm', 'reinforce_plus_plus')).toBe('One of gspo, grpo for acme/small');
     expect(problem('other', 'num_steps', '40')).toBeUndefined();

@@ -4,20 +4,22 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { RememberedStore } from '../../../../src/queries/remembered/store.ts';
-import { Jobs } from '../../../../src/queries/uploads/job.ts';
-import { TrajectoryUpload } from '../../../../src/queries/uploads/trajectory-upload.ts';
-import { Workbench } from '../../../../src/queries/workbench.ts';
 import { kinds } from '../../../../src/resources/catalogue.ts';
 import { AuthenticationError, NetworkError, RateLimitError } from '../../../../src/service/errors.ts';
 import type { Service } from '../../../../src/service/index.ts';
+import type { RememberedStore } from '../../../../src/store/store.ts';
 import { Program } from '../../../../src/ui/app/program.tsx';
 import type { KeyOverrides } from '../../../../src/ui/keys/key.ts';
 import { registry } from '../../../../src/ui/views/registry.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 import { PathPicker } from '../../../../src/ui/windows/path-picker.tsx';
+import { TrajectoryUpload } from '../../../../src/uploads/trajectory-upload.ts';
+import { Jobs } from '../../../../src/workbench/jobs.ts';
+import { Workbench } from '../../../../src/workbench/workbench.ts';
 import { eventually } from '../../../eventually.ts';
 import { clientOf, startService, type TestService } from '../../../local/server/running.ts';
+import { openScreen } from '../../../screen.ts';
+import { withAnswers } from '../../../service/fake-service.ts';
 import {
   around,
   benchmarksOf,
@@ -27,9 +29,7 @@ import {
   remembered,
   task,
   uploadOf,
-} from '../../../queries/uploads/world.ts';
-import { openScreen } from '../../../screen.ts';
-import { withAnswers } from '../../../service/fake-service.ts';
+} from '../../../uploads/world.ts';
 import { noTerminal, openOnStage } from '../../stage.tsx';
 
 let local: TestService;
@@ -115,16 +115,16 @@ describe('the upload of a benchmark', () => {
     );
     await (await uploadOf(folder, memory())).run(async () => failing);
     const { screen } = await openUpload(folder, undefined, memory());
-    await screen.waitFor('0 of 2 files sent before: enter continues; a file that was under way is sent again');
+    await screen.waitFor('0 of 2 files sent before: enter continues; a partly sent file is sent again');
   });
 
   it('takes the agent that it belongs to without a connection', async () => {
     const { screen, job } = await openUpload(folderOf(1), () => new Promise(() => {}));
     await screen.press('A');
-    await screen.waitFor('Whose benchmark is it?');
+    await screen.waitFor('Which agent owns the benchmark?');
     await screen.type('agt_mine');
     await screen.press('enter');
-    await screen.waitFor(text => text.includes('agent agt_mine') && !text.includes('Whose benchmark'));
+    await screen.waitFor(text => text.includes('agent agt_mine') && !text.includes('Which agent owns'));
     expect(job.state.agent).toBe('agt_mine');
   });
 
@@ -140,14 +140,14 @@ describe('the upload of a benchmark', () => {
     const { screen, job } = await openUpload(folderOf(1), async () => shown);
     await eventually(async () => {
       await screen.press('A');
-      await screen.waitFor('Whose benchmark is it?');
+      await screen.waitFor('Which agent owns the benchmark?');
       await screen.press('right', 'right');
       if (screen.text().includes('agt_2')) return;
       await screen.press('esc');
       throw new Error('They are not listed yet.');
     });
     await screen.press('enter');
-    await screen.waitFor(text => text.includes('agent agt_2') && !text.includes('Whose benchmark'));
+    await screen.waitFor(text => text.includes('agent agt_2') && !text.includes('Which agent owns'));
     expect(job.state.agent).toBe('agt_2');
   });
 
@@ -342,7 +342,7 @@ describe('an upload of trajectories that failed', () => {
     });
     await run();
     await screen.waitFor('The line is cut.');
-    expect(screen.text()).toContain('it failed: what was sent is kept');
+    expect(screen.text()).toContain('it failed: progress is kept');
   });
 });
 
@@ -450,7 +450,7 @@ describe('an upload that was not finished', () => {
     await screen.type(':benchmarks\r');
     await screen.waitFor('R resumes it');
     await screen.press('R');
-    await screen.waitFor('it failed, and what was sent is kept');
+    await screen.waitFor('it failed, but sent files are kept');
     expect(screen.text()).toContain('✗ The service has left.');
   });
 
@@ -576,8 +576,9 @@ describe('an upload of trajectories that was not finished', () => {
     await screen.waitFor('Sent before into asked-words: 100 stored, 0 skipped, 0 failed, 20');
     expect(screen.text()).toContain('Send the unknown ones again');
     await screen.press('enter');
-    await screen.waitFor('all of it was sent');
+    await screen.waitFor('sent; 20 unknown');
     expect(screen.text()).toContain('100 stored  0 skipped  0 failed  20 unknown');
+    expect(screen.text()).not.toContain('everything was sent');
     await screen.press('esc');
     await screen.waitFor('R resumes it');
     await screen.press('R');

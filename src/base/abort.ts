@@ -1,0 +1,22 @@
+/**
+ * Waits for a promise that is shared or cannot be stopped.
+ *
+ * @param reason returns what to throw once the signal aborts; by default its own reason
+ * @throws what `reason` returns, once the signal aborts
+ */
+export async function unlessAborted<Value>(
+  shared: Promise<Value>,
+  signal: AbortSignal,
+  reason: () => unknown = () => signal.reason,
+): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(reason());
+  // Races even after the abort: an unhandled rejection of the shared promise would end the program.
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([aborted, shared]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

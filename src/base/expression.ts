@@ -1,0 +1,76 @@
+/** Untrusted regular expressions: a user's filter, a grader of a manifest. */
+import { errorMessage } from './errors.ts';
+import { withinCpuTime } from './time-limit.ts';
+
+/** The message says why the expression cannot be used, without a full stop. */
+export class ExpressionError extends Error {
+  override readonly name = 'ExpressionError';
+  /** Whether the expression is valid but takes too long. */
+  readonly isTooSlow: boolean;
+
+  constructor(message: string, isTooSlow = false) {
+    super(message);
+    this.isTooSlow = isTooSlow;
+  }
+}
+
+/** CPU time for compiling, in milliseconds. An ordinary expression needs less than one. */
+export const compileLimit = 100;
+
+/** V8 compiles an expression separately for one-byte and two-byte strings. */
+const samples = ['', '\u0100'];
+
+/**
+ * An empty alternative that never matches. If no match can be empty, V8 first searches for characters to skip. For
+ * twenty repeats of `(?:\P{L}|\P{N}|\P{M})` this takes minutes, in code that cannot be interrupted.
+ */
+const orNothing = '(?!)';
+
+/** V8 also searches for characters to skip before `\b` and `\B`, but not before these equivalents. */
+const boundaries: ReadonlyMap<string, string> = new Map([
+  [String.raw`\b`, String.raw`(?:(?<=\w)(?!\w)|(?<!\w)(?=\w))`],
+  [String.raw`\B`, String.raw`(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`],
+]);
+/** An escape or a class: inside a class, `\b` is a backspace. */
+const escapeOrClass = /\\.|\[(?:\\.|[^\]\\])*\]/gsu;
+
+/**
+ * Compiles an expression within a time limit, which its first use would not have. Run it under a limit too:
+ * `withinCpuTime`.
+ *
+ * @throws ExpressionError if it is not an expression, is too large, or takes too long to compile
+ */
+export function compileExpression(source: string, flags: string): RegExp {
+  try {
+    // Compile it alone first, so that unbalanced parentheses cannot combine with the wrapper below.
+    new RegExp(source, flags);
+    const slower = source.replace(escapeOrClass, part => boundaries.get(part) ?? part);
+    const expression = new RegExp(`(?:${slower}|${orNothing})`, flags);
+    if (withinCpuTime(() => compile(expression), compileLimit)) return expression;
+  } catch (error) {
+    // Strip V8's "Invalid regular expression: /…/iu: ".
+    throw new ExpressionError(errorMessage(error).replace(/^.*\/[a-z]*: /s, ''));
+  }
+  throw new ExpressionError('it takes too long', true);
+}
+
+/**
+ * Compiles an expression that finds this text. It needs no time limit, which a busy machine could exceed: without
+ * alternatives, V8 takes milliseconds even for the longest text it accepts.
+ *
+ * @throws ExpressionError if it is too long
+ */
+export function compileLiteral(text: string, flags: string): RegExp {
+  try {
+    const expression = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`), flags);
+    compile(expression);
+    return expression;
+  } catch (error) {
+    throw new ExpressionError(errorMessage(error));
+  }
+}
+
+function compile(expression: RegExp): void {
+  for (const sample of samples) expression.test(sample);
+  expression.lastIndex = 0;
+}

@@ -1,0 +1,51 @@
+/** A lock file shared by the processes of one machine. */
+import { chmodSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from './errors.ts';
+import { checkOwnFile, makePrivateFolder } from './ownership.ts';
+
+/** SQLite's answers if another process holds a lock (SQLITE_BUSY, SQLITE_LOCKED). */
+const lockedCodes: readonly (number | undefined)[] = [5, 6];
+
+/**
+ * Takes the lock until this process exits, however it exits: the operating system releases it. The file (0600) holds no
+ * data and stays. Returns a function that releases the lock, or undefined if it is taken.
+ *
+ * @throws SharedError if others share the file, Error of SQLite or the system if it is unusable
+ */
+export function takeLock(path: string): (() => void) | undefined {
+  let lock: DatabaseSync | undefined;
+  try {
+    // SQLite and chmod would both follow a link.
+    checkOwnFile(path, 'change');
+    lock = new DatabaseSync(path);
+    chmodSync(path, 0o600);
+    lock.exec('pragma locking_mode = exclusive; begin exclusive;');
+    return () => lock?.close();
+  } catch (error) {
+    lock?.close();
+    if (lockedCodes.includes(sqliteCode(error))) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Takes a named lock of a folder: a file in `locks`. Removes locks that have been unused for `keptMs`.
+ *
+ * @throws as `takeLock` does
+ */
+export function takeNamedLock(folder: string, name: string, keptMs: number): (() => void) | undefined {
+  const locks = join(folder, 'locks');
+  makePrivateFolder(locks);
+  const path = join(locks, name);
+  const release = takeLock(path);
+  if (!release) return undefined;
+  const now = Date.now();
+  utimesSync(path, now / 1_000, now / 1_000);
+  for (const other of readdirSync(locks)) {
+    const facts = statSync(join(locks, other), { throwIfNoEntry: false });
+    if (facts && now - facts.mtimeMs > keptMs) rmSync(join(locks, other), { force: true });
+  }
+  return release;
+}

@@ -1,0 +1,35 @@
+/** Parses JSON with a limit on its nesting. */
+
+/** Levels of arrays and objects. Records have about ten; the code that reads and prints them is recursive. */
+export const deepestJson = 1_000;
+
+/**
+ * Levels of a request to the local service. Responses wrap what it stores in records and lists, which must stay
+ * readable.
+ */
+export const deepestRequest = deepestJson - 10;
+
+/** Recurses at most `levels` deep, so that no value can overflow the stack. */
+export function isNestedDeeper(value: unknown, levels: number = deepestJson): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return inner.some(each => isNestedDeeper(each, levels - 1));
+}
+
+/** Parses JSON of any depth: nothing recursive may touch the result. Undefined if the text is not JSON. */
+export function parseDeepJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Parses JSON. Undefined if the text is not JSON, or is nested deeper than `deepestJson`. */
+export function parseJson(text: string): unknown {
+  const value = parseDeepJson(text);
+  return isNestedDeeper(value) ? undefined : value;
+}
+
+export const isTooDeep = (text: string): boolean => isNestedDeeper(parseDeepJson(text));

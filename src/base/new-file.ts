@@ -1,0 +1,102 @@
+/** Creates files for the user: under safe names, never over existing files, and completely or not at all. */
+import { rmSync } from 'node:fs';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
+import { errorCode } from './errors.ts';
+
+/** In characters; below the limit of every file system. */
+export const longestFileName = 120;
+
+/** Trims dots and hyphens at both ends, so that `../x` leaves no trace of a path. */
+export function nameSafe(text: string): string {
+  return text
+    .slice(0, longestFileName)
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[.-]+|[.-]+$/g, '');
+}
+
+/**
+ * A file name from any text, e.g. an id that came over the wire plus an extension: only `A-Z a-z 0-9 . _ -`, no folder,
+ * at most 120 characters. A long name is cut before the extension.
+ */
+export function safeFileName(name: string): string {
+  const extension = nameSafe(extname(name));
+  const tail = extension === '' ? '' : `.${extension}`;
+  const head = nameSafe(name.slice(0, name.length - extname(name).length)) || 'benchtop';
+  return `${head.slice(0, longestFileName - tail.length)}${tail}`;
+}
+
+/** Thrown when a new file could not be written. An existing file is unchanged. */
+export class NewFileError extends Error {
+  override readonly name = 'NewFileError';
+}
+
+/** Whether something already has this path, including a dangling link. */
+export function isTaken(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Characters written at a time. */
+const batchLength = 256 * 1024;
+
+type Parts = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
+
+async function* batched(parts: Parts): AsyncGenerator<Uint8Array | string> {
+  let batch = '';
+  for await (const part of parts) {
+    const isText = typeof part === 'string';
+    if (isText) batch += part;
+    if (isText && batch.length < batchLength) continue;
+    yield batch;
+    batch = '';
+    if (!isText) yield part;
+  }
+  yield batch;
+}
+
+/**
+ * Writes a new file for this user only (0600), completely or not at all, even if the program ends first: it has a
+ * temporary name until it is complete. Keys are handled in the meantime. Returns the absolute path.
+ *
+ * @throws NewFileError if it exists or cannot be written, and whatever the parts throw
+ */
+export async function writeNewFile(name: string, parts: Parts): Promise<string> {
+  const path = resolve(name);
+  const failed = (error: unknown): never => {
+    const code = errorCode(error) ?? 'no reason given';
+    throw new NewFileError(code === 'EEXIST' ? `${path} already exists` : `${path} cannot be written (${code})`, {
+      cause: error,
+    });
+  };
+  if (await isTaken(path)) failed({ code: 'EEXIST' });
+  const unfinished = join(dirname(path), `.benchtop-${process.getBuiltinModule('node:crypto').randomUUID()}.part`);
+  const remove = (): void => rmSync(unfinished, { force: true });
+  process.once('exit', remove);
+  try {
+    const file: FileHandle = await open(unfinished, 'wx', 0o600).catch(failed);
+    try {
+      for await (const batch of batched(parts)) await file.writeFile(batch).catch(failed);
+    } finally {
+      await file.close();
+    }
+    await publish(unfinished, path).catch(failed);
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+  return path;
+}
+
+/** Gives a file its final name. A plain rename would replace a file that was created there in the meantime. */
+async function publish(unfinished: string, path: string): Promise<void> {
+  await (await open(path, 'wx', 0o600)).close();
+  try {
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}

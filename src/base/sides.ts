@@ -1,0 +1,6 @@
+/** The two runs of a comparison. */
+export const sides = ['base', 'new'] as const;
+export type Side = (typeof sides)[number];
+
+/** A value for each side. */
+export type OfBoth<Value> = Readonly<Record<Side, Value>>;

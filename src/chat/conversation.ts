@@ -1,0 +1,127 @@
+/** The state of a conversation with a model: its turns, the streaming answer, errors. Pure. */
+
+import { ServiceError } from '../service/errors.ts';
+
+export interface AnswerStats {
+  readonly model: string;
+  readonly finishReason?: string | undefined;
+  readonly promptTokens?: number | undefined;
+  readonly completionTokens?: number | undefined;
+  /** Milliseconds until the first text. */
+  readonly firstMs?: number | undefined;
+  /** Milliseconds until the end. */
+  readonly totalMs?: number | undefined;
+}
+
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+  readonly reasoning: string;
+  readonly stats?: AnswerStats | undefined;
+  /** Why the answer is incomplete. Plain data, because conversations are saved to disk. */
+  readonly error?: { readonly message: string; readonly requestId?: string | undefined } | undefined;
+  readonly cancelled?: boolean | undefined;
+}
+
+export interface Conversation {
+  readonly turns: readonly Turn[];
+  /** True while the last turn is being streamed. */
+  readonly answering: boolean;
+}
+
+export const emptyConversation: Conversation = { turns: [], answering: false };
+
+export type ConversationAction =
+  | { readonly kind: 'ask'; readonly text: string; readonly model: string }
+  /** Removes the last answer, to ask again. */
+  | { readonly kind: 'ask-again'; readonly model: string }
+  | {
+      readonly kind: 'text';
+      readonly content: string;
+      readonly reasoning: string;
+      readonly firstMs: number | undefined;
+    }
+  | { readonly kind: 'end'; readonly stats: AnswerStats }
+  | { readonly kind: 'fail'; readonly error: Error }
+  | { readonly kind: 'cancel' }
+  /** Removes the last question and its answer, to edit the question. */
+  | { readonly kind: 'take-back' }
+  | { readonly kind: 'clear' }
+  /** Continues a saved conversation. */
+  | { readonly kind: 'open'; readonly turns: readonly Turn[] };
+
+function changeLast(conversation: Conversation, change: (turn: Turn) => Turn, answering: boolean): Conversation {
+  const last = conversation.turns.at(-1);
+  if (last?.role !== 'assistant') return conversation;
+  return { turns: [...conversation.turns.slice(0, -1), change(last)], answering };
+}
+
+function openAnswer(model: string): Turn {
+  return { role: 'assistant', content: '', reasoning: '', stats: { model } };
+}
+
+function withoutAnswer(turns: readonly Turn[]): readonly Turn[] {
+  return turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
+}
+
+export function conversationReducer(conversation: Conversation, action: ConversationAction): Conversation {
+  switch (action.kind) {
+    case 'ask': {
+      const question: Turn = { role: 'user', content: action.text, reasoning: '' };
+      return { turns: [...conversation.turns, question, openAnswer(action.model)], answering: true };
+    }
+    case 'ask-again': {
+      const turns = withoutAnswer(conversation.turns);
+      return turns.length === 0 ? conversation : { turns: [...turns, openAnswer(action.model)], answering: true };
+    }
+    case 'text':
+      if (!conversation.answering) return conversation;
+      return changeLast(
+        conversation,
+        turn => ({
+          ...turn,
+          content: turn.content + action.content,
+          reasoning: turn.reasoning + action.reasoning,
+          stats: turn.stats && { ...turn.stats, firstMs: turn.stats.firstMs ?? action.firstMs },
+        }),
+        true,
+      );
+    case 'end':
+      return changeLast(conversation, turn => ({ ...turn, stats: { ...turn.stats, ...action.stats } }), false);
+    case 'fail':
+      return changeLast(conversation, turn => ({ ...turn, error: plainError(action.error) }), false);
+    case 'cancel':
+      return conversation.answering
+        ? changeLast(conversation, turn => ({ ...turn, cancelled: true }), false)
+        : conversation;
+    case 'take-back':
+      return { turns: withoutAnswer(conversation.turns).slice(0, -1), answering: false };
+    case 'clear':
+      return emptyConversation;
+    case 'open':
+      return { turns: action.turns, answering: false };
+  }
+}
+
+/** The messages to send: the system prompt, if any, then the turns, without empty answers. */
+export function messagesOf(turns: readonly Turn[], system: string): { role: string; content: string }[] {
+  const sent = turns.filter(turn => turn.role === 'user' || turn.content !== '');
+  return [
+    ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
+    ...sent.map(({ role, content }) => ({ role, content })),
+  ];
+}
+
+/** Over a shorter time, a rate measures the clock rather than the model. */
+const shortestRateMs = 200;
+
+/** Tokens per second, from the first text to the end; undefined if that was too short to measure. */
+export function tokensPerSecond({ completionTokens, firstMs, totalMs }: AnswerStats): number | undefined {
+  if (completionTokens === undefined || firstMs === undefined || totalMs === undefined) return undefined;
+  if (totalMs - firstMs < shortestRateMs) return undefined;
+  return (completionTokens * 1000) / (totalMs - firstMs);
+}
+
+function plainError(error: Error): Turn['error'] {
+  return { message: error.message, requestId: error instanceof ServiceError ? error.requestId : undefined };
+}

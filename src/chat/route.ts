@@ -1,0 +1,51 @@
+/** Where to send a chat for a model: most models by name, an inactive deployment at its own address. */
+import type { Deployment } from '../contract/deployments.ts';
+import type { Service } from '../service/index.ts';
+import type { RememberedStore } from '../store/store.ts';
+
+export interface ChatRoute {
+  /** The model's name in the request. */
+  readonly model: string;
+  /** The path or address, if it differs from the usual one for chat completions. */
+  readonly at?: string | undefined;
+}
+
+/** Names found not to be deployment ids, by service. */
+const models = new WeakMap<object, Set<string>>();
+
+/**
+ * @param name a slug, or a deployment id, which may look like a slug
+ * @param asks whether to ask the service about an unknown name
+ */
+export async function chatRoute(
+  service: Service,
+  memory: Pick<RememberedStore, 'find' | 'list'>,
+  name: string,
+  signal: AbortSignal,
+  asks = false,
+): Promise<ChatRoute> {
+  const seen = memory.find('deployment', name);
+  // Names of trainable models have a vendor prefix.
+  const mayBeId = (): boolean => !name.includes('/') && memory.list('deployment').every(({ label }) => label !== name);
+  if (!seen && !/^dep[_-]/.test(name) && !(asks && mayBeId())) return { model: name };
+  const known = models.get(service) ?? new Set<string>();
+  models.set(service, known);
+  if (!seen && known.has(name)) return { model: name };
+  let deployment: Partial<Deployment> | undefined = seen?.record;
+  try {
+    deployment = await service.call('getDeployment', { params: { deployment_id: name } }, { signal });
+  } catch (error) {
+    // The chat request itself will report what is wrong with the service.
+    if (signal.aborted) throw error;
+  }
+  if (!deployment) {
+    known.add(name);
+    return { model: name };
+  }
+  const model = deployment.model_slug ?? name;
+  if (deployment.is_active && deployment.model_slug) return { model };
+  const address = deployment.playground_endpoint_url;
+  if (address) return { model, at: address };
+  if (service.generation.current === 'document') return { model: name };
+  return { model, at: `/v1/playground/${encodeURIComponent(name)}/chat/completions` };
+}

@@ -1,0 +1,170 @@
+/** Chat sessions: send, stream, stop. An answer continues while its conversation is not on screen. */
+
+import { asError } from '../base/errors.ts';
+import { Listeners } from '../base/listeners.ts';
+import type { ChatRequest } from '../service/chat.ts';
+import { clean } from '../text/sanitise.ts';
+import type { Workbench } from '../workbench/workbench.ts';
+import {
+  type AnswerStats,
+  type Conversation,
+  type ConversationAction,
+  conversationReducer,
+  emptyConversation,
+  messagesOf,
+  type Turn,
+} from './conversation.ts';
+import { chatRoute } from './route.ts';
+
+/** Redraw interval of a stream: faster than anyone reads, slow enough for a slow connection. */
+const drawEveryMs = 66;
+
+export interface ChatSettings {
+  readonly model: string;
+  readonly system: string;
+  /** A second model that gets the same messages, to compare the answers. */
+  readonly secondModel?: string | undefined;
+  readonly temperature?: number | undefined;
+  readonly top_p?: number | undefined;
+  readonly max_tokens?: number | undefined;
+}
+
+function requestOf(
+  turns: Conversation['turns'],
+  { model, system, temperature, top_p, max_tokens }: ChatSettings,
+): ChatRequest {
+  return {
+    model,
+    messages: messagesOf(turns, system),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(top_p === undefined ? {} : { top_p }),
+    ...(max_tokens === undefined ? {} : { max_tokens }),
+  };
+}
+
+/** A conversation and its stream. It lives as long as the connection to the service. */
+export class ChatSession {
+  readonly #workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>;
+  readonly #id = crypto.randomUUID();
+  readonly #listeners = new Listeners();
+  #conversation: Conversation = emptyConversation;
+  #running: AbortController | undefined;
+  /** Shows the buffered text. */
+  #flush = (): void => {};
+  /** Called after each answer, even while the conversation is not on screen. */
+  onSettled: (() => void) | undefined;
+
+  constructor(workbench: Pick<Workbench, 'service' | 'unfinished' | 'remembered'>) {
+    this.#workbench = workbench;
+  }
+
+  get conversation(): Conversation {
+    return this.#conversation;
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** Sends a message; ignored while an answer is streaming. */
+  send(text: string, settings: ChatSettings): void {
+    if (this.#conversation.answering) return;
+    this.#dispatch({ kind: 'ask', text, model: settings.model });
+    this.#begin(settings);
+  }
+
+  /** Sends the last question again. */
+  regenerate(settings: ChatSettings): void {
+    if (this.#conversation.answering || this.#conversation.turns.length === 0) return;
+    this.#dispatch({ kind: 'ask-again', model: settings.model });
+    this.#begin(settings);
+  }
+
+  cancel(): void {
+    this.#flush();
+    this.#running?.abort();
+    this.#dispatch({ kind: 'cancel' });
+  }
+
+  /** Removes the last question and returns its text. */
+  takeBack(): string {
+    const question = this.#conversation.turns.findLast(turn => turn.role === 'user')?.content ?? '';
+    this.#dispatch({ kind: 'take-back' });
+    return question;
+  }
+
+  clear(): void {
+    this.#running?.abort();
+    this.#dispatch({ kind: 'clear' });
+  }
+
+  /** Continues a saved conversation. */
+  open(turns: readonly Turn[]): void {
+    this.#running?.abort();
+    this.#dispatch({ kind: 'open', turns });
+  }
+
+  #dispatch(action: ConversationAction): void {
+    const before = this.#conversation;
+    this.#conversation = conversationReducer(before, action);
+    if (this.#conversation === before) return;
+    this.#listeners.notify();
+    if (this.#conversation.answering) return;
+    this.#workbench.unfinished.delete(this.#id);
+    // Opening or clearing a conversation is not a new answer.
+    if (action.kind !== 'open' && action.kind !== 'clear') this.onSettled?.();
+  }
+
+  #begin(settings: ChatSettings): void {
+    const words = clean`The answer of ${settings.model} in the chat`;
+    this.#workbench.unfinished.set(this.#id, { words, stop: () => this.cancel() });
+    const controller = new AbortController();
+    this.#running = controller;
+    void this.#answer(requestOf(this.#conversation.turns.slice(0, -1), settings), controller);
+  }
+
+  async #answer(request: ChatRequest, controller: AbortController): Promise<void> {
+    const { signal } = controller;
+    const started = Date.now();
+    let content = '';
+    let reasoning = '';
+    let firstMs: number | undefined;
+    let stats: AnswerStats = { model: request.model };
+    const flush = (): void => {
+      if (content === '' && reasoning === '') return;
+      this.#dispatch({ kind: 'text', content, reasoning, firstMs });
+      content = '';
+      reasoning = '';
+    };
+    this.#flush = flush;
+    const timer = setInterval(flush, drawEveryMs);
+    try {
+      const service = await this.#workbench.service();
+      const { model, at } = await chatRoute(service, this.#workbench.remembered, request.model, signal);
+      for await (const event of service.chat.stream({ ...request, model }, { signal, at })) {
+        if (signal.aborted) return;
+        if (event.kind === 'delta' && event.index === 0) {
+          firstMs ??= Date.now() - started;
+          content += event.content ?? '';
+          reasoning += event.reasoning ?? '';
+        } else if (event.kind === 'finish') stats = { ...stats, finishReason: event.reason };
+        else if (event.kind === 'usage') {
+          const { prompt_tokens, completion_tokens } = event.usage;
+          stats = {
+            ...stats,
+            promptTokens: prompt_tokens ?? undefined,
+            completionTokens: completion_tokens ?? undefined,
+          };
+        }
+      }
+      if (signal.aborted) return;
+      flush();
+      this.#dispatch({ kind: 'end', stats: { ...stats, firstMs, totalMs: Date.now() - started } });
+    } catch (error) {
+      if (signal.aborted) return;
+      flush();
+      this.#dispatch({ kind: 'fail', error: asError(error) });
+    } finally {
+      clearInterval(timer);
+      if (this.#running === controller) this.#running = undefined;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** Distinguishes rows of the same name by the columns in which they differ. */
+import { type Column, cellText } from '../present/column.ts';
+import { idOf, type Resource } from '../resources/define.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+
+/** The most details per row. */
+const mostDetails = 4;
+
+const unique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
+
+/** The text of a column in each row: formatted if the texts differ, otherwise raw. */
+function textsOf(column: Column<object>, rows: readonly object[]): readonly string[] {
+  const shown = rows.map(row => cellText(column, row));
+  const { exported } = column;
+  return unique(shown) || !exported ? shown : rows.map(row => String(exported(row) ?? ''));
+}
+
+/** The id of each row with its differences: `evr_1 (completed, mean 0.410, started 2m ago)`. */
+export function distinguishRows(resource: Resource, rows: readonly object[]): readonly string[] {
+  const [name] = resource.columns;
+  const isDetail = (column: Column<object>): boolean => column !== name && column.id !== 'id';
+  const details = resource.columns
+    .filter(isDetail)
+    .toSorted((one, other) => Number(one.wide ?? false) - Number(other.wide ?? false))
+    .map(column => ({ column, texts: textsOf(column, rows) }))
+    .filter(({ texts }) => new Set(texts).size > 1)
+    .slice(0, mostDetails);
+  return rows.map((row, index) => {
+    const words = details.flatMap(({ column, texts }) => {
+      const text = texts[index] ?? '';
+      if (text === '') return [];
+      return [column.status ? text : `${column.title.toLowerCase()} ${text}`];
+    });
+    return sanitiseLine(`${idOf(resource, row)}${words.length === 0 ? '' : ` (${words.join(', ')})`}`);
+  });
+}

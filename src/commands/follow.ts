@@ -1,0 +1,109 @@
+/** Follows one resource by its status until it has ended. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { hasEnded, isOver, isUnknown } from '../contract/status.ts';
+import { type PollIntervals, pollDelay } from '../queries/polling.ts';
+import { ServiceError } from '../service/errors.ts';
+import { clean } from '../text/sanitise.ts';
+import { age } from '../text/time.ts';
+import { exitCodes } from './exit.ts';
+import { exitCodeOf } from './failure.ts';
+import { type Seen, wordsOf } from './seen.ts';
+
+/** Whether a retry may help. */
+function mayPass(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
+}
+
+export interface Following {
+  readonly label: string;
+  /** The current state. */
+  readonly look: () => Promise<Seen>;
+  readonly onChange: (seen: Seen) => Promise<void>;
+  /** Called after each response while it has not ended. */
+  readonly onWait?: () => Promise<void>;
+  readonly note: (text: string) => void;
+  readonly intervals: PollIntervals;
+  readonly signal: AbortSignal;
+  /** Sleeps for this many milliseconds; rejects once the signal aborts. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** In milliseconds. */
+  readonly now?: () => number;
+  /** Whether this status is the last; by default that of work that has ended. */
+  readonly isLast?: (status: string | undefined) => boolean;
+  /** Its end does not depend on the status, which may be missing. */
+  readonly needsNoStatus?: boolean;
+}
+
+const defaultSleep = (ms: number, signal: AbortSignal): Promise<void> => wait(ms, undefined, { signal });
+
+/** How often a lasting failure is noted, in milliseconds, so that a log shows that the program still waits. */
+const notedEveryMs = 60_000;
+
+/** After this many answers without a status, assume that there is none. */
+const mostWithout = 3;
+
+/** Why the last answer does not say whether the work has ended; undefined if it does. */
+export function openBecause(seen: Seen | undefined): string | undefined {
+  if (!seen) return undefined;
+  if (seen.status === undefined) return 'the service reports no status for it';
+  return isUnknown(seen.status) ? clean`benchtop does not know the status ${seen.status}` : undefined;
+}
+
+export const unseenWords = (label: string, reason: string): string =>
+  clean`${label}: ${reason}, so its outcome is unknown.`;
+
+/**
+ * Reports each change; returns the final status, empty if the service reports none. Temporary errors are retried
+ * without limit.
+ *
+ * @throws ServiceError if it cannot be read at all, AbortError once the signal aborts
+ */
+export async function follow(following: Following): Promise<string> {
+  const { label, look, onChange, note, intervals, signal } = following;
+  const { onWait, sleep = defaultSleep, now = Date.now, isLast = hasEnded, needsNoStatus = false } = following;
+  let reported = '';
+  let failures = 0;
+  let failingSince = 0;
+  let notedAt = 0;
+  let without = 0;
+  let doubted: string | undefined;
+  for (;;) {
+    try {
+      const seen = await look();
+      failures = 0;
+      const words = wordsOf(seen);
+      if (words !== reported) await onChange(seen);
+      reported = words;
+      if (isLast(seen.status)) return seen.status ?? '';
+      if (isOver(seen.status, seen.endTime)) {
+        const status = seen.status === undefined ? 'no status says' : clean`its status ${seen.status} does not say`;
+        note(clean`${label} has an end time, but ${status} how it ended.`);
+        return seen.status ?? '';
+      }
+      const reason = openBecause(seen);
+      if (reason !== undefined && seen.status !== undefined && seen.status !== doubted) {
+        doubted = seen.status;
+        note(clean`${label}: ${reason}: waiting for another one.`);
+      }
+      without = seen.status === undefined ? without + 1 : 0;
+      if (without === mostWithout && !needsNoStatus && reason !== undefined) {
+        note(unseenWords(label, reason));
+        return '';
+      }
+      await onWait?.();
+    } catch (error) {
+      if (signal.aborted || !mayPass(error)) throw error;
+      failures += 1;
+      const at = now();
+      if (failures === 1) failingSince = at;
+      if (failures === 1 || at - notedAt >= notedEveryMs) {
+        notedAt = at;
+        note(
+          clean`${label}: ${failures === 1 ? '' : `still failing after ${age(at - failingSince)}. `}${error.message} Retrying.`,
+        );
+      }
+    }
+    const situation = { activity: 'running', attention: 'focused', failures } as const;
+    await sleep(pollDelay({ ...situation, jitter: Math.random(), intervals }) ?? 0, signal);
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Lists as services send them, with their cursor and count of unreadable rows. Uses no schemas, which are slow to
+ * create.
+ */
+import { isRecord, own } from '../base/own-property.ts';
+
+/** The names under which services wrap a list, the document's first. */
+const wrappings = ['items', 'data', 'results'] as const;
+
+/** Unwraps a list; null counts as empty. Undefined if the body has no list. */
+export function listIn(body: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(body)) return body;
+  if (!isRecord(body)) return undefined;
+  const name =
+    wrappings.find(each => Array.isArray(own(body, each))) ?? wrappings.find(each => Object.hasOwn(body, each));
+  const list = name === undefined ? undefined : own(body, name);
+  if (list === null) return [];
+  return Array.isArray(list) ? list : undefined;
+}
+
+const unreadable = new WeakMap<readonly unknown[], number>();
+const cursors = new WeakMap<readonly unknown[], string>();
+
+/**
+ * Records how many rows of a page could not be read, and the cursor of the next page: null or empty at the end of the
+ * list.
+ */
+export function notePage(
+  items: readonly unknown[],
+  { dropped, cursor }: { readonly dropped: number; readonly cursor: string | null },
+): void {
+  unreadable.set(items, dropped);
+  if (cursor) cursors.set(items, cursor);
+}
+
+/** Concatenates lists and adds up their unreadable rows. */
+export function joinedRows<Row>(lists: readonly (readonly Row[])[]): Row[] {
+  const joined = lists.flat();
+  unreadable.set(
+    joined,
+    lists.reduce((sum, list) => sum + unreadableIn(list), 0),
+  );
+  return joined;
+}
+
+/** Copies the count of unreadable rows to rows derived from `source`. */
+export function rowsMadeOf<Row>(source: readonly unknown[], made: Row[]): Row[] {
+  unreadable.set(made, unreadableIn(source));
+  return made;
+}
+
+/** The cursor of the next page; null at the end of the list, or if the envelope had none. */
+export function cursorAfter(items: readonly unknown[]): string | null {
+  return cursors.get(items) ?? null;
+}
+
+/** How many rows of an array could not be read. */
+export function unreadableIn(items: readonly unknown[]): number {
+  return unreadable.get(items) ?? 0;
+}

@@ -1,0 +1,215 @@
+/** Gathers lists that the service offers by benchmark only: no service lists all runs of an organization. */
+
+import { asError } from '../base/errors.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import type { Benchmark } from '../contract/benchmarks.ts';
+import type { ListQuery } from '../contract/common.ts';
+import type { Operation } from '../contract/endpoints.ts';
+import { cursorAfter, unreadableIn } from '../contract/lists.ts';
+import { CapabilityMissingError, mayLackPath } from '../service/errors.ts';
+import { nextCursor } from '../service/pagination.ts';
+import { counted } from '../text/numbers.ts';
+import { type AnnotatedPage, type ListSource, pageSize, restKey } from './lists/list-source.ts';
+
+/** Maximum number of benchmarks in a page. */
+const benchmarksAPage = 50;
+/** After this many 404s that may concern the path, no more requests are sent until those in flight are answered. */
+const fewRefused = 3;
+
+interface OfBenchmark {
+  readonly bench_id?: string | null | undefined;
+  readonly created_at?: string | null | undefined;
+}
+
+type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
+
+export interface AcrossOptions<Row> {
+  /** The operation behind `read`. */
+  readonly operation: Operation;
+  /** Reads rows of one benchmark. */
+  readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
+  /** Whether a benchmark may have rows according to its record. Others are skipped, as long as one may have some. */
+  readonly mayHave?: (benchmark: Benchmark) => boolean;
+  /** In the plural, for the notes: `runs`. */
+  readonly words: string;
+}
+
+/** What a page asks for: rows of these benchmarks, each from its cursor on. */
+interface Part {
+  readonly benchId: string;
+  readonly cursor?: string;
+}
+
+/**
+ * What follows a page: the rest of the benchmarks with more rows, the benchmarks from a cursor on, then what failed.
+ */
+interface Rest {
+  readonly parts: readonly Part[];
+  readonly benchmarks: string | null;
+  readonly failed: readonly Part[];
+}
+
+const restOf = (cursor: string | null | undefined): Rest | undefined => (cursor ? JSON.parse(cursor) : undefined);
+
+/**
+ * Reads a page: rows of the next benchmarks, newest first. If a benchmark has more rows than one response, the next
+ * pages contain these before they continue with other benchmarks. If a benchmark's rows cannot be read, its old rows
+ * are kept, a note counts the failed benchmarks, and the last pages retry them.
+ *
+ * @throws ServiceError if the benchmarks, or the rows of all of them, cannot be read
+ */
+export async function readAcross<Row extends OfBenchmark>(
+  context: PageContext<Row>,
+  { mayHave = () => true, words, ...options }: AcrossOptions<Row>,
+): Promise<AnnotatedPage<Row>> {
+  const rest = restOf(context.query.cursor);
+  const isContinued = rest !== undefined && (rest.parts.length > 0 || rest.benchmarks === null);
+  const { parts, benchmarks, unread, later } = isContinued
+    ? continued(rest)
+    : { ...(await nextBenchmarks(context, mayHave, rest?.benchmarks)), later: rest?.failed ?? [] };
+  const reading = new PartsReading(context, parts, { ...options, knownToExist: isContinued });
+  await reading.readAll();
+  const { items, failed, dropped } = reading;
+  items.sort((left, right) => (right.created_at ?? '').localeCompare(left.created_at ?? ''));
+  const next: Rest = { parts: reading.more(), benchmarks, failed: [...later, ...reading.again()] };
+  const has_more = next.parts.length > 0 || benchmarks !== null || next.failed.length > 0;
+  const notes = [unreadableWords(unread), isContinued ? undefined : failureWords(failed, parts.length, words)];
+  return {
+    items,
+    has_more,
+    next_cursor: has_more ? JSON.stringify(next) : null,
+    dropped,
+    mayBeEmpty: true,
+    note: notes.filter(Boolean).join('. ') || undefined,
+    rest: restWords(next, words),
+    isUnread: row => failed.has(row.bench_id ?? ''),
+  };
+}
+
+interface PartsOptions<Row> extends Pick<AcrossOptions<Row>, 'operation' | 'read'> {
+  /** An earlier page has read rows, so the endpoint exists. */
+  readonly knownToExist: boolean;
+}
+
+/** Reads the parts of a page, a few at a time. */
+class PartsReading<Row extends OfBenchmark> {
+  readonly items: Row[] = [];
+  /** Why the rows of a benchmark could not be read, by its id. */
+  readonly failed = new Map<string, Error>();
+  dropped = 0;
+  readonly #context: PageContext<Row>;
+  readonly #options: PartsOptions<Row>;
+  readonly #parts: readonly Part[];
+  readonly #waiting: Part[];
+  /** The cursor of the rows that follow, by benchmark. */
+  readonly #cursors = new Map<string, string>();
+  #succeeded = 0;
+  /** Whether the endpoint may not exist: the requests in flight decide, and no others are sent until then. */
+  #mayBeMissing = false;
+
+  constructor(context: PageContext<Row>, parts: readonly Part[], options: PartsOptions<Row>) {
+    this.#context = context;
+    this.#options = options;
+    this.#parts = parts;
+    this.#waiting = [...parts];
+  }
+
+  /** @throws ServiceError if nothing can be read */
+  async readAll(): Promise<void> {
+    const read = (part: Part): Promise<void> => this.#read(part);
+    await inParallel(this.#nextParts(), read);
+    if (!this.#mayBeMissing) return;
+    // The service has just listed these benchmarks, so it must be the endpoint that does not exist.
+    if (this.#succeeded === 0) {
+      for (const error of this.failed.values()) this.#context.service.capabilities.confirmMissing(error);
+      throw new CapabilityMissingError(this.#options.operation);
+    }
+    this.#mayBeMissing = false;
+    await inParallel(this.#nextParts(), read);
+  }
+
+  *#nextParts(): Generator<Part, void> {
+    while (!this.#mayBeMissing) {
+      const part = this.#waiting.shift();
+      if (!part) return;
+      yield part;
+    }
+  }
+
+  async #read(part: Part): Promise<void> {
+    const { benchId, cursor } = part;
+    try {
+      const rows = await this.#options.read(benchId, cursor === undefined ? {} : { cursor, limit: pageSize });
+      this.#context.progressed?.();
+      for (const row of rows) this.items.push(row);
+      this.#succeeded += 1;
+      this.dropped += unreadableIn(rows);
+      const next = cursorAfter(rows);
+      const isEmpty = rows.length === 0 && unreadableIn(rows) === 0;
+      if (next !== null && next !== cursor && !isEmpty) this.#cursors.set(benchId, next);
+    } catch (error) {
+      this.#noteFailure(part, error);
+    }
+  }
+
+  /** @throws the error if the other requests would fail in the same way */
+  #noteFailure({ benchId }: Part, error: unknown): void {
+    this.failed.set(benchId, asError(error));
+    const refused = [...this.failed.values()].filter(mayLackPath).length;
+    this.#mayBeMissing ||=
+      !this.#options.knownToExist && this.#succeeded === 0 && refused >= Math.min(fewRefused, this.#parts.length);
+    if (this.#context.signal.aborted || error instanceof CapabilityMissingError) throw error;
+    if (this.failed.size === this.#parts.length && !this.#mayBeMissing) throw error;
+  }
+
+  /** The rest after the rows read, in the order of the benchmarks, so that an equal page has an equal cursor. */
+  more(): readonly Part[] {
+    return this.#parts.flatMap(({ benchId }) => {
+      const cursor = this.#cursors.get(benchId);
+      return cursor === undefined ? [] : [{ benchId, cursor }];
+    });
+  }
+
+  /** The failed parts, in the same order. */
+  again(): readonly Part[] {
+    return this.#parts.filter(({ benchId }) => this.failed.has(benchId));
+  }
+}
+
+/** The parts that an earlier page left: benchmarks with more rows or, at the end, those that failed. */
+function continued({ parts, benchmarks, failed }: Rest) {
+  const isRetry = parts.length === 0;
+  return { parts: isRetry ? failed : parts, benchmarks, unread: 0, later: isRetry ? [] : failed };
+}
+
+function restWords({ parts, benchmarks, failed }: Rest, words: string): string {
+  if (parts.length > 0) return `There are more ${words} of these benchmarks: ${restKey} reads the rest`;
+  if (benchmarks !== null) return `These are the ${words} of the newest benchmarks: ${restKey} reads the rest`;
+  return `Some ${words} of ${counted(failed.length, 'benchmark')} may be missing: ${restKey} tries again`;
+}
+
+/** The benchmarks of the next page of their list, and how many of them could not be read. */
+async function nextBenchmarks(
+  { service, signal, progressed }: PageContext<OfBenchmark>,
+  mayHave: (benchmark: Benchmark) => boolean,
+  cursor: string | null | undefined,
+): Promise<Omit<Rest, 'failed'> & { readonly unread: number }> {
+  const query = { limit: benchmarksAPage, ...(cursor ? { cursor } : {}) };
+  const page = await service.call('listBenchmarks', { query }, { signal });
+  progressed?.();
+  const held = page.items.filter(mayHave);
+  // Ask for at least one benchmark even if none has rows, because only the response shows whether the service has such
+  // lists.
+  const chosen = held.length > 0 ? held : page.items.slice(0, 1);
+  const parts = chosen.map(({ bench_id }) => ({ benchId: bench_id }));
+  return { parts, benchmarks: nextCursor(page, next => next === cursor) ?? null, unread: page.dropped };
+}
+
+function failureWords(failed: ReadonlyMap<string, Error>, asked: number, words: string): string | undefined {
+  const [first] = failed.values();
+  return first && `The ${words} of ${failed.size} of ${asked} benchmarks could not be read: ${first.message}`;
+}
+
+function unreadableWords(benchmarks: number): string {
+  return benchmarks === 0 ? '' : `${counted(benchmarks, 'benchmark')} could not be read`;
+}

@@ -1,0 +1,84 @@
+/** The source of a list, and its data. */
+import type { ListQuery, Page } from '../../contract/common.ts';
+import { cursorAfter, unreadableIn } from '../../contract/lists.ts';
+import type { Activity } from '../polling.ts';
+import type { QueryContext } from '../query-context.ts';
+import type { Subject } from '../statuses/observe.ts';
+import type { Observation } from '../statuses/store.ts';
+
+/** The largest page the contract allows: fewest requests. */
+export const pageSize = 200;
+/**
+ * Reading stops after this many consecutive pages without a new row, because the cursors may form a loop. Pages that
+ * are gathered by benchmark may be empty for longer.
+ */
+export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never>, 'costly'>): number {
+  return costly ? 50 : 5;
+}
+
+/** A placeholder in notes for the key that reads the rest of a list, which is configurable. */
+export const restKey = '{list.bottom}';
+
+/** A page with notes. */
+export type AnnotatedPage<Row> = Page<Row> & {
+  /** Why it may be incomplete. */
+  readonly note?: string | undefined;
+  /**
+   * If the rows come from the remembered store instead of the service: when the newest was seen, in epoch milliseconds;
+   * 0 without rows.
+   */
+  readonly remembered_at?: number | undefined;
+  /** Describes the rest after this page, with `restKey`. Shown if this is the last page read so far and more follow. */
+  readonly rest?: string | undefined;
+  /** It may be empty although it is not the last one. */
+  readonly mayBeEmpty?: boolean;
+  /** Whether a row was not covered by this request: if it was known before, it stays. */
+  readonly isUnread?: (row: Row) => boolean;
+};
+
+/** A list that comes in a single answer. */
+export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedPage<Row> {
+  return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
+}
+
+/**
+ * Reads a page of a list that some services send as a whole. The first request has no query, which those may reject.
+ *
+ * @throws what `read` throws
+ */
+export async function readRows<Row>(
+  { cursor, limit = pageSize }: ListQuery,
+  read: (query: ListQuery) => Promise<readonly Row[]>,
+): Promise<AnnotatedPage<Row>> {
+  const rows = await read(cursor ? { cursor, limit } : {});
+  const next_cursor = cursorAfter(rows);
+  return { ...wholePage(rows), has_more: next_cursor !== null, next_cursor };
+}
+
+export type RowId<Row> = (row: Row) => string;
+
+export interface ListSource<Row> {
+  readonly key: readonly unknown[];
+  readonly id: RowId<Row>;
+  readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
+  /** The fallback if the service has no list endpoint. */
+  readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
+  /** The rows are derived from other answers, so they are not saved for the next start. */
+  readonly derived?: boolean;
+  /** The resource that the rows belong to, e.g. a run. Once it is gone, the rows stay as they were last read. */
+  readonly partOf?: Subject & { readonly read: (context: QueryContext) => Promise<unknown> };
+  /** Key of the list that has the same rows in another order. */
+  readonly sameRowsAs?: readonly unknown[];
+  /** The list accepts `sort` and `order`. */
+  readonly sorts?: boolean;
+  /** A page takes many requests, so the next one is read only on demand, not when the cursor is near. */
+  readonly costly?: boolean;
+  /** The observation in a row. */
+  readonly observes?: ((row: Row) => Observation) | undefined;
+  /** The rows only name their resources, so they are reported only for resources that are already known. */
+  readonly onlyNames?: boolean;
+  /** Limits how many rows are reported, if there are too many to remember. */
+  readonly observesFirst?: number;
+  /** What the rows are doing; `open` if nothing runs. */
+  readonly activity?: (rows: readonly Row[]) => Activity;
+}

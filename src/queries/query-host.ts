@@ -1,0 +1,21 @@
+/** What queries need from their host, such as the workbench. */
+import type { QueryClient } from '@tanstack/react-query';
+import type { Service } from '../service/index.ts';
+import type { RememberedStore } from '../store/store.ts';
+import type { FailedQueries } from './failed-queries.ts';
+import type { Lists } from './lists/lists.ts';
+import type { PollIntervals } from './polling.ts';
+
+export interface QueryHost {
+  /** Returns the service, loading and connecting it on first use. */
+  readonly service: () => Promise<Service>;
+  readonly remembered: RememberedStore;
+  readonly cache: QueryClient;
+  readonly lists: Lists;
+  readonly failed: FailedQueries;
+  /** When each query in flight last made progress, by hash; monotonic milliseconds. */
+  readonly waitingSince: Map<string, number>;
+  readonly poll: PollIntervals;
+  /** Whether polling is paused. */
+  readonly paused: boolean;
+}

@@ -1,0 +1,205 @@
+/**
+ * Lists and records that fall back on remembered data. If the service does not list a kind of resource, or only part of
+ * it, resources seen earlier are shown instead, with a note.
+ */
+import type { ListQuery } from '../contract/common.ts';
+import type { Operation } from '../contract/endpoints.ts';
+import {
+  CapabilityMissingError,
+  isGone,
+  isNotOffered,
+  mayLackPath,
+  NotFoundError,
+  ServiceError,
+} from '../service/errors.ts';
+import { readPages } from '../service/pagination.ts';
+import { rememberedAt } from '../store/seen.ts';
+import type { RememberedResource, RememberedStore } from '../store/store.ts';
+import { type AnnotatedPage, type ListSource, pageSize, wholePage } from './lists/list-source.ts';
+import type { LiveQuery } from './live-query.ts';
+import type { QueryContext } from './query-context.ts';
+import type { Observation } from './statuses/store.ts';
+
+export interface Remembering<Row> {
+  readonly kind: string;
+  /** The id field of a row. */
+  readonly idName: string;
+  /** The observation in a row. */
+  readonly observe: (row: Row) => Observation;
+  /** Only resources of this parent. */
+  readonly parent?: string | undefined;
+  /** Whether a remembered row belongs to the list; all do by default. */
+  readonly keeps?: (row: Row) => boolean;
+  /** In the plural, for the note: `runs`. */
+  readonly words: string;
+}
+
+/**
+ * A resource without a record, e.g. one seen only in an answer about progress, becomes a row with just its id. Its age
+ * is a time string, like all times of rows.
+ */
+function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string): Row {
+  return { [idName]: id, ...record, remembered_at: new Date(seenAt).toISOString() } as unknown as Row;
+}
+
+/** Makes a list fall back on remembered rows, and declares the observations in its rows. */
+export function remembering<Row extends object>(
+  source: ListSource<Row>,
+  { kind, idName, observe, parent, keeps = () => true, words }: Remembering<Row>,
+): ListSource<Row> {
+  return {
+    ...source,
+    observes: observe,
+    instead: ({ memory }): AnnotatedPage<Row> => {
+      const seen = memory.list(kind, parent);
+      const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
+      const note = `This service does not list ${words}: showing those seen here, as they were then`;
+      return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
+    },
+  };
+}
+
+/** Reads a page of a list, or its fallback. @throws ServiceError */
+export async function readListed<Row>(
+  { readPage, instead }: ListSource<Row>,
+  context: QueryContext & { readonly query: ListQuery },
+): Promise<AnnotatedPage<Row>> {
+  try {
+    return await readPage(context);
+  } catch (error) {
+    if (instead && isNotOffered(error)) return instead(context);
+    throw error;
+  }
+}
+
+/** Where else to find a record, if the service has no endpoint for it. */
+export interface Fallback<Row> {
+  /** The list that contains it, by its parent; the list of all if the parent is unknown. */
+  readonly listed: { readonly by: Operation; readonly in: (parent: string | undefined) => ListSource<Row> };
+  /**
+   * The record from another endpoint, or from memory.
+   *
+   * @param error why the endpoint failed
+   * @throws ServiceError, a NotFoundError if it does not exist
+   */
+  readonly read: (context: QueryContext, seen: Row | undefined, error: unknown) => Promise<Row>;
+}
+
+/** Maximum pages, with 50 benchmarks each, to search for a record with an unknown parent. */
+const mostPagesSearched = 20;
+
+/** How a kind of record is remembered. */
+type RememberedRecord<Row> = Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>;
+
+/** Makes a record fall back on other endpoints and remembered data, and declares its observation. */
+export function rememberingOne<Row extends object>(
+  query: LiveQuery<Row>,
+  id: string,
+  record: RememberedRecord<Row>,
+  elsewhere?: Fallback<Row>,
+): LiveQuery<Row> {
+  const { kind, idName, observe } = record;
+  return {
+    ...query,
+    about: { kind, id },
+    observes: observe,
+    read: async context => {
+      try {
+        return await query.read(context);
+      } catch (error) {
+        if (!isNotOffered(error) && !(elsewhere && mayLackPath(error))) throw error;
+        const seen = context.memory.find(kind, id);
+        const row = seen && rowOf<Row>(seen, idName);
+        if (!elsewhere && row) return row;
+        if (!elsewhere) throw error;
+        const found = await readElsewhere(id, record, elsewhere, context, { row, error });
+        if (rememberedAt(found) === undefined) context.service.capabilities.confirmMissing(error);
+        return found;
+      }
+    },
+  };
+}
+
+/**
+ * Reads a record from its other endpoint. If that lacks the status, reads the list as well.
+ *
+ * @param missed the error of its own endpoint, and the remembered record
+ * @throws ServiceError
+ */
+async function readElsewhere<Row extends object>(
+  id: string,
+  { kind, observe }: RememberedRecord<Row>,
+  { listed, read }: Fallback<Row>,
+  context: QueryContext,
+  { row, error }: { readonly row: Row | undefined; readonly error: unknown },
+): Promise<Row> {
+  const unlessRefused = (failure: unknown): ServiceError => {
+    if (failure instanceof ServiceError && !context.signal.aborted) return failure;
+    throw failure;
+  };
+  const other = await read(context, row, error).catch(unlessRefused);
+  const isFound = !(other instanceof ServiceError);
+  if (isFound && observe(other).status != null && rememberedAt(other) === undefined) return other;
+  const found = await searchList<Row>(id, listed, context.memory.find(kind, id)?.parent, context).catch(unlessRefused);
+  if (found && !(found instanceof ServiceError)) return found;
+  if (isFound) return other;
+  // A 404 without an envelope says nothing about the record.
+  throw other instanceof NotFoundError && !isGone(other) ? error : other;
+}
+
+/** Finds the record in its parent's list or, if the parent is unknown, in the list of all, which is searched once. */
+async function searchList<Row extends object>(
+  id: string,
+  { by, in: listIn }: Fallback<Row>['listed'],
+  parent: string | undefined,
+  context: QueryContext,
+): Promise<Row | undefined> {
+  const { capabilities } = context.service;
+  if (!capabilities.has(by) || (parent === undefined && capabilities.isUnlisted(id))) return undefined;
+  const source = listIn(parent);
+  const readPage = (cursor: string | undefined) =>
+    readListed(source, { ...context, query: { limit: pageSize, ...(cursor === undefined ? {} : { cursor }) } });
+  let pages = 0;
+  for await (const { items } of readPages(readPage)) {
+    const row = items.find(each => source.id(each) === id && rememberedAt(each) === undefined);
+    if (row) return row;
+    pages += 1;
+    if (parent === undefined && pages === mostPagesSearched) break;
+  }
+  // Search the list of all only once, because it takes a request per benchmark.
+  if (parent === undefined) capabilities.noteUnlisted(id);
+  return undefined;
+}
+
+/**
+ * Reads a part of a record. After a 404, reads the record itself: if that exists, the endpoint is missing, because some
+ * services answer unknown paths like unknown ids.
+ *
+ * @throws ServiceError, a CapabilityMissingError if only the record exists
+ */
+export async function readPart<Data, Row extends object>(
+  operation: Operation,
+  record: Pick<LiveQuery<Row>, 'read'>,
+  context: QueryContext,
+  read: () => Promise<Data>,
+): Promise<Data> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isGone(error) && !mayLackPath(error)) throw error;
+    const found = await record.read(context);
+    const isPast = rememberedAt(found) !== undefined;
+    if (isPast && !mayLackPath(error)) throw error;
+    if (!isPast) context.service.capabilities.confirmMissing(error);
+    throw new CapabilityMissingError(operation);
+  }
+}
+
+/** Remembers rows for commands, which have no observed cache. */
+export function rememberRows<Row>(
+  memory: RememberedStore,
+  { observes }: { readonly observes?: ((row: Row) => Observation) | undefined },
+  rows: readonly Row[],
+): void {
+  if (observes) memory.see(rows.filter(row => rememberedAt(row as object) === undefined).map(observes));
+}

@@ -1,0 +1,62 @@
+/** Detects runs that continue from an earlier step, because their service was killed. */
+
+import { Listeners } from '../../base/listeners.ts';
+import { isRunning } from '../../contract/status.ts';
+import type { KnownResource } from './store.ts';
+
+export interface Restart {
+  readonly resource: KnownResource;
+  /** The highest step seen before. */
+  readonly from: number;
+  /** The step it continues from. */
+  readonly step: number;
+}
+
+/** Several queries see the same restart within this time, in milliseconds. */
+const sameMs = 30_000;
+
+export class Restarts {
+  readonly #listeners = new Listeners<Restart>();
+  /** The last progress, by query and then by run: another query may lag behind. */
+  readonly #done = new Map<string, Map<string, number>>();
+  /** The restarts of runs that have not caught up yet, by run. */
+  readonly #behind = new Map<string, Restart>();
+  /** When a restart was last reported, by run; monotonic. */
+  readonly #reportedAt = new Map<string, number>();
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** The restart of a run that this program saw, until the run has caught up. */
+  of(runId: string): Restart | undefined {
+    return this.#behind.get(runId);
+  }
+
+  /** Records the progress of a run as the query `by` reports it. */
+  follow(resource: KnownResource, step: number, by: string): void {
+    const { id } = resource;
+    const done = this.#done.get(by) ?? new Map<string, number>();
+    const before = done.get(id) ?? 0;
+    this.#done.set(by, done.set(id, step));
+    const behind = this.#behind.get(id);
+    // A query that lags behind may still report the old step.
+    if (behind && (step > behind.from || (step === behind.from && before < step))) this.#behind.delete(id);
+    if (step < before && isRunning(resource.status))
+      this.#report({ resource, from: Math.max(before, behind?.from ?? 0), step });
+  }
+
+  /** Forgets a query that the cache has dropped. */
+  drop(by: string): void {
+    this.#done.delete(by);
+  }
+
+  #report(restart: Restart): void {
+    const { id } = restart.resource;
+    const now = performance.now();
+    const isSame = now - (this.#reportedAt.get(id) ?? Number.NEGATIVE_INFINITY) < sameMs;
+    const known = this.#behind.get(id);
+    if (!isSame || !known || restart.step < known.step) this.#behind.set(id, restart);
+    if (isSame) return;
+    this.#reportedAt.set(id, now);
+    this.#listeners.notify(restart);
+  }
+}

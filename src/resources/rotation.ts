@@ -1,0 +1,363 @@
+/**
+ * Polls what no view polls: lists with a section count or with running rows, and each running or pinned resource. The
+ * frame polls in rounds, more often while Watch is on screen. A round reads only the resources that are due, in
+ * rotation, so that the request rate stays bounded however many resources there are.
+ */
+
+import { inParallel } from '../base/in-parallel.ts';
+import { hasEnded, isOver, isRunning } from '../contract/status.ts';
+import { overdueIntervals } from '../queries/freshness.ts';
+import { listQuery } from '../queries/lists/list-query.ts';
+import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
+import { type AnyQuery, cachedQuery, dueAt, fetchOnce, type LiveQuery } from '../queries/live-query.ts';
+import type { Attention, PollIntervals } from '../queries/polling.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { type KnownResource, keyOf } from '../queries/statuses/store.ts';
+import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
+import type { Workbench } from '../workbench/workbench.ts';
+import { resourceOfKind } from './catalogue.ts';
+import { type CountedList, countedLists, intervalsOf, isOpening, mostRows } from './section-counts.ts';
+import { type WatchedResource, watchedKnown } from './watch.ts';
+import { offered } from './watch-reads.ts';
+
+const followingKey = ['following'];
+const watchKey = ['watch'];
+
+/**
+ * The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, which is a minute by
+ * default.
+ */
+const windowIntervals = 30;
+const mostInWindow = 60;
+/** The budget while a resource has never been read, and the maximum of first reads per round. */
+const firstInWindow = 120;
+const firstAtOnce = 10;
+/**
+ * Poll interval per resource, as a share of the focused interval: 40 resources take 40 requests a minute, which leaves
+ * 20 of the budget of 60 for lists and curves.
+ */
+const turnShare = 0.75;
+/** Curves are large, so they are read only once in this many turns. */
+const curveTurns = 4;
+/** A read that is due shortly after a round belongs to it; otherwise it would be late by a whole round. */
+const earlyShare = 0.3;
+
+const windowMs = ({ focusedMs }: PollIntervals): number => windowIntervals * focusedMs;
+
+/** Milliseconds between two reads of one of `count` resources. */
+export function turnMs(count: number, roundMs: number, { focusedMs }: PollIntervals): number {
+  return Math.max(roundMs, count * turnShare * focusedMs);
+}
+
+/** A read that a round may do. */
+export interface Turn {
+  /** Each query is a fallback for the previous one. */
+  readonly queries: readonly AnyQuery[];
+  /** Epoch milliseconds; 0 if it was never read. */
+  readonly dueAt: number;
+  /** Details come after all statuses. */
+  readonly isDetail?: boolean;
+}
+
+export interface Round {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Milliseconds from one round to the next. */
+  readonly roundMs: number;
+  readonly poll: PollIntervals;
+  /** The number of requests in the current window. */
+  readonly spent: number;
+  /** Polling is paused, so this is a manual refresh. */
+  readonly byHand?: boolean;
+}
+
+/**
+ * Chooses the reads of this round, longest due first. Repeated reads are spread evenly over the rounds, and the total
+ * stays within the budget.
+ */
+export function inTurn<Each extends Turn>(
+  turns: readonly Each[],
+  { now, roundMs, poll, spent, byHand }: Round,
+): Each[] {
+  const isUnread = ({ dueAt }: Turn): boolean => dueAt === 0;
+  const due = turns
+    .filter(turn => turn.dueAt <= now + earlyShare * roundMs)
+    .toSorted((left, right) => Number(!!left.isDetail) - Number(!!right.isDetail) || left.dueAt - right.dueAt);
+  const evenly = byHand ? mostInWindow : Math.max(1, Math.floor((roundMs / windowMs(poll)) * mostInWindow));
+  const again = new Set(due.filter(turn => !isUnread(turn)).slice(0, evenly));
+  const left = (due.some(isUnread) ? firstInWindow : mostInWindow) - spent;
+  const room = Math.max(0, Math.min(Math.max(evenly, firstAtOnce), left));
+  return due.filter(turn => isUnread(turn) || again.has(turn)).slice(0, room);
+}
+
+/** The input of a round. */
+interface Purpose extends Round {
+  readonly attention: Attention;
+  /** Whether Watch is on screen. */
+  readonly watched: boolean;
+  /** The followed resources. */
+  readonly known: readonly KnownResource[];
+  /** How many of them are running. */
+  readonly running: number;
+  /** The kinds whose list is read instead of each resource, because many are followed. */
+  readonly listed: ReadonlySet<string>;
+}
+
+/** When one of the queries last succeeded or failed; 0 for never. */
+function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
+  const states = queries.map(({ key }) => cache.getQueryState(key));
+  return Math.max(0, ...states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])));
+}
+
+const isInFlight = ({ cache }: Workbench, { key }: Pick<AnyQuery, 'key'>): boolean =>
+  cache.getQueryState(key)?.fetchStatus === 'fetching';
+
+/**
+ * Whether an ended resource must be read once more. An answer that arrives just after the end may have been requested
+ * before it, and then still says running.
+ */
+function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery): boolean {
+  const data = workbench.cache.getQueryData(query.key);
+  const last = lastAttempt(workbench, [query]);
+  return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
+}
+
+/**
+ * When a resource was last read, and its poll interval. If its progress matters, answers without it, such as those of a
+ * list, do not count.
+ */
+function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, purpose: Purpose) {
+  const { countsDone, recordsProgress } = resourceOfKind(known.kind)?.watch ?? {};
+  const { at, by } = statuses.lastRead(known) ?? {};
+  const needsDone = purpose.watched ? countsDone : recordsProgress;
+  const readAt = needsDone ? statuses.doneReadAt(known) : by === undefined ? undefined : at;
+  const isPolled = by !== undefined && (purpose.listed.has(known.kind) || cache.getQueryCache().get(by)?.isActive());
+  const isSettled = isOver(known.status, known.endTime, purpose.now);
+  const everyMs = turnMs(purpose.running, isSettled ? poll.visibleMs : purpose.roundMs, poll);
+  const overdueMs = overdueIntervals * Math.max(everyMs, poll.visibleMs);
+  return { readAt: readAt ?? 0, everyMs: isPolled && !needsDone ? overdueMs : everyMs };
+}
+
+/** The status read of a resource; undefined if none is needed. */
+function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
+  const queries = offered(workbench, resourceOfKind(known.kind)?.watch?.status(known.id));
+  const [query] = queries;
+  if (!query || isInFlight(workbench, query)) return undefined;
+  const askedAt = lastAttempt(workbench, queries);
+  if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? { queries, dueAt: 0 } : undefined;
+  if (purpose.byHand) return { queries, dueAt: askedAt };
+  const due = dueAt(workbench, query, purpose.attention);
+  if (due === undefined) return undefined;
+  const { readAt, everyMs } = lastRead(workbench, known, purpose);
+  return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, askedAt && askedAt + everyMs) };
+}
+
+/** The other reads for a line of Watch: the record, if no answer had it, and the curves as they grow. */
+function detailTurns(workbench: Workbench, known: KnownResource, { now, running }: Purpose): Turn[] {
+  const { statuses, poll } = workbench;
+  const { details, measures } = resourceOfKind(known.kind)?.watch ?? {};
+  const curves = offered(workbench, measures?.(known.id));
+  return [...offered(workbench, details?.(known.id)), ...curves].flatMap(query => {
+    const askedAt = lastAttempt(workbench, [query]);
+    const turn = { queries: [query], dueAt: 0, isDetail: true };
+    if (isInFlight(workbench, query)) return [];
+    if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? [turn] : [];
+    if (askedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
+    const movedAt = statuses.movedAt(known) ?? now;
+    if (!curves.includes(query) || movedAt <= askedAt) return [];
+    const due = dueAt(workbench, query, 'focused');
+    const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);
+    return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, askedAt + everyMs) }];
+  });
+}
+
+/** Whether to follow it while Watch is not on screen: not after its end, nor if its status is never reported. */
+function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
+  if (hasEnded(known.status)) return false;
+  return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
+}
+
+/** Up to this many resources of a kind are read one by one; beyond it, the pages of their list are read instead. */
+const mostSingle = 10;
+
+/** The lists that may have running rows, if a page takes one request. */
+const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
+
+function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
+  const many = (kind: string): boolean => known.filter(each => each.kind === kind).length > mostSingle;
+  return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
+}
+
+/** Identifies the rounds among the viewers of a list. */
+const viewer = {};
+
+/** Makes polls of these lists include the pages with unfinished rows. */
+function seeListed({ lists }: Workbench, listed: ReadonlySet<string>): void {
+  for (const { resource, source } of runningLists) {
+    const reader = lists.of(source);
+    const isUnfinished = (row: object): boolean => !hasEnded(source.observes?.(row).status);
+    reader.see(viewer, listed.has(resource.kind ?? '') ? reader.data.rows.filter(isUnfinished) : undefined);
+  }
+}
+
+/**
+ * The poll interval of a list, in visible intervals. A list that replaces single reads is polled as often as a view
+ * would, and so is every list while Watch follows few resources.
+ */
+function listIntervals(list: CountedList, { watched, listed, known }: Purpose): number {
+  const isOften = listed.has(list.resource.kind ?? '') || (watched && known.length <= mostSingle);
+  return list.runs && isOften ? 1 : intervalsOf(list);
+}
+
+/** Maximum concurrent reads of lists that are only counted. */
+const countsAtOnce = 2;
+
+/** Whether a list is due in this round. @param counted whether the section counts are on screen */
+function isListDue(workbench: Workbench, list: CountedList, purpose: Purpose, counted: boolean): boolean {
+  const { lists, poll } = workbench;
+  const { watched, byHand, now, roundMs } = purpose;
+  const { source, runs } = list;
+  const isForWatch = watched && runs;
+  const query = cachedQuery(workbench, source.key);
+  if (query?.isActive() || query?.state.fetchStatus === 'fetching') return false;
+  if (!isForWatch && (isOpening(workbench, now) || (lists.find(source.key)?.extent.rows ?? 0) > mostRows)) return false;
+  const isFirst = !runs && lists.countOf(source.key) === undefined;
+  if (!runs && !counted) return false;
+  // A refused count stays empty until the list is shown or refreshed.
+  if (isFirst && (source.costly || isLastingRefusal(query?.state.error))) return false;
+  if (byHand) return runs;
+  const due = dueAt(workbench, listQuery(workbench, source), 'visible');
+  const intervals = isFirst ? 1 : listIntervals(list, purpose);
+  return due !== undefined && due + (intervals - 1) * poll.visibleMs <= now + earlyShare * roundMs;
+}
+
+/** The due lists. Reads that are only for a count block nothing, and a failing one does not starve the others. */
+function dueLists(
+  workbench: Workbench,
+  purpose: Purpose,
+  counted: boolean,
+): Record<'running' | 'others', CountedList[]> {
+  const due = countedLists.filter(list => isListDue(workbench, list, purpose, counted));
+  const lastTry = ({ source }: CountedList): number => lastAttempt(workbench, [source]);
+  const inFlight = countedLists.filter(({ source, runs }) => !runs && isInFlight(workbench, source)).length;
+  const others = due.filter(({ runs }) => !runs).toSorted((left, right) => lastTry(left) - lastTry(right));
+  return { running: due.filter(({ runs }) => runs), others: others.slice(0, Math.max(0, countsAtOnce - inFlight)) };
+}
+
+/** Runs the reads, a few at a time. @throws ServiceError if all of them failed, which means that the service is down */
+async function readEach(work: readonly (() => Promise<unknown>)[], { signal, progressed }: QueryContext) {
+  const failures: unknown[] = [];
+  let answered = false;
+  await inParallel(work, async read => {
+    signal.throwIfAborted();
+    try {
+      await read();
+      answered = true;
+      progressed?.();
+    } catch (error) {
+      if (isGone(error)) answered = true;
+      else if (!isNotOffered(error)) failures.push(error);
+    }
+  });
+  signal.throwIfAborted();
+  if (!answered && failures.length > 0) throw failures[0];
+}
+
+type Send = (query: AnyQuery) => Promise<unknown>;
+
+/** Sends the first query that the service offers. @throws ServiceError */
+async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): Promise<unknown> {
+  if (!query) return undefined;
+  try {
+    return await send(query);
+  } catch (error) {
+    if (others.length === 0 || !isNotOffered(error)) throw error;
+    return readFirst(others, send);
+  }
+}
+
+function purposeOf(workbench: Workbench, sent: readonly number[]): Purpose {
+  const { poll, paused } = workbench;
+  const now = Date.now();
+  const watched = cachedQuery(workbench, watchKey)?.isActive() === true;
+  // Rounds are more frequent while Watch is on screen or focused.
+  const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
+  const roundMs = Math.max(poll.focusedMs, Math.min(poll.visibleMs, sinceMs));
+  const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
+  const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
+  const running = known.filter(({ status }) => !hasEnded(status)).length;
+  const spent = sent.filter(at => at > now - windowMs(poll)).length;
+  return { now, roundMs, poll, spent, byHand: paused, attention, watched, known, running, listed: listedKinds(known) };
+}
+
+/** Reads the due statuses and, for Watch, details. Returns the number of reads. @throws ServiceError */
+async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext, send: Send): Promise<number> {
+  const turns = purpose.known.flatMap(known => {
+    const details = purpose.watched ? detailTurns(workbench, known, purpose) : [];
+    return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
+  });
+  const chosen = inTurn(turns, purpose);
+  const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
+  await readEach(
+    chosen.map(
+      ({ known, queries }) =>
+        async () =>
+          isThere(known) && readFirst(queries, send),
+    ),
+    context,
+  );
+  return chosen.length;
+}
+
+/** The query that runs the rounds. @param counted whether the section counts are on screen */
+export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
+  /** The times of the rounds' requests; epoch milliseconds. */
+  let sent: readonly number[] = [];
+  const send = (query: AnyQuery): Promise<unknown> => {
+    const now = Date.now();
+    sent = [...sent.filter(at => at > now - windowMs(workbench.poll)), now];
+    return fetchOnce(workbench, query);
+  };
+  const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
+  return {
+    key: followingKey,
+    activity: () => 'running',
+    read: async context => {
+      // Include what other programs of this user have seen running.
+      workbench.recall();
+      const purpose = purposeOf(workbench, sent);
+      seeListed(workbench, purpose.listed);
+      const { running, others } = dueLists(workbench, purpose, counted);
+      // Lists find the resources to follow. A round awaits them only if it has nothing else to read.
+      const isIdle = purpose.known.length === 0;
+      for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
+      if (isIdle) await readEach(running.map(reads), context);
+      return readTurns(workbench, isIdle ? purposeOf(workbench, sent) : purpose, context, send);
+    },
+  };
+}
+
+/** Runs a round now. */
+const repeat = ({ cache }: Workbench): Promise<void> =>
+  cache.refetchQueries({ queryKey: followingKey }, { cancelRefetch: false, throwOnError: true });
+
+/** Active while a list with progress is on screen; each poll runs a round. */
+export const progressQuery = (workbench: Workbench): LiveQuery<number> => ({
+  key: ['progress'],
+  activity: () => 'running',
+  read: () => repeat(workbench).then(() => 0),
+});
+
+/** The list behind Watch; each poll runs a round. The lines themselves come from the status store. */
+export function watchList(workbench: Workbench): ListSource<WatchedResource> {
+  return {
+    key: watchKey,
+    id: keyOf,
+    derived: true,
+    readPage: () => repeat(workbench).then(() => wholePage<WatchedResource>([])),
+    activity: () => {
+      const known = watchedKnown(workbench, Date.now());
+      return known.some(({ status, isNew }) => isRunning(status) || isNew) ? 'running' : 'open';
+    },
+  };
+}

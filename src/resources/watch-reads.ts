@@ -1,0 +1,36 @@
+/** How a kind of resource is watched: with the queries of its views, so that answers are shared. */
+
+import type { Kind } from '../queries/kinds.ts';
+import type { AnyQuery } from '../queries/live-query.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { isNotOffered } from '../service/errors.ts';
+import type { Workbench } from '../workbench/workbench.ts';
+
+/** How a resource is watched. */
+export interface Watching extends Kind {
+  /** Queries for the status; each is a fallback for the previous one. */
+  readonly status: (id: string) => readonly AnyQuery[];
+  /** Their answers report the progress. Answers without it, such as those of a list, do not count as reads. */
+  readonly countsDone?: true;
+  /** Other data in a line of Watch, read once and after the end. */
+  readonly details?: (id: string) => readonly AnyQuery[];
+  /** Data that is read again after every progress. */
+  readonly measures?: (id: string) => readonly AnyQuery[];
+  /** The contract's names of its progress, for programs. */
+  readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };
+  /** The status in which it waits for a user and does not change on its own. */
+  readonly stuckAs?: string;
+  /** Describes the failed or missing parts, if the status does not name them. */
+  readonly failedParts?: {
+    /** In the plural, e.g. `images`. */
+    readonly words: string;
+    /** @throws ServiceError */
+    readonly read: (id: string, context: QueryContext) => Promise<readonly string[]>;
+  };
+  /** Keys of queries whose data changes when it ends. */
+  readonly shownIn?: (id: string) => readonly (readonly unknown[])[];
+}
+
+/** Leaves out queries that the service is known not to offer. */
+export const offered = ({ cache }: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
+  queries.filter(({ key }) => !isNotOffered(cache.getQueryState(key)?.error));

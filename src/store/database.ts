@@ -1,0 +1,106 @@
+/** The database file of the remembered store: its schema, and sharing it with other programs. */
+
+import { chmodSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from '../base/errors.ts';
+
+const schema = `
+  create table if not exists seen (
+    profile text not null, kind text not null, id text not null, label text not null, status text, parent text,
+    record text not null, seen_at integer not null, primary key (profile, kind, id)
+  ) strict, without rowid;
+  create index if not exists seen_by_id on seen (profile, id collate nocase);
+  create index if not exists seen_by_label on seen (profile, label collate nocase);
+  create table if not exists pins (
+    profile text not null, kind text not null, id text not null, label text not null, pinned_at integer not null,
+    primary key (profile, kind, id)
+  ) strict, without rowid;
+  create table if not exists progress (
+    profile text not null, run_id text not null, at integer not null, completed_steps integer not null,
+    primary key (profile, run_id, at)
+  ) strict, without rowid;
+  create table if not exists commands (
+    profile text not null, command text not null, used_at integer not null, primary key (profile, command)
+  ) strict, without rowid;
+  create table if not exists chats (
+    profile text not null, id text not null, title text not null, at integer not null, talk text not null,
+    primary key (profile, id)
+  ) strict, without rowid;
+  create table if not exists uploads (
+    profile text not null, folder text not null, bench_id text not null, phase text not null, manifest text,
+    begun_at integer not null, primary key (profile, folder)
+  ) strict, without rowid;
+  create table if not exists upload_files (
+    profile text not null, folder text not null, bench_id text not null, path text not null, mark text,
+    primary key (profile, folder, bench_id, path)
+  ) strict, without rowid;
+  drop table if exists trajectory_uploads;
+  create table if not exists trajectory_requests (
+    profile text not null, path text not null, dataset text not null, agent text not null, id text not null primary key,
+    key text, stored text not null, skipped text not null, unknown text not null, sent_at integer not null
+  ) strict;
+  create index if not exists requests_of_uploads on trajectory_requests (profile, path, dataset, agent, sent_at);
+  create table if not exists pages (
+    profile text not null, list text not null, rows integer not null, complete integer not null,
+    read_at integer not null, page text not null, primary key (profile, list)
+  ) strict, without rowid;
+  create table if not exists starts (
+    profile text not null, action text not null, content text not null, key text not null, open integer not null,
+    pid integer not null, sent_at integer not null, primary key (profile, action, content, key)
+  ) strict, without rowid;
+  create table if not exists settings (
+    profile text not null, name text not null, value text not null, primary key (profile, name)
+  ) strict, without rowid;
+`;
+
+/** Imports SQLite lazily, because the first frame may not need it. */
+function openDatabase(path: string, busyMs = 0): DatabaseSync {
+  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { timeout: busyMs });
+}
+
+/**
+ * Other programs lock the file for milliseconds only, and a lost note is better than a screen that hangs for longer.
+ */
+export const busyTimeoutMs = 500;
+/** SQLITE_BUSY (sqlite.org/rescode.html). */
+export const busyCode = 5;
+
+/**
+ * Switching to WAL ignores the busy timeout. A program that locks a new file is making the same switch, which is
+ * permanent.
+ */
+function writeAhead(database: DatabaseSync): void {
+  try {
+    database.exec('pragma journal_mode = wal');
+  } catch (error) {
+    if (sqliteCode(error) !== busyCode) throw error;
+  }
+}
+
+/**
+ * Opens or creates the file with its tables. With `synchronous = full` a commit waits for the disk and survives a power
+ * cut, because its idempotency keys and upload records prevent duplicate writes.
+ *
+ * @throws Error of SQLite, or of the file system
+ */
+export function connect(path: string, busyMs: number): DatabaseSync {
+  const database = openDatabase(path, busyMs);
+  try {
+    chmodSync(path, 0o600);
+    writeAhead(database);
+    database.exec('pragma synchronous = full');
+    // Use one transaction, so that a new file is written once and not once per table.
+    database.exec(`begin; ${schema} commit`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** An in-memory database, lost when the program ends. */
+export function connectInMemory(): DatabaseSync {
+  const database = openDatabase(':memory:');
+  database.exec(schema);
+  return database;
+}

@@ -1,0 +1,156 @@
+/**
+ * The first rows of each list as last read. The first frame of the next start shows them with their age, before any
+ * request. They are one JSON text, so that reading takes one lookup and one parse.
+ */
+import { isRecord } from '../base/own-property.ts';
+import type { Tables } from './tables.ts';
+
+/** Saved rows are not validated, so increase this number whenever their shape changes. */
+const format = 1;
+
+export interface SavedList {
+  readonly rows: readonly unknown[];
+  /** Whether these are all the service's rows. */
+  readonly complete: boolean;
+  /** Unreadable rows. */
+  readonly dropped: number;
+  /** Rows left out because another row of their page has the same id. */
+  readonly repeated: number;
+  /** Why the list may be incomplete. */
+  readonly notes: readonly string[];
+  /**
+   * If the rows come from the remembered store instead of the service: when the newest was seen, in epoch milliseconds;
+   * 0 without rows.
+   */
+  readonly remembered_at?: number | undefined;
+}
+
+/** A list from an earlier start. */
+export interface RememberedList extends SavedList {
+  readonly rows: object[];
+}
+
+/** The number of saved rows, and whether they were the whole list. */
+export interface RememberedCount {
+  readonly rows: number;
+  readonly complete: boolean;
+  /** Epoch milliseconds. */
+  readonly readAt: number;
+}
+
+interface Waiting {
+  readonly data: SavedList;
+  readonly readAt: number;
+}
+
+/** An unchanged list is written again only after this long. The age of restored rows is shown in minutes. */
+const touchMs = 60_000;
+/** A longer text would delay the first frame. In characters. */
+const longest = 1_000_000;
+const keptLists = 100;
+const keptRows = 200;
+
+export class RememberedLists {
+  readonly #tables: Tables;
+  readonly #waiting = new Map<string, Waiting>();
+  /** The last write of each list by this program. */
+  readonly #written = new Map<string, Waiting>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** Saves the first rows of a list in place of the previous ones. Written with the next `flush`. */
+  keep(list: string, data: SavedList, readAt: number): void {
+    this.#waiting.set(list, { data, readAt });
+  }
+
+  /** The saved list; undefined if it is missing or unusable. */
+  find(list: string, now: number): { readonly list: RememberedList; readonly readAt: number } | undefined {
+    const sql = 'select page, read_at from pages where profile = ? and list = ?';
+    const [row] = this.#tables.all(sql, this.#tables.scope, list);
+    const readAt = Number(row?.['read_at']);
+    // The clock was set back, so the age is unknown.
+    if (!row || !(readAt <= now)) return undefined;
+    const read = listIn(String(row['page']));
+    return read && { list: read, readAt };
+  }
+
+  /** How many rows of each list are saved. */
+  counts(): Map<string, RememberedCount> {
+    const sql = 'select list, rows, complete, read_at from pages where profile = ?';
+    return new Map(
+      this.#tables
+        .all(sql, this.#tables.scope)
+        .map(({ list, rows, complete, read_at: readAt }) => [
+          String(list),
+          { rows: Number(rows), complete: Number(complete) === 1, readAt: Number(readAt) },
+        ]),
+    );
+  }
+
+  flush(): void {
+    const { scope } = this.#tables;
+    for (const [list, waiting] of this.#waiting) {
+      const { data, readAt } = waiting;
+      const written = this.#written.get(list);
+      if (written?.data === data && readAt - written.readAt < touchMs) continue;
+      this.#written.set(list, waiting);
+      const rows = data.rows.slice(0, keptRows);
+      const complete = data.complete && rows.length === data.rows.length;
+      const { dropped, repeated, notes, remembered_at } = data;
+      const text = JSON.stringify({ format, rows, complete, dropped, repeated, notes, remembered_at });
+      if (text.length > longest) {
+        this.#tables.run('delete from pages where profile = ? and list = ?', scope, list);
+        continue;
+      }
+      this.#tables.run(
+        'insert or replace into pages (profile, list, rows, complete, read_at, page) values (?, ?, ?, ?, ?, ?)',
+        scope,
+        list,
+        rows.length,
+        complete ? 1 : 0,
+        readAt,
+        text,
+      );
+    }
+    this.#waiting.clear();
+  }
+
+  /** Deletes older lists, and all but the newest 100. */
+  prune(before: number): void {
+    this.#tables.run('delete from pages where read_at < ?', before);
+    this.#tables.keepNewest('pages', 'list', 'read_at', keptLists);
+  }
+}
+
+/** Parses a saved list; undefined if another version of the program wrote it. */
+function listIn(text: string): RememberedList | undefined {
+  const read = parsed(text);
+  return isRecord(read) && read['format'] === format && isList(read) ? read : undefined;
+}
+
+/** Avoids zod, because the first frame waits for this and needs no other schema. */
+function isList(read: Readonly<Record<string, unknown>>): read is Readonly<Record<string, unknown>> & RememberedList {
+  const { rows, complete, dropped, repeated, notes, remembered_at } = read;
+  return (
+    Array.isArray(rows) &&
+    rows.every(isRecord) &&
+    typeof complete === 'boolean' &&
+    isCount(dropped) &&
+    isCount(repeated) &&
+    Array.isArray(notes) &&
+    notes.every(note => typeof note === 'string') &&
+    (remembered_at === undefined || Number.isFinite(remembered_at))
+  );
+}
+
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+/** Progress of training runs over time, which replaces the curve of services without one. */
+import type { Tables } from './tables.ts';
+
+export interface ProgressPoint {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly completed_steps: number;
+}
+
+const keptPoints = 2_000;
+
+/** Caches points in memory, so that a screen can read them on every redraw. */
+export class ProgressPoints {
+  readonly #tables: Tables;
+  readonly #points = new Map<string, readonly ProgressPoint[]>();
+  #added: [runId: string, at: number, steps: number][] = [];
+  #removed: [runId: string, at: number][] = [];
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** Oldest first; the same array until there is a new point. */
+  of(runId: string): readonly ProgressPoint[] {
+    const known = this.#points.get(runId) ?? this.#read(runId);
+    this.#points.set(runId, known);
+    return known;
+  }
+
+  /** Returns whether this is a new point. Anything but a count of steps is ignored. */
+  record(runId: string, completed_steps: number, at: number): boolean {
+    if (!Number.isSafeInteger(completed_steps)) return false;
+    const points = this.of(runId);
+    const last = points.at(-1);
+    if (last?.completed_steps === completed_steps) return false;
+    const point = { at, completed_steps };
+    this.#points.set(runId, [
+      ...this.#thinned(
+        runId,
+        points.filter(each => each.at !== at),
+      ),
+      point,
+    ]);
+    this.#added.push([runId, at, completed_steps]);
+    return true;
+  }
+
+  /** Thins out the older half if there are too many points, which preserves the shape of the curve. */
+  #thinned(runId: string, points: readonly ProgressPoint[]): readonly ProgressPoint[] {
+    if (points.length < keptPoints) return points;
+    const isThinned = (index: number): boolean => index < keptPoints / 2 && index % 2 === 1;
+    for (const [index, { at }] of points.entries()) if (isThinned(index)) this.#removed.push([runId, at]);
+    return points.filter((_, index) => !isThinned(index));
+  }
+
+  #read(runId: string): ProgressPoint[] {
+    const sql = 'select at, completed_steps from progress where profile = ? and run_id = ? order by at';
+    return this.#tables.all(sql, this.#tables.scope, runId).map(({ at, completed_steps }) => ({
+      at: Number(at),
+      completed_steps: Number(completed_steps),
+    }));
+  }
+
+  flush(): void {
+    const { scope } = this.#tables;
+    if (this.#added.length > 0) {
+      const sql = 'insert or replace into progress (profile, run_id, at, completed_steps) values (?, ?, ?, ?)';
+      this.#tables.runAll(
+        sql,
+        this.#added.map(point => [scope, ...point]),
+      );
+    }
+    if (this.#removed.length > 0) {
+      const sql = 'delete from progress where profile = ? and run_id = ? and at = ?';
+      this.#tables.runAll(
+        sql,
+        this.#removed.map(point => [scope, ...point]),
+      );
+    }
+    this.#added = [];
+    this.#removed = [];
+  }
+
+  /** Deletes older points. */
+  prune(before: number): void {
+    this.#tables.run('delete from progress where at < ?', before);
+  }
+}

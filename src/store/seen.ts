@@ -1,0 +1,251 @@
+/** The last known states of the resources of a service. Writes are batched until they are flushed. */
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../base/own-property.ts';
+import { jsonIn, type Row, type Tables } from './tables.ts';
+
+/** An observed resource. Missing fields keep their remembered values. */
+export interface SeenResource {
+  readonly kind: string;
+  readonly id: string;
+  readonly label?: string | null | undefined;
+  readonly status?: string | null | undefined;
+  /** Id of its parent, e.g. the benchmark of a run. */
+  readonly parent?: string | null | undefined;
+  /** The record as the service sent it, or the part to remember. */
+  readonly record?: Readonly<Record<string, unknown>> | undefined;
+  /** True if this program has just started it. */
+  readonly isStart?: boolean;
+}
+
+/** A resource as last seen. */
+export interface RememberedResource {
+  readonly kind: string;
+  readonly id: string;
+  readonly label: string;
+  readonly status: string | undefined;
+  readonly parent: string | undefined;
+  readonly record: Readonly<Record<string, unknown>>;
+  /** Epoch milliseconds. */
+  readonly seenAt: number;
+  /** When the record's current number of rewards was first seen; epoch milliseconds. */
+  readonly rewardsSince?: number | undefined;
+  /** When it was first seen; epoch milliseconds. */
+  readonly firstSeenAt: number;
+  /** When this machine started it, if it did; epoch milliseconds. */
+  readonly startedAt?: number | undefined;
+}
+
+/**
+ * When a remembered row or page was last seen; epoch milliseconds. Rows store it as a time string, like all their
+ * times, because programs read them; pages store a number.
+ */
+export function rememberedAt(data: object): number | undefined {
+  const at = 'remembered_at' in data ? data.remembered_at : undefined;
+  if (typeof at === 'number') return at;
+  const parsed = typeof at === 'string' ? Date.parse(at) : Number.NaN;
+  return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+/** An unchanged resource is written again only after this long. Its age is shown in minutes at best. */
+const touchMs = 60_000;
+export const keptOfKind = 5_000;
+
+const keyOf = ({ kind, id }: Pick<SeenResource, 'kind' | 'id'>): string => `${kind} ${id}`;
+
+/** Drops the progress, which is not valid after a change of status. */
+function withoutProgress(record: RememberedResource['record'] | undefined): RememberedResource['record'] | undefined {
+  if (!record) return undefined;
+  const { completed_steps: _, reward_count: __, reward_mean: ___, ...rest } = record;
+  return rest;
+}
+
+/**
+ * Internal fields of a saved record: when its number of rewards and the resource itself were first seen, and when this
+ * machine started it.
+ */
+const sinceField = 'benchtop_rewards_since';
+const firstField = 'benchtop_first_seen';
+const startField = 'benchtop_started';
+
+const timeIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+/** When the record's number of rewards was first seen. */
+function rewardsSinceOf(old: RememberedResource | undefined, record: object, seenAt: number): number | undefined {
+  const count = 'reward_count' in record ? record.reward_count : undefined;
+  if (typeof count !== 'number') return undefined;
+  return old?.record['reward_count'] === count ? (old.rewardsSince ?? old.seenAt) : seenAt;
+}
+
+/** Merges an observation into the remembered record. */
+function joined(old: RememberedResource | undefined, seen: SeenResource, seenAt: number): RememberedResource {
+  const { kind, id } = seen;
+  const status = seen.status ?? old?.status;
+  const known = old?.status === status ? old?.record : withoutProgress(old?.record);
+  const record = {
+    ...known,
+    ...(seen.record ?? (status === undefined ? {} : { status })),
+  };
+  return {
+    kind,
+    id,
+    label: seen.label || old?.label || id,
+    status,
+    parent: seen.parent ?? old?.parent,
+    record,
+    seenAt,
+    rewardsSince: rewardsSinceOf(old, record, seenAt),
+    firstSeenAt: old?.firstSeenAt ?? seenAt,
+    startedAt: old?.startedAt ?? (seen.isStart ? seenAt : undefined),
+  };
+}
+
+function isWritten(resource: RememberedResource, written: RememberedResource | undefined): boolean {
+  if (!written || resource.seenAt - written.seenAt >= touchMs) return false;
+  return isDeepStrictEqual({ ...resource, seenAt: 0 }, { ...written, seenAt: 0 });
+}
+
+/** Parses a row; undefined if it is damaged. */
+function resourceOf(row: Row): RememberedResource | undefined {
+  const { kind, id, label, status, parent, record, seen_at } = row;
+  const known = jsonIn(record);
+  if (!isRecord(known)) return undefined;
+  const { [sinceField]: since, [firstField]: first, [startField]: started, ...sent } = known;
+  return {
+    kind: String(kind),
+    id: String(id),
+    label: String(label),
+    status: status == null ? undefined : String(status),
+    parent: parent == null ? undefined : String(parent),
+    record: sent,
+    seenAt: Number(seen_at),
+    rewardsSince: timeIn(since),
+    firstSeenAt: timeIn(first) ?? Number(seen_at),
+    startedAt: timeIn(started),
+  };
+}
+
+const sinceOf = (rows: readonly Row[]): SeenSince[] =>
+  rows.flatMap(row => {
+    const resource = resourceOf({ ...row, record: '{}', parent: null });
+    if (!resource) return [];
+    const { kind, id, label, status, seenAt } = resource;
+    return [{ kind, id, label, status, seenAt }];
+  });
+
+/** Limits how many resources are read, because there may be 25,000. */
+export interface SeenFilter {
+  /** All kinds if missing. */
+  readonly kinds?: readonly string[];
+  /** All of them if missing. */
+  readonly limit?: number;
+}
+
+/** A resource without its record. */
+export type SeenSince = Pick<RememberedResource, 'kind' | 'id' | 'label' | 'status' | 'seenAt'>;
+
+export class SeenResources {
+  readonly #tables: Tables;
+  readonly #waiting = new Map<string, RememberedResource>();
+  /** The last write of each resource by this program. */
+  readonly #written = new Map<string, RememberedResource>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  see(resources: readonly SeenResource[], now: number): void {
+    for (const seen of resources) {
+      const key = keyOf(seen);
+      const old = this.#waiting.get(key) ?? this.#written.get(key) ?? this.#read(seen.kind, seen.id);
+      this.#waiting.set(key, joined(old, seen, now));
+    }
+  }
+
+  flush(): void {
+    if (this.#waiting.size === 0) return;
+    const fresh = [...this.#waiting.values()].filter(
+      resource => !isWritten(resource, this.#written.get(keyOf(resource))),
+    );
+    this.#waiting.clear();
+    if (fresh.length === 0) return;
+    const sql =
+      'insert or replace into seen (profile, kind, id, label, status, parent, record, seen_at) values (?, ?, ?, ?, ?, ?, ?, ?)';
+    const rows = fresh.map(({ kind, id, label, status = null, parent = null, record, seenAt, ...times }) => {
+      const { rewardsSince, firstSeenAt, startedAt } = times;
+      const fields = { [sinceField]: rewardsSince, [firstField]: firstSeenAt, [startField]: startedAt };
+      const saved = JSON.stringify({ ...record, ...fields });
+      return [this.#tables.scope, kind, id, label, status, parent, saved, seenAt];
+    });
+    this.#tables.lazily(() => {
+      if (!this.#tables.runAll(sql, rows)) return;
+      for (const resource of fresh) this.#written.set(keyOf(resource), resource);
+    });
+  }
+
+  list(kind: string, parent?: string): RememberedResource[] {
+    this.flush();
+    const ofParent = parent === undefined ? '' : 'and parent = ?';
+    const values = [this.#tables.scope, kind, ...(parent === undefined ? [] : [parent])];
+    const sql = `select * from seen where profile = ? and kind = ? ${ofParent} order by seen_at desc, id limit 1000`;
+    return this.#tables.all(sql, ...values).flatMap(row => resourceOf(row) ?? []);
+  }
+
+  /** The labels of a kind. */
+  labels(kind: string): Set<string> {
+    this.flush();
+    const sql = 'select label from seen where profile = ? and kind = ?';
+    return new Set(this.#tables.all(sql, this.#tables.scope, kind).map(({ label }) => String(label)));
+  }
+
+  since(since: number, { kinds, limit = -1 }: SeenFilter = {}): SeenSince[] {
+    this.flush();
+    const ofKind = kinds === undefined ? '' : `and kind in (${kinds.map(() => '?').join(', ')})`;
+    const sql = `select kind, id, label, status, seen_at from seen where profile = ? and seen_at > ? ${ofKind}
+      order by seen_at desc limit ?`;
+    return sinceOf(this.#tables.all(sql, this.#tables.scope, since, ...(kinds ?? []), limit));
+  }
+
+  /** The resources with this id or name, ignoring case, last seen first. */
+  named(text: string, limit: number): SeenSince[] {
+    this.flush();
+    // Force the index: SQLite would choose to read all rows of the profile.
+    const by = (column: 'id' | 'label'): string =>
+      `select kind, id, label, status, seen_at from seen indexed by seen_by_${column}
+        where profile = ?1 and ${column} = ?2 collate nocase`;
+    const sql = `${by('id')} union ${by('label')} order by seen_at desc limit ?3`;
+    return sinceOf(this.#tables.all(sql, this.#tables.scope, text, limit));
+  }
+
+  find(kind: string, id: string): RememberedResource | undefined {
+    return this.#waiting.get(keyOf({ kind, id })) ?? this.#read(kind, id);
+  }
+
+  #read(kind: string, id: string): RememberedResource | undefined {
+    const sql = 'select * from seen where profile = ? and kind = ? and id = ?';
+    const [row] = this.#tables.all(sql, this.#tables.scope, kind, id);
+    return row && resourceOf(row);
+  }
+
+  forget(kind: string, id: string): void {
+    this.#waiting.delete(keyOf({ kind, id }));
+    this.#written.delete(keyOf({ kind, id }));
+    this.#tables.run('delete from seen where profile = ? and kind = ? and id = ?', this.#tables.scope, kind, id);
+  }
+
+  /** Deletes resources last seen before then, and all but the newest 5,000 of each kind. */
+  prune(before: number): void {
+    this.#tables.run('delete from seen where seen_at < ?', before);
+    const kinds = this.#tables.all('select distinct kind from seen where profile = ?', this.#tables.scope);
+    for (const { kind = null } of kinds) {
+      this.#tables.run(
+        `delete from seen where profile = ?1 and kind = ?2 and id not in (
+           select id from seen where profile = ?1 and kind = ?2 order by seen_at desc limit ?3
+         )`,
+        this.#tables.scope,
+        kind,
+        keptOfKind,
+      );
+    }
+    this.#written.clear();
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The idempotency keys of starts with an unknown outcome, by action and content. A retry of the same start reuses its
+ * key, even from another window, command or run of the program. A key is written before it is sent, and deleted once
+ * the outcome is known. If it cannot be written, it is kept in memory.
+ */
+
+import { orderedJson } from '../base/ordered-json.ts';
+import type { Row, Tables } from './tables.ts';
+
+/**
+ * The document does not specify how long a key is valid. Services commonly promise a day, so an older key may start a
+ * second run.
+ */
+const honouredMs = 24 * 60 * 60_000;
+
+/** A request that was sent longer ago is not in flight, even if a process with its pid exists: pids are reused. */
+const longestRequestMs = 10 * 60_000;
+
+interface StartKey {
+  readonly key: string;
+  /** An earlier start with this key may have happened. */
+  readonly isOpen: boolean;
+  /** When it was first sent, in epoch milliseconds. */
+  readonly sentAt: number;
+  /** The process that sent it last. */
+  readonly pid: number;
+}
+
+export type StartOutcome = 'started' | 'refused' | 'unknown';
+
+/** An earlier start with the same content that may have happened. */
+export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
+  /** Whether the service may have forgotten its key. */
+  readonly isExpired: boolean;
+}
+
+/** An input may be a whole conversation. */
+const hashOf = (input: unknown): string =>
+  process.getBuiltinModule('node:crypto').createHash('sha256').update(orderedJson(input)).digest('hex');
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // The process exists but belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const startKeyOf = ({ key, open, pid, sent_at }: Row): StartKey => ({
+  key: String(key),
+  isOpen: open === 1,
+  sentAt: Number(sent_at),
+  pid: Number(pid),
+});
+
+export class StartKeys {
+  readonly #tables: Tables;
+  /** Keys that could not be written, by action and content. */
+  readonly #unwritten = new Map<string, StartKey>();
+  /** Keys that this program has sent. */
+  readonly #sent = new Set<string>();
+  /** Keys that could not be deleted. */
+  readonly #settled = new Set<string>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** All keys for this content with an unknown outcome, latest first. */
+  #all(action: string, content: string): StartKey[] {
+    const unwritten = this.#unwritten.get(`${action} ${content}`);
+    const sql = 'select * from starts where profile = ? and action = ? and content = ? order by sent_at desc';
+    const written = this.#tables.all(sql, this.#tables.scope, action, content).map(startKeyOf);
+    return [...(unwritten ? [unwritten] : []), ...written.filter(({ key }) => !this.#settled.has(key))];
+  }
+
+  /** The latest key that no other program is still sending. */
+  #latest(action: string, content: string, now: number): StartKey | undefined {
+    const isInFlight = ({ key, isOpen, sentAt, pid }: StartKey): boolean =>
+      !isOpen && !this.#sent.has(key) && now - sentAt < longestRequestMs && pid !== process.pid && isAlive(pid);
+    return this.#all(action, content).find(each => !isInFlight(each));
+  }
+
+  /** The latest earlier start with the same input that may have happened; undefined if there is none. */
+  earlier(action: string, input: unknown, now = Date.now()): EarlierStart | undefined {
+    const known = this.#latest(action, hashOf(input), now);
+    return known && { key: known.key, sentAt: known.sentAt, isExpired: now - known.sentAt >= honouredMs };
+  }
+
+  /**
+   * The key to send with this input. It stays the same until it is settled or expires.
+   *
+   * @param chosen the user's own key
+   */
+  take(action: string, input: unknown, chosen?: string, now = Date.now()): string {
+    const content = hashOf(input);
+    const known = this.#latest(action, content, now);
+    const repeated = known && now - known.sentAt < honouredMs ? known.key : undefined;
+    const key = chosen ?? repeated ?? crypto.randomUUID();
+    if (known && known.key !== key) this.#forget(action, content, known.key);
+    const before = known?.key === key ? known : undefined;
+    this.#keep(action, content, {
+      key,
+      // The program that sent it ended before the response arrived.
+      isOpen: before !== undefined && (before.isOpen || !this.#sent.has(key)),
+      sentAt: before?.sentAt ?? now,
+      pid: process.pid,
+    });
+    this.#sent.add(key);
+    return key;
+  }
+
+  /**
+   * Forgets the key once the outcome is known, so that the same input can start another run. Only a success settles an
+   * earlier attempt with an unknown outcome; a refusal does not.
+   */
+  settle(action: string, input: unknown, key: string, outcome: StartOutcome): void {
+    const content = hashOf(input);
+    const known = this.#all(action, content).find(each => each.key === key);
+    if (!known) return;
+    const isOpen = outcome === 'unknown' || (outcome === 'refused' && known.isOpen);
+    if (isOpen) this.#keep(action, content, { ...known, isOpen });
+    else this.#forget(action, content, key);
+  }
+
+  #keep(action: string, content: string, entry: StartKey): void {
+    const sql =
+      'insert or replace into starts (profile, action, content, key, open, pid, sent_at) values (?, ?, ?, ?, ?, ?, ?)';
+    const { key, isOpen, pid, sentAt } = entry;
+    const id = `${action} ${content}`;
+    if (this.#tables.run(sql, this.#tables.scope, action, content, key, isOpen ? 1 : 0, pid, sentAt)) {
+      this.#unwritten.delete(id);
+    } else this.#unwritten.set(id, entry);
+  }
+
+  #forget(action: string, content: string, key: string): void {
+    this.#unwritten.delete(`${action} ${content}`);
+    const sql = 'delete from starts where profile = ? and action = ? and content = ? and key = ?';
+    if (!this.#tables.run(sql, this.#tables.scope, action, content, key)) this.#settled.add(key);
+  }
+
+  prune(before: number): void {
+    this.#tables.run('delete from starts where sent_at < ?', before);
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * The remembered store: what benchtop saves between starts. It holds the last lists for the first frame, the runs and
+ * deployments seen on services that do not list them, pins, chats, palette history and table layouts. It is one SQLite
+ * file, scoped by service, which several programs may use at the same time. Losing it loses nothing on any service.
+ * SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
+ */
+import { type RememberedCount, type RememberedList, RememberedLists, type SavedList } from './lists.ts';
+import { type ProgressPoint, ProgressPoints } from './progress.ts';
+import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources, type SeenSince } from './seen.ts';
+import { StartKeys } from './start-keys.ts';
+import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
+import { TrajectoryRecords } from './trajectory-records.ts';
+import { UploadRecords } from './upload-records.ts';
+
+export type { ProgressPoint } from './progress.ts';
+export type { RememberedResource, SeenResource } from './seen.ts';
+
+export interface ResourceRef {
+  readonly kind: string;
+  readonly id: string;
+  readonly label: string;
+}
+
+/** A saved conversation. */
+export interface KeptChat {
+  readonly id: string;
+  readonly title: string;
+  /** Epoch milliseconds of its last turn. */
+  readonly at: number;
+  /** Opaque to the store. */
+  readonly talk: unknown;
+}
+
+/** Delay that batches writes. */
+const writeAfterMs = 250;
+const keptMs = 90 * 24 * 60 * 60_000;
+const keptCommands = 100;
+const keptChats = 200;
+
+export class RememberedStore {
+  readonly #tables: Tables;
+  readonly #scope: string;
+  readonly #seen: SeenResources;
+  readonly #progress: ProgressPoints;
+  /** Uploads of benchmarks that can be resumed. */
+  readonly uploads: UploadRecords;
+  readonly trajectoryUploads: TrajectoryRecords;
+  /** Keys of starts with an unknown outcome. */
+  readonly startKeys: StartKeys;
+  readonly #lists: RememberedLists;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(tables: Tables) {
+    this.#tables = tables;
+    this.#scope = tables.scope;
+    this.#seen = new SeenResources(tables);
+    this.#progress = new ProgressPoints(tables);
+    this.uploads = new UploadRecords(tables);
+    this.trajectoryUploads = new TrajectoryRecords(tables);
+    this.startKeys = new StartKeys(tables);
+    this.#lists = new RememberedLists(tables);
+  }
+
+  /**
+   * Opens or creates the file. A damaged one is set aside; if it cannot be opened, everything stays in memory. Waits at
+   * most `busyMs` for other writers. `scope` identifies the service. Never throws: the program works without it, and
+   * `problem` says what is lost.
+   */
+  static open(path: string, scope: string, busyMs?: number): RememberedStore {
+    return new RememberedStore(openTables(path, scope, busyMs));
+  }
+
+  static inMemory(scope: string): RememberedStore {
+    return new RememberedStore(tablesInMemory(scope));
+  }
+
+  /** What cannot be saved, in words; undefined if everything can. */
+  get problem(): string | undefined {
+    return this.#tables.problem;
+  }
+
+  /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
+  onProblem(listener: (problem: string) => void): () => void {
+    return this.#tables.onProblem(listener);
+  }
+
+  /** Remembers observations. They are written a little later in one batch, so no answer waits for the disk. */
+  see(resources: readonly SeenResource[], now = Date.now()): void {
+    this.#seen.see(resources, now);
+    if (resources.length > 0) this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    this.#timer ??= setTimeout(() => this.flush(), writeAfterMs).unref();
+  }
+
+  /** Writes what is pending. Reading does so too. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#seen.flush();
+    this.#tables.lazily(() => {
+      this.#progress.flush();
+      this.#lists.flush();
+    });
+  }
+
+  /** Saves the first rows of a list in place of the previous ones. Written a little later. */
+  keepList(list: string, data: SavedList, readAt: number): void {
+    this.#lists.keep(list, data, readAt);
+    this.#writeSoon();
+  }
+
+  /** The saved first rows of a list; undefined if they are missing or unusable. */
+  listed(list: string, now = Date.now()): { readonly list: RememberedList; readonly readAt: number } | undefined {
+    return this.#lists.find(list, now);
+  }
+
+  /** How many rows of each list are saved. */
+  listCounts(): Map<string, RememberedCount> {
+    return this.#lists.counts();
+  }
+
+  /** Resources of a kind, last seen first; of one parent if given. */
+  list(kind: string, parent?: string): RememberedResource[] {
+    return this.#seen.list(kind, parent);
+  }
+
+  /** An unused name for a new resource: `base`, else `base 2`, and so on. */
+  freeName(kind: string, base: string): string {
+    const taken = this.#seen.labels(kind);
+    let name = base;
+    for (let number = 2; taken.has(name); number += 1) name = `${base} ${number}`;
+    return name;
+  }
+
+  /** Resources seen since then, without their records, last seen first. */
+  seenSince(since: number, filter?: SeenFilter): SeenSince[] {
+    return this.#seen.since(since, filter);
+  }
+
+  /** Resources with this id or name, ignoring case, last seen first. */
+  seenNamed(text: string, limit: number): SeenSince[] {
+    return this.#seen.named(text, limit);
+  }
+
+  find(kind: string, id: string): RememberedResource | undefined {
+    return this.#seen.find(kind, id);
+  }
+
+  /**
+   * Since when a run has had this number of rewards, in epoch milliseconds; undefined if its last known number differs.
+   */
+  rewardsSince({ kind, id }: Pick<ResourceRef, 'kind' | 'id'>, count: number): number | undefined {
+    const seen = this.find(kind, id);
+    return seen?.record['reward_count'] === count ? (seen.rewardsSince ?? seen.seenAt) : undefined;
+  }
+
+  /** Forgets a resource that the service no longer has. */
+  forget(kind: string, id: string): void {
+    this.#seen.forget(kind, id);
+    this.unpin(kind, id);
+  }
+
+  /** False if it could not be saved. */
+  pin({ kind, id, label }: ResourceRef, now = Date.now()): boolean {
+    const sql = 'insert or replace into pins (profile, kind, id, label, pinned_at) values (?, ?, ?, ?, ?)';
+    return this.#tables.run(sql, this.#scope, kind, id, label, now);
+  }
+
+  /** False if it could not be saved. */
+  unpin(kind: string, id: string): boolean {
+    return this.#tables.run('delete from pins where profile = ? and kind = ? and id = ?', this.#scope, kind, id);
+  }
+
+  /** Whether another program has written to the file since the last call. */
+  wasWrittenElsewhere(): boolean {
+    return this.#tables.wasWrittenElsewhere();
+  }
+
+  /** The pins, in the order of pinning; undefined if they cannot be read. */
+  pinned(): ResourceRef[] | undefined {
+    return this.#tables
+      .read('select kind, id, label from pins where profile = ? order by pinned_at, id', this.#scope)
+      ?.map(({ kind, id, label }) => ({ kind: String(kind), id: String(id), label: String(label) }));
+  }
+
+  /** Records the progress of a training run, if it has changed. */
+  recordProgress(runId: string, completed_steps: number, now = Date.now()): void {
+    if (this.#progress.record(runId, completed_steps, now)) this.#writeSoon();
+  }
+
+  /** The progress of a run over time, oldest first; the same array until there is a new point. */
+  progressOf(runId: string): readonly ProgressPoint[] {
+    return this.#progress.of(runId);
+  }
+
+  /** The palette's history, most recent first. */
+  recentCommands(limit: number): string[] {
+    const sql = 'select command from commands where profile = ? order by used_at desc limit ?';
+    return this.#tables.all(sql, this.#scope, limit).map(({ command }) => String(command));
+  }
+
+  rememberCommand(command: string, now = Date.now()): void {
+    this.#tables.run(
+      'insert or replace into commands (profile, command, used_at) values (?, ?, ?)',
+      this.#scope,
+      command,
+      now,
+    );
+    this.#tables.keepNewest('commands', 'command', 'used_at', keptCommands);
+  }
+
+  /**
+   * Saves a conversation, replacing its previous version; an unchanged one keeps its time. False if it could not be
+   * saved.
+   */
+  keepChat({ id, title, talk }: Omit<KeptChat, 'at'>, now = Date.now()): boolean {
+    const sql = `insert into chats (profile, id, title, at, talk) values (?, ?, ?, ?, ?) on conflict do update
+      set title = excluded.title, at = excluded.at, talk = excluded.talk where talk <> excluded.talk`;
+    const isKept = this.#tables.run(sql, this.#scope, id, title, now, JSON.stringify(talk));
+    this.#tables.keepNewest('chats', 'id', 'at', keptChats);
+    return isKept;
+  }
+
+  forgetChat(id: string): void {
+    this.#tables.run('delete from chats where profile = ? and id = ?', this.#scope, id);
+  }
+
+  /** The conversations, most recent first. */
+  chats(): KeptChat[] {
+    return this.#tables
+      .all('select id, title, at, talk from chats where profile = ? order by at desc', this.#scope)
+      .map(({ id, title, at, talk }) => ({
+        id: String(id),
+        title: String(title),
+        at: Number(at),
+        talk: jsonIn(talk),
+      }));
+  }
+
+  setting(name: string): unknown {
+    const [row] = this.#tables.all('select value from settings where profile = ? and name = ?', this.#scope, name);
+    return row && jsonIn(row['value']);
+  }
+
+  setSetting(name: string, value: unknown): void {
+    const sql = 'insert or replace into settings (profile, name, value) values (?, ?, ?)';
+    this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null));
+  }
+
+  /** Deletes what has not been seen for 90 days, and the excess. */
+  prune(now = Date.now()): void {
+    this.flush();
+    this.#tables.lazily(() => {
+      this.#seen.prune(now - keptMs);
+      this.#progress.prune(now - keptMs);
+      this.#lists.prune(now - keptMs);
+      this.startKeys.prune(now - keptMs);
+    });
+  }
+
+  /** Writes what is pending. Waits at most `busyMs` for other writers, if set. */
+  close(busyMs?: number): void {
+    if (busyMs !== undefined) this.#tables.waitAtMost(busyMs);
+    this.flush();
+    this.#tables.close();
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The tables of the remembered store, scoped to one service. A full disk or a damaged file never stops the program.
+ */
+
+import { renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { errorMessage, isDamagedDatabase, sqliteCode } from '../base/errors.ts';
+import { Listeners } from '../base/listeners.ts';
+import { makePrivateFolder } from '../base/ownership.ts';
+import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
+
+export type Row = Record<string, SQLInputValue>;
+
+/** Parses a JSON column; undefined if it is damaged. */
+export function jsonIn(column: SQLInputValue | undefined): unknown {
+  try {
+    return JSON.parse(String(column)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */
+export function openTables(path: string, scope: string, busyMs = busyTimeoutMs): Tables {
+  try {
+    const folder = dirname(path);
+    makePrivateFolder(folder);
+    try {
+      return new Tables(connect(path, busyMs), scope, { busyMs, folder });
+    } catch (error) {
+      if (!isDamagedDatabase(error)) throw error;
+      renameSync(path, `${path}.broken-${Date.now()}`);
+      const problem = 'The history could not be read; its file was set aside.';
+      return new Tables(connect(path, busyMs), scope, { busyMs, folder, problem });
+    }
+  } catch (error) {
+    return tablesInMemory(scope, `History is kept only while the program runs: ${errorMessage(error)}`);
+  }
+}
+
+export function tablesInMemory(scope: string, problem?: string): Tables {
+  return new Tables(connectInMemory(), scope, { busyMs: 0, problem });
+}
+
+/** Busy timeout after a write has timed out, in milliseconds. */
+const stillBusyMs = 5;
+
+interface TablesOptions {
+  /** Busy timeout in milliseconds. */
+  readonly busyMs: number;
+  /** The folder of the file. */
+  readonly folder?: string;
+  readonly problem?: string | undefined;
+}
+
+export class Tables {
+  /** The service that the rows belong to: the value of the column `profile`. */
+  readonly scope: string;
+  /** The folder of the file; undefined in memory. */
+  readonly folder: string | undefined;
+  readonly #database: DatabaseSync;
+  readonly #problems = new Listeners<string>();
+  #problem: string | undefined;
+  #busyMs: number;
+  /** A write has timed out. Later ones give up quickly, so that an exit does not wait once per write. */
+  #isHeld = false;
+  /** SQLite's `data_version`, which changes with writes of other connections. */
+  #version: SQLInputValue | undefined;
+
+  constructor(database: DatabaseSync, scope: string, { busyMs, folder, problem }: TablesOptions) {
+    this.#database = database;
+    this.scope = scope;
+    this.folder = folder;
+    this.#busyMs = busyMs;
+    this.#problem = problem;
+  }
+
+  /** What cannot be saved, in words; undefined if everything can. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Calls `listener` with a message when writing begins to fail; returns a function that unsubscribes. */
+  readonly onProblem = this.#problems.subscribe;
+
+  #write(work: () => void): boolean {
+    try {
+      work();
+      this.#setHeld(false);
+      return true;
+    } catch (error) {
+      if (sqliteCode(error) === busyCode) this.#setHeld(true);
+      const problem = `History cannot be saved: ${errorMessage(error)}`;
+      const isNew = problem !== this.#problem;
+      this.#problem = problem;
+      if (isNew) this.#problems.notify(problem);
+      return false;
+    }
+  }
+
+  #setHeld(isHeld: boolean): void {
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    this.#setTimeout();
+  }
+
+  #setTimeout(): void {
+    this.#database.exec(`pragma busy_timeout = ${this.#isHeld ? stillBusyMs : this.#busyMs}`);
+  }
+
+  /** Lowers the busy timeout. */
+  waitAtMost(busyMs: number): void {
+    this.#busyMs = Math.min(this.#busyMs, busyMs);
+    this.#setTimeout();
+  }
+
+  /** False if it could not be written; `problem` says why. */
+  run(sql: string, ...values: SQLInputValue[]): boolean {
+    return this.#write(() => this.#database.prepare(sql).run(...values));
+  }
+
+  /** Runs the statement for each row of values in one transaction; false if it failed. */
+  runAll(sql: string, rows: readonly (readonly SQLInputValue[])[]): boolean {
+    return this.#write(() => {
+      const statement = this.#database.prepare(sql);
+      this.#database.exec('begin immediate');
+      try {
+        for (const values of rows) statement.run(...values);
+        this.#database.exec('commit');
+      } catch (error) {
+        this.#database.exec('rollback');
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Runs writes that need not wait for the disk. A power cut may lose the latest, but cannot cause duplicate requests
+   * or damage the file (sqlite.org/pragma.html#pragma_synchronous).
+   */
+  lazily(writes: () => void): void {
+    this.all('pragma synchronous = normal');
+    try {
+      writes();
+    } finally {
+      this.all('pragma synchronous = full');
+    }
+  }
+
+  /** Deletes all but the `most` newest rows of a table. */
+  keepNewest(table: 'commands' | 'chats' | 'pages', key: string, time: string, most: number): void {
+    this.run(
+      `delete from ${table} where profile = ?1 and ${key} not in (
+         select ${key} from ${table} where profile = ?1 order by ${time} desc limit ?2
+       )`,
+      this.scope,
+      most,
+    );
+  }
+
+  /** The rows; none if they cannot be read. */
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.read(sql, ...values) ?? [];
+  }
+
+  /** The rows; undefined if they cannot be read. */
+  read(sql: string, ...values: SQLInputValue[]): Row[] | undefined {
+    try {
+      return this.#database.prepare(sql).all(...values) as Row[];
+    } catch (error) {
+      if (sqliteCode(error) === busyCode) this.#setHeld(true);
+      return undefined;
+    }
+  }
+
+  /** Whether another connection has written to the file since the last call. */
+  wasWrittenElsewhere(): boolean {
+    const before = this.#version;
+    const [row] = this.all('pragma data_version');
+    this.#version = row?.['data_version'] ?? before;
+    return before !== undefined && this.#version !== before;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Upload records are deleted after this long without being resumed. */
+export const uploadsKeptMs = 90 * 24 * 60 * 60_000;
+
+/** Upload records, with listeners for records that this program begins and forgets. */
+export abstract class ResumableUploads {
+  protected readonly tables: Tables;
+  readonly #listeners = new Listeners();
+
+  constructor(tables: Tables) {
+    this.tables = tables;
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+  protected readonly changed = this.#listeners.notify;
+}

@@ -1,0 +1,115 @@
+/** Ingests the uploaded files as a benchmark, and reports what the service left out. */
+import { randomUUID } from 'node:crypto';
+import type { FailedTask, IngestResult } from '../contract/benchmarks.ts';
+import type { AgentFields } from '../contract/generation.ts';
+import { unreadableIn } from '../contract/lists.ts';
+import { isGone, ServiceError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import { clean } from '../text/sanitise.ts';
+import type { UploadPlan } from './benchmark-plan.ts';
+
+export interface SentUpload {
+  readonly benchId: string;
+  /** The owner; by default, the profile's agent. */
+  readonly agent: AgentFields | undefined;
+  readonly plan: UploadPlan;
+}
+
+export interface IngestOutcome {
+  /** The tasks that the service rejected. */
+  readonly failedTasks: readonly FailedTask[];
+  /** Missing parts and warnings, as sentences. */
+  readonly notes: readonly string[];
+}
+
+/** @throws ServiceError */
+export async function ingest(
+  service: Service,
+  { benchId, agent, plan }: SentUpload,
+  signal?: AbortSignal,
+): Promise<IngestOutcome> {
+  const input = { params: { bench_id: benchId }, query: agent ?? {}, body: plan.manifest };
+  // A new key per request: a replayed response would hide that the folder has changed since the last attempt.
+  const options = { signal, idempotencyKey: randomUUID() };
+  return outcomeOf(await service.call('ingestBenchmark', input, options), plan.taskCount);
+}
+
+function outcomeOf({ failed_tasks, task_count, warnings }: IngestResult, sent: number): IngestOutcome {
+  const failedTasks = failed_tasks ?? [];
+  const taken = task_count ?? sent - failedTasks.length - unreadableIn(failedTasks);
+  return {
+    failedTasks,
+    notes: [
+      ...(taken < sent ? [`The service accepted ${taken} of ${sent} tasks.`] : []),
+      ...failedTasks.map(({ task_id, label, error }) => {
+        const name = label ?? task_id ?? 'a task without a name';
+        return error ? clean`Not accepted: ${name}, ${error}` : clean`Not accepted: ${name}`;
+      }),
+      ...(warnings ?? []).flatMap(warning => (warning ? [clean`The service warns: ${warning}`] : [])),
+    ],
+  };
+}
+
+/** The service ingested this benchmark earlier with different content. */
+export class IngestedDifferently extends Error {
+  override readonly name = 'IngestedDifferently';
+
+  constructor(benchId: string) {
+    super(
+      clean`${benchId} was already ingested with other content than the folder has now. It was not changed. Upload the folder as a new benchmark to keep both.`,
+    );
+  }
+}
+
+/** The service no longer knows the id, so the files sent for it are gone. */
+export class ForgottenUpload extends Error {
+  override readonly name = 'ForgottenUpload';
+
+  constructor() {
+    super('The service says that it does not have the benchmark whose files were just sent.');
+  }
+}
+
+/** The service accepted the ingest, but now reports that the benchmark does not exist. */
+export class BuildsNotStarted extends Error {
+  override readonly name = 'BuildsNotStarted';
+
+  constructor(benchId: string) {
+    super(
+      clean`${benchId} was ingested, but the builds of its images could not be started: the service says that it does not have it. It may not be ready yet: try again, which sends nothing else. If it was deleted, upload the folder as a new benchmark.`,
+    );
+  }
+}
+
+/** Whether the service itself, not a gateway, reports that the id does not exist. */
+export const isUnknown = (error: unknown): boolean => isGone(error);
+
+/** The contract says that an ingested id is rejected, but not with which code. */
+export const isIngested = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  (error.code === 'benchmark_already_ingested' || (error.kind === 'conflict' && /ingested/i.test(error.message)));
+
+/**
+ * Starts the builds of its images.
+ *
+ * @throws ForgottenUpload if the service no longer has the benchmark, ServiceError
+ */
+export async function buildImages(service: Service, benchId: string, signal?: AbortSignal): Promise<void> {
+  const params = { bench_id: benchId };
+  try {
+    await service.call('buildBenchmarkImages', { params }, { signal, idempotencyKey: randomUUID() });
+  } catch (error) {
+    // A single 404 may be temporary, so a second request must confirm that an ingested benchmark is gone.
+    if (isUnknown(error) && (await isGoneFor(service, params, signal))) throw new ForgottenUpload();
+    throw error;
+  }
+}
+
+async function isGoneFor(service: Service, params: { bench_id: string }, signal?: AbortSignal): Promise<boolean> {
+  try {
+    await service.call('getBenchmarkReadiness', { params }, { signal });
+    return false;
+  } catch (error) {
+    return isUnknown(error);
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Reads a file of trajectories in chunks, so that its size does not matter: JSON Lines, a JSON array, or pretty-printed
+ * objects one after another.
+ */
+
+import type { FileHandle } from 'node:fs/promises';
+import { errorMessage } from '../base/errors.ts';
+import { deepestRequest, isNestedDeeper } from '../base/json-depth.ts';
+import { bytes } from '../text/numbers.ts';
+
+/** One trajectory of a file, or an error in its place. */
+export interface Item {
+  /** Line of the file, or index in the array, from 1. */
+  readonly line: number;
+  /** Byte range in the file, end exclusive. */
+  readonly start: number;
+  readonly end: number;
+  readonly value: Record<string, unknown> | undefined;
+  /** Why it cannot be sent. */
+  readonly error: string | undefined;
+}
+
+/** Returns the bytes of a file from an offset; fewer at its end, none after it. */
+export type ReadBytes = (position: number) => Promise<Uint8Array>;
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+const pieceBytes = 256 * 1024;
+/** Maximum size of a trajectory in bytes, because a request is one string. */
+const largestItem = 128 * 1024 * 1024;
+/** A request wraps it in two levels. */
+const deepestItem = deepestRequest - 2;
+
+const [tab, newline, carriageReturn, space, quote, comma, backslash] = [9, 10, 13, 32, 34, 44, 92];
+const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125];
+
+const isSpace = (byte: number): boolean =>
+  byte === space || byte === newline || byte === carriageReturn || byte === tab;
+
+/** Reads a file. Caches the last two chunks, because an item is first located, then read. */
+export function bytesOf(file: FileHandle): ReadBytes {
+  let kept: { readonly at: number; readonly bytes: Uint8Array }[] = [];
+  return async position => {
+    const known = kept.find(({ at, bytes }) => position >= at && position < at + bytes.length);
+    if (known) return known.bytes.subarray(position - known.at);
+    const buffer = Buffer.allocUnsafe(pieceBytes);
+    const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, position);
+    const bytes = buffer.subarray(0, bytesRead);
+    kept = [...kept.slice(-1), { at: position, bytes }];
+    return bytes;
+  };
+}
+
+/** The trajectories of a file in order. An unreadable one is an item with an error, not the end. */
+export async function* readItems(read: ReadBytes): AsyncGenerator<Item> {
+  const { form, start } = await formOf(read);
+  const ranges = form === 'lines' ? lines(read, start) : values(read, start, form === 'array' ? 1 : 0);
+  let line = 0;
+  for await (const range of ranges) {
+    line += 1;
+    const item = await itemOf(read, line, range);
+    if (item) yield item;
+  }
+}
+
+/** The format, by the first bytes: an array, multi-line objects, or JSON Lines. */
+async function formOf(read: ReadBytes): Promise<{ form: 'lines' | 'array' | 'objects'; start: number }> {
+  const head = await read(0);
+  const start = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+  let first = start;
+  while (first < head.length && isSpace(head[first] ?? 0)) first += 1;
+  if (head[first] === openList) return { form: 'array', start: first + 1 };
+  let next = first + 1;
+  while (head[next] === space || head[next] === carriageReturn) next += 1;
+  // If the first line is a single brace, the objects span several lines.
+  return { form: head[first] === openObject && head[next] === newline ? 'objects' : 'lines', start };
+}
+
+async function* pieces(read: ReadBytes, start: number): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
+  for (let at = start; ; ) {
+    const bytes = await read(at);
+    if (bytes.length === 0) return;
+    yield { at, bytes };
+    at += bytes.length;
+  }
+}
+
+async function* lines(read: ReadBytes, from: number): AsyncGenerator<Range> {
+  let start = from;
+  let end = from;
+  for await (const { at, bytes } of pieces(read, from)) {
+    end = at + bytes.length;
+    for (let place = bytes.indexOf(newline); place !== -1; place = bytes.indexOf(newline, place + 1)) {
+      yield { start, end: at + place };
+      start = at + place + 1;
+    }
+  }
+  yield { start, end };
+}
+
+/** Values at a bracket depth: 1 inside an array, 0 for consecutive values. */
+async function* values(read: ReadBytes, from: number, base: 0 | 1): AsyncGenerator<Range> {
+  let depth: number = base;
+  let inText = false;
+  let escaped = false;
+  let start: number | undefined;
+  let end = from;
+  for await (const { at, bytes } of pieces(read, from)) {
+    end = at + bytes.length;
+    for (let place = 0; place < bytes.length; place += 1) {
+      const byte = bytes[place] ?? 0;
+      if (inText) {
+        if (escaped) escaped = false;
+        else if (byte === backslash) escaped = true;
+        else if (byte === quote) inText = false;
+        continue;
+      }
+      if (depth === base && (byte === comma || byte === closeList)) {
+        if (start !== undefined) yield { start, end: at + place };
+        start = undefined;
+        // Read anything after the array as another value, so that it is not silently ignored.
+        if (byte === closeList) depth = 0;
+        continue;
+      }
+      if (isSpace(byte)) continue;
+      start ??= at + place;
+      if (byte === quote) inText = true;
+      else if (byte === openObject || byte === openList) depth += 1;
+      else if (byte === closeObject || byte === closeList) {
+        depth -= 1;
+        if (base === 0 && depth <= 0) {
+          yield { start, end: at + place + 1 };
+          start = undefined;
+          depth = 0;
+        }
+      }
+    }
+  }
+  if (start !== undefined) yield { start, end };
+}
+
+async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item | undefined> {
+  const unusable = (words: string): Item => ({ line, ...range, value: undefined, error: words });
+  if (range.end - range.start > largestItem) return unusable(`It is larger than ${bytes(largestItem)}.`);
+  let text: string;
+  try {
+    text = textOf(await bytesAt(read, range));
+  } catch {
+    return unusable('It is not UTF-8.');
+  }
+  if (text.trim() === '') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return unusable('It is not an object.');
+    if (isNestedDeeper(value, deepestItem))
+      return unusable(`It is nested deeper than ${deepestItem} levels, and could not be read back.`);
+    return { line, ...range, value: value as Record<string, unknown>, error: undefined };
+  } catch (error) {
+    return unusable(`It is not JSON: ${errorMessage(error)}`);
+  }
+}
+
+/** @throws TypeError if the bytes are not UTF-8 */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+}
+
+/** One item on one line: a multi-line item is serialised again, others stay unchanged. */
+export async function lineAt(read: ReadBytes, range: Pick<Item, 'start' | 'end'>): Promise<Uint8Array> {
+  const bytes = await bytesAt(read, range);
+  if (!bytes.includes(newline)) return bytes;
+  try {
+    return Buffer.from(JSON.stringify(JSON.parse(textOf(bytes))));
+  } catch {
+    return bytes.map(byte => (byte === newline || byte === carriageReturn ? space : byte));
+  }
+}
+
+async function bytesAt(read: ReadBytes, { start, end }: Range): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for (let at = start; at < end; ) {
+    const bytes = (await read(at)).subarray(0, end - at);
+    if (bytes.length === 0) break;
+    parts.push(bytes);
+    at += bytes.length;
+  }
+  return Buffer.concat(parts);
+}

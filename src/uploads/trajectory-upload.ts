@@ -1,0 +1,349 @@
+/**
+ * Uploads trajectories from a file in batches. Each trajectory gets an outcome, and the failed ones can be saved to a
+ * file. Trajectories that the service has, or may have, are not sent again.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { errorMessage } from '../base/errors.ts';
+import { writeNewFile } from '../base/new-file.ts';
+import { isRecord } from '../base/own-property.ts';
+import type { AgentFields } from '../contract/generation.ts';
+import { occurrencesHeader, trajectoryEndpoints, type UploadTrajectoriesResult } from '../contract/trajectories.ts';
+import { namedAgent } from '../queries/agents.ts';
+import { datasetKeys } from '../queries/datasets.ts';
+import { trajectoryKeys } from '../queries/trajectories.ts';
+import { affectsAllRequests, mayHaveHappened, ServiceError } from '../service/errors.ts';
+import type { Service } from '../service/index.ts';
+import type { CallOptions } from '../service/options.ts';
+import type { SentRequest, TrajectoryRecords, UploadCounts } from '../store/trajectory-records.ts';
+import { bytes } from '../text/numbers.ts';
+import { Job, type JobState } from '../workbench/jobs.ts';
+import { fingerprintOfFile, realPathOf } from './local-files.ts';
+import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
+import {
+  answered,
+  failedOutcome,
+  lost,
+  noCounts,
+  type Outcome,
+  type RequestOutcome,
+  rejected,
+  sumOf,
+} from './trajectory-outcomes.ts';
+import { portionsOf, type Trajectory } from './trajectory-requests.ts';
+
+export interface TrajectoryUploadState extends JobState {
+  readonly phase: 'waiting' | 'uploading' | 'done' | 'failed' | 'cancelled';
+  /** Size of the file in bytes, and the position up to which it was sent. */
+  readonly size: number;
+  readonly handled: number;
+  /** Includes an earlier run that this one continues. */
+  readonly counts: UploadCounts;
+  /** Whether any of it may be on the service, from this or an earlier run. */
+  readonly hasSent: boolean;
+  readonly error: Error | undefined;
+}
+
+export interface TrajectoryUploadOptions {
+  /** The agent they belong to, if not the profile's: an id, a name, or `name:` and a name. */
+  readonly agent?: string | undefined;
+  /** The record of sent items, without which the upload cannot be continued. */
+  readonly records?: TrajectoryRecords | undefined;
+  /** Sends items with an unknown outcome again, so they may be stored twice. */
+  readonly resendUnknown?: boolean;
+}
+
+/** The fingerprint of a file, and its size. */
+async function openFileMark(file: FileHandle): Promise<{ size: number; mark: string }> {
+  const facts = await file.stat();
+  return { size: facts.size, mark: fingerprintOfFile(facts) };
+}
+
+export interface TrajectoryBatch {
+  readonly dataset: string;
+  readonly trajectories: readonly Record<string, unknown>[];
+  /** The owner; by default, the profile's agent. */
+  readonly agent: AgentFields | undefined;
+}
+
+/** @throws ServiceError */
+export function sendTrajectories(
+  service: Service,
+  { dataset, trajectories, agent }: TrajectoryBatch,
+  options?: CallOptions,
+): Promise<UploadTrajectoriesResult> {
+  const body = { dataset, trajectories: [...trajectories], ...agent };
+  return service.call('uploadTrajectories', { body }, options);
+}
+
+export class TrajectoryUpload extends Job<TrajectoryUploadState> {
+  readonly path: string;
+  declare readonly dataset: string;
+  readonly #realPath: string;
+  readonly #agent: string | undefined;
+  #namedAgent: AgentFields | undefined;
+  #outcomes: Outcome[] = [];
+  #shown: readonly Outcome[] | undefined;
+  /** Byte ranges of the failed items. */
+  #failed: Pick<Item, 'start' | 'end'>[] = [];
+  #mark = '';
+  readonly #records: TrajectoryRecords | undefined;
+  readonly #resendUnknown: boolean;
+
+  constructor(
+    id: string,
+    path: string,
+    dataset: string,
+    { agent, records, resendUnknown = false }: TrajectoryUploadOptions = {},
+  ) {
+    super(
+      id,
+      { label: `trajectories into ${dataset}`, dataset, touches: [datasetKeys.all, trajectoryKeys.all] },
+      {
+        phase: 'waiting',
+        size: 0,
+        handled: 0,
+        counts: noCounts,
+        hasSent: false,
+        error: undefined,
+      },
+    );
+    this.path = path;
+    this.#realPath = realPathOf(path);
+    this.#agent = agent;
+    this.#records = records;
+    this.#resendUnknown = resendUnknown;
+  }
+
+  get #ref() {
+    return { path: this.#realPath, dataset: this.dataset, agent: this.#agent };
+  }
+
+  override get hasStarted(): boolean {
+    return this.#records?.has(this.#ref) ?? false;
+  }
+
+  override get share(): number {
+    const { size, handled, phase } = this.state;
+    return size === 0 ? Number(phase === 'done') : handled / size;
+  }
+
+  override get outcome(): string {
+    return `is done: ${countWords(this.state.counts).join(', ')}`;
+  }
+
+  /** Forgets what was sent: the next run sends the whole file. */
+  startOver(): void {
+    if (!this.busy) this.#records?.forget(this.#ref);
+  }
+
+  /** The outcomes so far, in file order. The same array until one is added. */
+  get outcomes(): readonly Outcome[] {
+    this.#shown ??= this.#outcomes.toSorted((left, right) => left.line - right.line);
+    return this.#shown;
+  }
+
+  get failures(): number {
+    return this.#failed.length;
+  }
+
+  protected override begin(): Partial<TrajectoryUploadState> {
+    this.#outcomes = [];
+    this.#shown = undefined;
+    this.#failed = [];
+    return { phase: 'uploading', handled: 0, counts: noCounts, hasSent: this.hasStarted, error: undefined };
+  }
+
+  protected override end(cancelled: boolean, error: Error): Partial<TrajectoryUploadState> {
+    return { phase: cancelled ? 'cancelled' : 'failed', error: cancelled ? undefined : error };
+  }
+
+  protected override async work(service: Service): Promise<void> {
+    const unlock = this.#records ? await this.#records.lock(this.#ref) : () => {};
+    if (!unlock) {
+      throw new Error(`Another benchtop is sending ${this.path} into ${this.dataset}. Nothing was sent by this one.`);
+    }
+    try {
+      const file = await open(this.path);
+      try {
+        await this.#sendFile(service, file);
+      } finally {
+        await file.close();
+      }
+    } finally {
+      unlock();
+    }
+  }
+
+  async #sendFile(service: Service, file: FileHandle): Promise<void> {
+    const { size, mark } = await openFileMark(file);
+    this.#mark = mark;
+    const requests = this.#records?.requests(this.#ref) ?? [];
+    this.set({ size, hasSent: requests.length > 0, counts: requests.map(countsOf).reduce(sumOf, noCounts) });
+    this.#namedAgent = await namedAgent(service, this.#agent, this.signal);
+    for await (const portion of portionsOf(readItems(bytesOf(file)), requests)) {
+      this.signal.throwIfAborted();
+      if (portion.kind === 'new') await this.#send(service, portion.items);
+      else if (portion.kind === 'unknown') await this.#sendAgain(service, portion.items, portion.request);
+      else this.#fail(portion.item);
+    }
+    const { failed, unknown } = this.state.counts;
+    // Keep the record of failed and unknown items, so that the next run sends only those.
+    if (failed === 0 && unknown === 0) this.#records?.forget(this.#ref);
+    this.set({ phase: 'done', handled: size });
+  }
+
+  /** Counts an item that cannot be sent. */
+  #fail({ line, start, end, error = 'not sent' }: Item): void {
+    this.#failed.push({ start, end });
+    this.#add([failedOutcome(line, error)], { ...noCounts, failed: 1 }, end);
+  }
+
+  #add(outcomes: readonly Outcome[], counts: UploadCounts, end: number): void {
+    this.#outcomes.push(...outcomes);
+    this.#shown = undefined;
+    this.set({ counts: sumOf(this.state.counts, counts), handled: Math.max(this.state.handled, end) });
+  }
+
+  /** Adds the outcome of a request to this run and to the record. */
+  #settle(id: string, items: readonly Trajectory[], { outcomes, counts, items: named }: RequestOutcome): void {
+    this.#records?.settle(id, named);
+    items.forEach(({ start, end }, index) => {
+      if (outcomes[index]?.failed) this.#failed.push({ start, end });
+    });
+    this.#add(outcomes, counts, endOf(items));
+  }
+
+  /** @throws ServiceError if the other requests would fail in the same way */
+  async #send(service: Service, items: readonly Trajectory[]): Promise<void> {
+    const id = randomUUID();
+    const ids = items.map(item => item.id);
+    this.#records?.begin(this.#ref, id, ids);
+    try {
+      const answer = await this.#request(service, items, id);
+      this.set({ hasSent: true });
+      this.#settle(id, items, answered(items, answer));
+    } catch (error) {
+      const isLost = mayHaveHappened(error);
+      if (isLost) {
+        this.set({ hasSent: true });
+        const outcome = lost(items, 'It may be stored: its request was not answered.');
+        this.#add(outcome.outcomes, outcome.counts, endOf(items));
+      }
+      const endsAll = this.signal.aborted || affectsAllRequests(error);
+      const isInHalves = !endsAll && !isLost && isTooLarge(error) && items.length > 1;
+      if (!isLost && (endsAll || isInHalves)) this.#records?.settle(id, nothing);
+      if (endsAll) throw error;
+      if (isInHalves) await this.#sendHalves(service, items);
+      else if (!isLost) this.#settle(id, items, refused(items, error));
+    }
+  }
+
+  async #sendHalves(service: Service, items: readonly Trajectory[]): Promise<void> {
+    const half = Math.ceil(items.length / 2);
+    await this.#send(service, items.slice(0, half));
+    await this.#send(service, items.slice(half));
+  }
+
+  /**
+   * Sends items of an earlier run with an unknown outcome again, if this cannot store duplicates or the user allows it.
+   *
+   * @throws ServiceError if the other requests would fail in the same way
+   */
+  async #sendAgain(service: Service, items: readonly Trajectory[], request: SentRequest): Promise<void> {
+    const isSame = request.key !== undefined && items.length === request.unknown.length;
+    const isHarmless = (isSame && service.honoursKeys) || isRepeatable(items);
+    const outcome = lost(items, 'It may be stored: an earlier request with it was not answered.');
+    const end = endOf(items);
+    if (!isHarmless && !this.#resendUnknown) {
+      this.#add(outcome.outcomes, noCounts, end);
+      return;
+    }
+    const key = isSame && request.key !== undefined ? request.key : randomUUID();
+    this.#records?.repeat(request.id, key);
+    try {
+      const answer = answered(items, await this.#request(service, items, key));
+      this.set({ counts: sumOf(this.state.counts, { ...noCounts, unknown: -items.length }) });
+      this.#settle(request.id, items, answer);
+    } catch (error) {
+      // A refusal does not settle the earlier request.
+      this.#add(outcome.outcomes, noCounts, end);
+      if (this.signal.aborted || affectsAllRequests(error)) throw error;
+    }
+  }
+
+  /** @throws ServiceError */
+  #request(service: Service, items: readonly Trajectory[], key: string): Promise<UploadTrajectoriesResult> {
+    const headers = items.some(({ occurrence }) => occurrence > 1)
+      ? { [occurrencesHeader]: items.map(({ occurrence }) => occurrence).join() }
+      : undefined;
+    const sent = { dataset: this.dataset, trajectories: items.map(({ value }) => value), agent: this.#namedAgent };
+    return sendTrajectories(service, sent, { signal: this.signal, idempotencyKey: key, headers });
+  }
+
+  /**
+   * Saves the failed items to a new file, one per line, so that the user can correct them. Returns its absolute path.
+   *
+   * @throws Error if the uploaded file has changed since; NewFileError
+   */
+  async saveFailures(name: string): Promise<string> {
+    const source = await open(this.path);
+    try {
+      if ((await openFileMark(source)).mark !== this.#mark)
+        throw new Error(`${this.path} has changed since it was uploaded`);
+      const read = bytesOf(source);
+      const ranges = this.#failed;
+      const lines = async function* (): AsyncGenerator<Uint8Array | string> {
+        for (const range of ranges) {
+          yield await lineAt(read, range);
+          yield '\n';
+        }
+      };
+      return await writeNewFile(name, lines());
+    } finally {
+      await source.close();
+    }
+  }
+}
+
+/** `1 stored`, `2 skipped`… */
+export function countWords({ stored, skipped, failed, unknown }: UploadCounts): string[] {
+  return [`${stored} stored`, `${skipped} skipped`, `${failed} failed`, ...(unknown > 0 ? [`${unknown} unknown`] : [])];
+}
+
+const countsOf = ({ stored, skipped, unknown }: SentRequest): UploadCounts => ({
+  stored: stored.length,
+  skipped: skipped.length,
+  failed: 0,
+  unknown: unknown.length,
+});
+
+const nothing = { stored: [], skipped: [], unknown: [] };
+const endOf = (items: readonly Trajectory[]): number => Math.max(0, ...items.map(({ end }) => end));
+
+/** Whether the items can be sent again without duplicates, even if the service ignores idempotency keys. */
+function isRepeatable(items: readonly Trajectory[]): boolean {
+  const { repeatable } = trajectoryEndpoints.uploadTrajectories;
+  return repeatable?.({ trajectories: items.map(({ value }) => value) }) === true;
+}
+
+function isTooLarge(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.status === 413;
+}
+
+/** The outcome of a refused request, with a reason per item if the service gives one. */
+function refused(items: readonly Trajectory[], error: unknown): RequestOutcome {
+  const context = error instanceof ServiceError ? error.context : undefined;
+  if (isTooLarge(error)) {
+    const most = context?.['max_bytes'];
+    const limit = typeof most === 'number' ? `takes trajectories of up to ${bytes(most)}` : 'takes none that large';
+    return rejected(items, ({ start, end }) => `This trajectory has ${bytes(end - start)}; the service ${limit}.`);
+  }
+  const failures = context?.['failures'];
+  const known = Array.isArray(failures) ? failures.filter(isRecord) : [];
+  return rejected(items, (_, index) => {
+    const own = known.find(each => each['item_index'] === index)?.['message'];
+    return typeof own === 'string' ? own : errorMessage(error);
+  });
+}

@@ -1,0 +1,51 @@
+/** Running exports. Each reads its rows to the end and writes its file in the background. */
+
+import { Listeners } from '../base/listeners.ts';
+import type { Background } from '../queries/lists/read-all.ts';
+
+/** A running export. */
+export interface Export {
+  /** What is exported, e.g. `trajectories`. */
+  readonly title: string;
+  /** Rows read so far. */
+  readonly rows: number;
+  readonly stop: () => void;
+}
+
+export class Exports {
+  readonly #running = new Map<symbol, Export>();
+  #list: readonly Export[] = [];
+  readonly #listeners = new Listeners();
+
+  /** The running exports, oldest first; the same array until something changes. */
+  readonly list = (): readonly Export[] => this.#list;
+
+  /** Calls `listener` after every change, until the returned function is called. */
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** Runs an export, and lists it until it settles. Returns the result of `work`. @throws whatever `work` throws */
+  async run<Result>(title: string, work: (background: Background) => Promise<Result>): Promise<Result> {
+    const id = Symbol(title);
+    const controller = new AbortController();
+    const stop = (): void => controller.abort(new Error('the export was stopped'));
+    const onProgress = (rows: number): void => this.#set(id, { title, rows, stop });
+    onProgress(0);
+    try {
+      return await work({ signal: controller.signal, onProgress });
+    } finally {
+      this.#set(id, undefined);
+    }
+  }
+
+  /** Stops all exports. */
+  stop(): void {
+    for (const { stop } of this.#list) stop();
+  }
+
+  #set(id: symbol, state: Export | undefined): void {
+    if (state) this.#running.set(id, state);
+    else this.#running.delete(id);
+    this.#list = [...this.#running.values()];
+    this.#listeners.notify();
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Background jobs, which continue when the user leaves their view: uploads. Jobs notify their listeners of every
+ * change.
+ */
+
+import { asError } from '../base/errors.ts';
+import { Listeners } from '../base/listeners.ts';
+import { unlessStopped } from '../queries/action.ts';
+import type { Service } from '../service/index.ts';
+import { clean } from '../text/sanitise.ts';
+
+/** Returns the service, connecting first if needed. */
+export type Connect = () => Promise<Service>;
+
+/** The state shared by all jobs; `done`, `failed` and `cancelled` are the ends of a run. */
+export interface JobState {
+  readonly phase: string;
+  readonly error: Error | undefined;
+}
+
+export interface JobSubject {
+  /** The name of the upload in sentences: `my-benchmark`. */
+  readonly label: string;
+  /** The dataset that it is sent to; missing for a benchmark. */
+  readonly dataset?: string;
+  /** Query keys whose answers a run changes, even if it fails; each matches every key that begins with it. */
+  readonly touches: readonly (readonly unknown[])[];
+}
+
+/** Listeners are called at most this often: a file is sent in thousands of chunks. */
+const notifyEveryMs = 100;
+
+export abstract class Job<State extends JobState> {
+  readonly id: string;
+  readonly label: JobSubject['label'];
+  readonly dataset: JobSubject['dataset'] | undefined;
+  readonly touches: JobSubject['touches'];
+  #state: State;
+  #running = false;
+  #startedAt: number | undefined;
+  #endedAt: number | undefined;
+  readonly #listeners = new Listeners();
+  readonly #ends = new Listeners();
+  #timer: NodeJS.Timeout | undefined;
+  #stop = new AbortController();
+
+  constructor(id: string, { label, dataset, touches }: JobSubject, state: State) {
+    this.id = id;
+    this.label = label;
+    this.dataset = dataset;
+    this.touches = touches;
+    this.#state = state;
+  }
+
+  /** The subject of the question whether to interrupt it. */
+  get title(): string {
+    return clean`The upload of ${this.label}`;
+  }
+
+  /** The share of the bytes that was sent, from 0 to 1. */
+  abstract get share(): number;
+
+  /** Whether it has recorded progress that can be resumed. */
+  abstract get hasStarted(): boolean;
+
+  /** The result of a successful run, to follow the title in a sentence. */
+  abstract get outcome(): string;
+
+  /** Whether it is running, so that leaving the program would interrupt it. */
+  get busy(): boolean {
+    return this.#running;
+  }
+
+  /** When its last run began; undefined before. Epoch milliseconds. */
+  get startedAt(): number | undefined {
+    return this.#startedAt;
+  }
+
+  /** When its last run ended; undefined before, and while it runs. Epoch milliseconds. */
+  get endedAt(): number | undefined {
+    return this.#endedAt;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  protected get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  protected set(state: Partial<State>): void {
+    this.#state = { ...this.#state, ...state };
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#listeners.notify();
+    }, notifyEveryMs).unref();
+  }
+
+  /** The state at the beginning of a run, before there is a connection. */
+  protected abstract begin(): Partial<State>;
+
+  /** Does the work. @throws whatever ends it early */
+  protected abstract work(service: Service): Promise<void>;
+
+  /** The state after an error or, if `cancelled`, after the user stopped the run. */
+  protected abstract end(cancelled: boolean, error: Error): Partial<State>;
+
+  /**
+   * Runs until it is done, has failed or is cancelled, and can be run again after that. Never rejects; the state has
+   * the error.
+   */
+  async run(connect: Connect): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    this.#startedAt = Date.now();
+    this.#endedAt = undefined;
+    this.#stop = new AbortController();
+    this.set(this.begin());
+    try {
+      const service = await unlessStopped(connect(), this.signal);
+      // Check first, so that nothing is read from disk for an upload that would be refused.
+      service.requireWrites();
+      await this.work(service);
+    } catch (error) {
+      this.set(this.end(this.signal.aborted, asError(error)));
+    } finally {
+      this.#running = false;
+      this.#endedAt = Date.now();
+      // Notify listeners that it is no longer busy.
+      this.set({});
+      this.#ends.notify();
+    }
+  }
+
+  /** Stops the current run. */
+  cancel(): void {
+    this.#stop.abort();
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** Calls `listener` whenever a run ends, however it ended, until the returned function is called. */
+  readonly onEnd = this.#ends.subscribe;
+}
+
+export type AnyJob = Job<JobState>;
+
+/** Ended jobs that are kept for their views. */
+const keptEnded = 20;
+
+/** The jobs since the program started. */
+export class Jobs {
+  readonly #jobs = new Map<string, AnyJob>();
+  #list: readonly AnyJob[] = [];
+  readonly #listeners = new Listeners();
+  readonly #ends = new Listeners<AnyJob>();
+
+  get(id: string): AnyJob | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** All jobs in the order of their addition; the same array until something changes. */
+  readonly list = (): readonly AnyJob[] => this.#list;
+
+  /** Adds a job, replacing the one with its id. The oldest ended jobs are removed. */
+  add(job: AnyJob): void {
+    this.#jobs.delete(job.id);
+    this.#jobs.set(job.id, job);
+    const ended = [...this.#jobs.values()].filter(each => !each.busy && each !== job);
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - keptEnded))) this.#jobs.delete(id);
+    job.subscribe(this.#change);
+    job.onEnd(() => this.#ends.notify(job));
+    this.#change();
+  }
+
+  /** Removes a job that is not running. The record of its progress stays. */
+  remove(id: string): void {
+    if (this.#jobs.get(id)?.busy) return;
+    this.#jobs.delete(id);
+    this.#change();
+  }
+
+  readonly #change = (): void => {
+    this.#list = [...this.#jobs.values()];
+    this.#listeners.notify();
+  };
+
+  /** Calls `listener` after every change of a job, until the returned function is called. */
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** Calls `listener` with each job that ends, until the returned function is called. */
+  readonly onEnd = this.#ends.subscribe;
+}

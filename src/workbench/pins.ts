@@ -1,0 +1,66 @@
+/** The pins of Watch: saved between starts, and observable. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { Listeners } from '../base/listeners.ts';
+import type { RememberedStore, ResourceRef } from '../store/store.ts';
+
+export class Pins {
+  readonly #remembered: () => RememberedStore;
+  readonly #listeners = new Listeners();
+  #list: readonly ResourceRef[];
+  /** Whether reading the stored pins failed after they had changed. */
+  #isOld = false;
+
+  constructor(remembered: () => RememberedStore) {
+    this.#remembered = remembered;
+    this.#list = this.#read() ?? [];
+  }
+
+  /** In the order of pinning; the same array until it changes. */
+  list(): readonly ResourceRef[] {
+    return this.#list;
+  }
+
+  /** Applies the pins of other programs since the last call. */
+  readAgain(): void {
+    const isNew = this.#remembered().wasWrittenElsewhere();
+    if (!isNew && !this.#isOld) return;
+    const list = this.#read();
+    if (list && !isDeepStrictEqual(list, this.#list)) this.#set(list);
+  }
+
+  has(kind: string, id: string): boolean {
+    return this.list().some(pin => pin.kind === kind && pin.id === id);
+  }
+
+  /**
+   * Pins or unpins a resource. Returns the new state; undefined if it could not be saved, in which case nothing has
+   * changed.
+   */
+  toggle(resource: ResourceRef): 'pinned' | 'unpinned' | undefined {
+    const { kind, id } = resource;
+    const wasPinned = this.has(kind, id);
+    const isKept = wasPinned ? this.#remembered().unpin(kind, id) : this.#remembered().pin(resource);
+    this.#set(this.#read() ?? this.list());
+    if (!isKept) return undefined;
+    return wasPinned ? 'unpinned' : 'pinned';
+  }
+
+  remove(kind: string, id: string): void {
+    if (this.has(kind, id)) this.toggle({ kind, id, label: id });
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** Undefined if they cannot be read: the pins on screen stay, and the next `readAgain` retries. */
+  #read(): readonly ResourceRef[] | undefined {
+    const list = this.#remembered().pinned();
+    this.#isOld = list === undefined;
+    return list;
+  }
+
+  #set(list: readonly ResourceRef[]): void {
+    this.#list = list;
+    this.#listeners.notify();
+  }
+}

@@ -1,0 +1,333 @@
+/** State shared by the screens: the service, the query cache, and whether polling is on. */
+import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
+import { Listeners } from '../base/listeners.ts';
+import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
+import { isRunning } from '../contract/status.ts';
+import type { Removed } from '../queries/action.ts';
+import { FailedQueries } from '../queries/failed-queries.ts';
+import type { Kinds } from '../queries/kinds.ts';
+import { Lists } from '../queries/lists/lists.ts';
+import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
+import type { QueryHost } from '../queries/query-host.ts';
+import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
+import { Restarts } from '../queries/statuses/restarts.ts';
+import { lostAfterMs, type Observation, StatusStore } from '../queries/statuses/store.ts';
+import { isLastingRefusal } from '../service/errors.ts';
+import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
+import type { Service } from '../service/index.ts';
+import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
+import { RememberedStore, type SeenResource } from '../store/store.ts';
+import { clean } from '../text/sanitise.ts';
+import { Exports } from './exports.ts';
+import { type AnyJob, Jobs } from './jobs.ts';
+import { Pins } from './pins.ts';
+
+// In Node, react-query assumes server rendering, where it neither polls nor retries.
+environmentManager.setIsServer(() => false);
+
+/** Busy timeout for the history on an immediate exit, in milliseconds. */
+const exitBusyMs = 50;
+/** Unused cache entries are dropped after this long. */
+const forgetAfterMs = 10 * 60_000;
+
+export interface WorkbenchOptions {
+  /** The kinds of resources whose statuses are tracked. */
+  readonly kinds: Kinds;
+  /** Returns the service, loading and connecting it on first use. */
+  readonly service: () => Promise<Service>;
+  /** State of the connection to the service; always connected by default. */
+  readonly connection?: ConnectionMonitor;
+  /** Whether the service's host accepts requests; always by default. */
+  readonly gate?: GateMonitor;
+  /** Name of the profile, for the frame. */
+  readonly profile: string;
+  /** Hides and refuses everything that writes. */
+  readonly readOnly?: boolean;
+  /** Whether conversations are saved to disk. */
+  readonly keepsChats?: boolean;
+  /** Polling intervals. */
+  readonly poll?: PollIntervals;
+  /** How runs are compared. */
+  readonly compare?: CompareSettings;
+  /** Opens the remembered store; in memory by default. */
+  readonly remembered?: () => RememberedStore;
+}
+
+/** Work that would be lost. */
+export interface UnfinishedWork {
+  /** In words, such as `The answer of model-a in the chat`. */
+  readonly words: string;
+  /** Ends it, so that its partial result can be saved. */
+  readonly stop?: (() => void) | undefined;
+}
+
+/** One connection of the screen to a service. */
+export class Workbench implements QueryHost {
+  readonly service: () => Promise<Service>;
+  readonly connection: ConnectionMonitor;
+  readonly gate: GateMonitor;
+  readonly kinds: Kinds;
+  readonly profile: string;
+  readonly readOnly: boolean;
+  readonly keepsChats: boolean;
+  readonly poll: PollIntervals;
+  readonly compare: CompareSettings;
+  readonly cache = new QueryClient({
+    defaultOptions: {
+      queries: {
+        retry: false,
+        gcTime: forgetAfterMs,
+        // Data of an earlier start is stale at any age.
+        staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : 1_000),
+        // After a suspension, everything on screen is refreshed once, unless polling is paused.
+        refetchOnWindowFocus: () => !this.#paused,
+        refetchOnReconnect: false,
+      },
+    },
+  });
+  /** The lists read so far. */
+  readonly lists = new Lists(
+    this.cache,
+    async signal => ({ service: await this.service(), signal, memory: this.remembered, isFollowed: true }),
+    () => (this.#closing ? undefined : this.remembered),
+  );
+  readonly #opened = { at: Date.now(), monotonic: performance.now() };
+  readonly failed: FailedQueries;
+  /** When each query in flight last made progress, by hash; monotonic milliseconds. */
+  readonly waitingSince = new Map<string, number>();
+  /** The known state of every resource with a status. */
+  readonly statuses: StatusStore;
+  readonly restarts = new Restarts();
+  readonly pins: Pins;
+  /** Uploads, which continue in the background. */
+  readonly jobs = new Jobs();
+  readonly exports = new Exports();
+  /** Other work that would be lost if the program ended, by id. */
+  readonly unfinished = new Map<string, UnfinishedWork>();
+  /** Resolves once everything has been written and closed, after `close`. */
+  readonly closed: Promise<void>;
+  readonly #setClosed: () => void;
+  #closing = false;
+  readonly #stopObserving: () => void;
+  #paused = false;
+  readonly #stopFollowing: () => void;
+  /** The generation of the connected service process. */
+  #generation = 0;
+  readonly #listeners = new Listeners();
+
+  readonly #openRemembered: () => RememberedStore;
+  #remembered: RememberedStore | undefined;
+
+  constructor(options: WorkbenchOptions) {
+    const { service, profile, readOnly = false, keepsChats = true, poll = defaultIntervals, remembered } = options;
+    this.connection = options.connection ?? fixedConnection;
+    this.gate = options.gate ?? openGate;
+    this.failed = new FailedQueries({
+      cache: this.cache,
+      gate: this.gate,
+      isPaused: () => this.#paused,
+      leastMs: poll.visibleMs,
+    });
+    this.#stopFollowing = this.connection.subscribe(this.#follow);
+    this.kinds = options.kinds;
+    this.statuses = new StatusStore(options.kinds, (run, count) => this.remembered.rewardsSince(run, count));
+    this.keepsChats = keepsChats;
+    this.poll = poll;
+    this.compare = options.compare ?? compareDefaults;
+    this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
+    this.service = service;
+    this.profile = profile;
+    this.readOnly = readOnly;
+    ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
+    this.pins = new Pins(() => this.remembered);
+    this.lists.recallCounts();
+    this.recall();
+    // Refresh even after a failure, because part of the upload may have been stored.
+    this.jobs.onEnd(({ touches }) => {
+      for (const queryKey of touches) void this.cache.invalidateQueries({ queryKey });
+    });
+    this.cache.getQueryCache().subscribe(({ type, query }) => {
+      if (type === 'removed') this.restarts.drop(query.queryHash);
+    });
+    this.#stopObserving = observeAnswers(this.cache, {
+      statuses: this.statuses,
+      onObserved: (observations, { at, by }) => {
+        this.#remember(observations, at);
+        for (const { kind, id, done } of observations) {
+          const known = this.kinds.get(kind)?.recordsProgress ? this.statuses.get({ kind, id }) : undefined;
+          if (known && done != null && by !== undefined) this.restarts.follow(known, done, by);
+        }
+      },
+      onGone: subject => {
+        this.statuses.gone(subject, this.pins.has(subject.kind, subject.id));
+        this.#forget(subject);
+      },
+    });
+  }
+
+  /** Loads running and pinned resources from earlier starts and other programs. Sends nothing. */
+  recall(): void {
+    const { statuses, pins, remembered } = this;
+    pins.readAgain();
+    const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
+    statuses.recall(
+      pinned.map(pin => {
+        const seen = remembered.find(pin.kind, pin.id);
+        return { ...pin, status: seen?.status, seenAt: seen?.seenAt ?? 0 };
+      }),
+    );
+    const runningKinds = [...this.kinds.keys()].filter(kind => statuses.runs(kind));
+    const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
+    statuses.recall(recent.filter(({ status }) => isRunning(status)));
+  }
+
+  /** Saves answers for the next start. The store writes them later. */
+  #remember(observations: readonly (Observation & Partial<Pick<SeenResource, 'isStart'>>)[], at: number): void {
+    const kept = observations.filter(({ kind, record }) => record !== undefined || this.statuses.runs(kind));
+    this.remembered.see(kept, at);
+    for (const { kind, id, done } of kept) {
+      if (this.kinds.get(kind)?.recordsProgress && done != null) this.remembered.recordProgress(id, done, at);
+    }
+  }
+
+  /** Registers a resource that this program just started. */
+  started(observation: Observation, at = Date.now()): void {
+    this.statuses.started(observation, at);
+    this.#remember([{ ...observation, isStart: true }], at);
+  }
+
+  /**
+   * Removes a resource that this program just deleted, including from the lists whose keys begin with one of `touches`.
+   */
+  deleted({ kind, id }: Removed, touches: readonly (readonly unknown[])[]): void {
+    for (const under of touches) this.lists.remove(under, [id]);
+    if (kind === undefined) return;
+    this.statuses.forget({ kind, id });
+    this.#forget({ kind, id });
+  }
+
+  #forget({ kind, id }: Subject): void {
+    this.pins.remove(kind, id);
+    this.remembered.forget(kind, id);
+  }
+
+  /** The remembered store of this service; opened on first use. Once this is closed, nothing more is saved. */
+  get remembered(): RememberedStore {
+    this.#remembered ??= this.#closing ? RememberedStore.inMemory(this.profile) : this.#openRemembered();
+    return this.#remembered;
+  }
+
+  /** What would be lost if the program ended now, or switched services, in words. */
+  unfinishedWork(): string[] {
+    const jobs = this.jobs.list().filter(job => job.busy);
+    const others = [...this.unfinished.values()].map(({ words }) => words);
+    return [
+      ...jobs.map(({ title }) => clean`${title}. What was sent is kept, and it can be resumed`),
+      ...this.exports.list().map(({ title }) => clean`The export of ${title}. Its file is not written`),
+      ...new Set(others),
+    ];
+  }
+
+  /** When this workbench was opened: older data is from an earlier start. Epoch milliseconds on the current clock. */
+  get openedAt(): number {
+    const { at, monotonic } = this.#opened;
+    // The monotonic clock stops during sleep, which would make the result too late.
+    return Math.min(at, Date.now() - (performance.now() - monotonic));
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Pauses or resumes polling. A manual refresh still works. */
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#listeners.notify();
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** Refreshes everything on screen after a restart of the service, because the polls may have backed off. */
+  readonly #follow = (): void => {
+    const { state } = this.connection;
+    if (state.kind !== 'connected' || state.generation === this.#generation) return;
+    const isFirst = this.#generation === 0;
+    this.#generation = state.generation;
+    if (!isFirst) this.readAgain();
+  };
+
+  /** Refreshes everything on screen now, even if its polls have backed off. */
+  readAgain(): void {
+    this.failed.forget();
+    void this.cache.refetchQueries({ type: 'active' }, { cancelRefetch: false });
+  }
+
+  /** Whether the last read of a query on screen failed with such an error. */
+  fails(isSuch: (error: unknown) => boolean): boolean {
+    return this.cache
+      .getQueryCache()
+      .getAll()
+      .some(query => query.isActive() && isSuch(query.state.error));
+  }
+
+  /** After a manual refresh: retries what the service did not offer. */
+  async retryMissing(): Promise<void> {
+    // Without a service, the next query reports why.
+    await this.service()
+      .then(({ capabilities }) => capabilities.forget())
+      .catch(() => {});
+    // A list that is not on screen is not read here, but its refusal is forgotten.
+    const isRefused = ({ state, meta }: Query): boolean =>
+      isLastingRefusal(state.error) || (state.fetchStatus === 'fetching' && state.data === undefined && !!meta?.rows);
+    await this.cache.resetQueries({ type: 'inactive', predicate: isRefused });
+  }
+
+  /** Pauses all requests while the program is suspended. Afterwards everything on screen is refreshed once. */
+  setSuspended(suspended: boolean): void {
+    focusManager.setFocused(!suspended);
+  }
+
+  /** Ends what is running, and lets the process exit. Busy jobs record their progress before the store closes. */
+  close(): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#stopObserving();
+    this.#stopFollowing();
+    this.failed.close();
+    this.cache.clear();
+    for (const { stop } of [...this.unfinished.values()]) stop?.();
+    this.exports.stop();
+    const busy = this.jobs.list().filter(job => job.busy);
+    for (const job of busy) job.cancel();
+    if (busy.length === 0) this.#closeStore();
+    else void Promise.all(busy.map(ended)).then(() => this.#closeStore());
+  }
+
+  /**
+   * Writes and closes the store synchronously, for an immediate exit. If it stayed open, the next start would have to
+   * recover the file before its first frame.
+   */
+  closeNow(): void {
+    this.#closing = true;
+    this.#closeStore(exitBusyMs);
+  }
+
+  #closeStore(busyMs?: number): void {
+    this.#remembered?.close(busyMs);
+    this.#remembered = undefined;
+    this.#setClosed();
+  }
+}
+
+/** Resolves once a job is no longer busy. */
+function ended(job: AnyJob): Promise<void> {
+  return new Promise(resolve => {
+    const stop = job.subscribe(() => {
+      if (job.busy) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+export type { ConnectionMonitor, ConnectionState, GateState, Service };

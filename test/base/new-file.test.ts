@@ -1,0 +1,146 @@
+/** Files for the user: their names, and what is on disk when writing them fails. */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { NewFileError, safeFileName, writeNewFile } from '../../src/base/new-file.ts';
+
+function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-new-file-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+it.each([
+  ['trj_1.txt', 'trj_1.txt'],
+  ['../escaped.txt', 'escaped.txt'],
+  ['/etc/cron.d/job.json', 'etc-cron.d-job.json'],
+  ['..\\..\\windows.txt', 'windows.txt'],
+  ['..', 'benchtop'],
+  ['', 'benchtop'],
+  ['a.txt/../../b', 'a.txt-..-..-b'],
+  ['\u001b[31mred\u202e.txt', '31mred.txt'],
+  ['.bashrc', 'bashrc'],
+])('the name %j becomes %j', (name, safe) => {
+  expect(safeFileName(name)).toBe(safe);
+});
+
+it('a long name keeps its extension', () => {
+  const name = safeFileName(`${'x'.repeat(500)}.json`);
+  expect([name.length, name.endsWith('x.json')]).toEqual([120, true]);
+});
+
+it('a new file holds its parts in their order, text and bytes, for its user only', async () => {
+  const path = join(testFolder(), 'new.txt');
+  const long = 'line\n'.repeat(100_000);
+  expect(await writeNewFile(path, ['one ', Buffer.from('two '), 'three ', long, 'end'])).toBe(path);
+  expect(readFileSync(path, 'utf8')).toBe(`one two three ${long}end`);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+it('writes many small texts at a time, not each by itself', async () => {
+  const folder = testFolder();
+  const written = () => readdirSync(folder).map(name => statSync(join(folder, name)).size);
+  const quarter = 'x'.repeat(64 * 1024);
+  const sizes: number[][] = [];
+  async function* parts(): AsyncGenerator<string> {
+    for (let index = 0; index < 5; index += 1) {
+      sizes.push(written());
+      yield quarter;
+    }
+  }
+  await writeNewFile(join(folder, 'many.jsonl'), parts());
+  expect(sizes).toEqual([[0], [0], [0], [0], [4 * quarter.length]]);
+  expect(written()).toEqual([5 * quarter.length]);
+});
+
+it('a file that is there stays as it is', async () => {
+  const path = join(testFolder(), 'mine.txt');
+  writeFileSync(path, 'mine');
+  await expect(writeNewFile(path, ['other'])).rejects.toThrow(new NewFileError(`${path} already exists`));
+  expect(readFileSync(path, 'utf8')).toBe('mine');
+});
+
+it('a link is there even if its file is not, which is said before any part is read', async () => {
+  const path = join(testFolder(), 'link.txt');
+  symlinkSync('nowhere.txt', path);
+  let isRead = false;
+  async function* parts(): AsyncGenerator<string> {
+    isRead = true;
+    yield 'x';
+  }
+  await expect(writeNewFile(path, parts())).rejects.toThrow(new NewFileError(`${path} already exists`));
+  expect(isRead).toBe(false);
+});
+
+it('half a file is no file', async () => {
+  const folder = testFolder();
+  async function* parts(): AsyncGenerator<string> {
+    yield 'x'.repeat(1024 * 1024);
+    throw new Error('the second page failed');
+  }
+  await expect(writeNewFile(join(folder, 'half.jsonl'), parts())).rejects.toThrow('the second page failed');
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('has its name only once it is whole, and takes it from no file that came meanwhile', async () => {
+  const folder = testFolder();
+  const path = join(folder, 'whole.jsonl');
+  async function* parts(): AsyncGenerator<string> {
+    yield 'x'.repeat(1024 * 1024);
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(path, 'mine');
+    yield 'end';
+  }
+  await expect(writeNewFile(path, parts())).rejects.toThrow(`${path} already exists`);
+  expect([readdirSync(folder), readFileSync(path, 'utf8')]).toEqual([['whole.jsonl'], 'mine']);
+});
+
+it('leaves nothing if the program ends in the middle', () => {
+  const folder = testFolder();
+  const module = new URL('../../src/base/new-file.ts', import.meta.url).href;
+  const program = `
+    import { writeNewFile } from ${JSON.stringify(module)};
+    function* parts() {
+      yield 'x'.repeat(1024 * 1024);
+      setImmediate(() => process.exit(7));
+      for (;;) yield 'x'.repeat(1024 * 1024);
+    }
+    await writeNewFile('cut.jsonl', parts());
+  `;
+  const args = ['--experimental-strip-types', '--input-type=module', '--eval', program];
+  const { status } = spawnSync(process.execPath, args, { cwd: folder });
+  expect([status, readdirSync(folder)]).toEqual([7, []]);
+});
+
+it('removes the unfinished file as the process ends, and only until it is finished', async () => {
+  const folder = testFolder();
+  const before = process.listeners('exit');
+  const left: string[][] = [];
+  function* parts(): Generator<string> {
+    left.push(readdirSync(folder));
+    for (const listener of process.listeners('exit')) if (!before.includes(listener)) listener.call(process, 0);
+    left.push(readdirSync(folder));
+    yield 'x';
+  }
+  // The file that it would rename is gone.
+  await expect(writeNewFile(join(folder, 'new.txt'), parts())).rejects.toThrow('ENOENT');
+  expect(left).toEqual([[expect.stringMatching(/\.part$/)], []]);
+  expect(process.listeners('exit')).toEqual(before);
+});
+
+it('a folder that is not there is named, with the reason', async () => {
+  const path = join(testFolder(), 'nowhere', 'new.txt');
+  await expect(writeNewFile(path, ['x'])).rejects.toThrow(`${path} cannot be written (ENOENT)`);
+  expect(existsSync(path)).toBe(false);
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { Turn } from '../../src/chat/conversation.ts';
+import { chatOf, endsIncomplete, titleOf, trajectoryOf } from '../../src/chat/kept.ts';
+
+const turns: readonly Turn[] = [
+  { role: 'user', content: '  what is\n tea? ', reasoning: '' },
+  { role: 'assistant', content: 'a drink', reasoning: 'leaves', stats: { model: 'm', completionTokens: 2 } },
+  { role: 'user', content: 'and?', reasoning: '' },
+  { role: 'assistant', content: '', reasoning: '', cancelled: true },
+];
+const settings = { model: 'tutor', system: 'be brief', temperature: 0.5 };
+
+describe('a kept conversation', () => {
+  it('is read as it was written', () => {
+    expect(chatOf('c1', JSON.parse(JSON.stringify({ settings, turns })))).toEqual({ id: 'c1', settings, turns });
+  });
+
+  it('is known to end with half an answer, by either model', () => {
+    const whole = turns.slice(0, 2);
+    const brokenOff: readonly Turn[] = [
+      ...whole.slice(0, 1),
+      { role: 'assistant', content: 'a', reasoning: '', error: { message: 'lost' } },
+    ];
+    expect([turns, brokenOff, whole, []].map(each => endsIncomplete({ turns: each }))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(endsIncomplete({ turns: whole, secondTurns: brokenOff })).toBe(true);
+  });
+
+  it('is read with the answers of the second model', () => {
+    const secondTurns = turns.slice(0, 2);
+    const both = { ...settings, secondModel: 'other' };
+    expect(chatOf('c1', JSON.parse(JSON.stringify({ settings: both, turns, secondTurns })))?.secondTurns).toEqual(
+      secondTurns,
+    );
+    expect(chatOf('c1', { settings, turns, secondTurns: 'nothing that can be read' })).toBeUndefined();
+  });
+
+  it('is left out if something else is in its place', () => {
+    const turn = { role: 'user', content: '', reasoning: '' };
+    const wrongTurns = [
+      null,
+      { ...turn, role: 'system' },
+      { ...turn, content: 3 },
+      { ...turn, content: undefined },
+      { ...turn, reasoning: undefined },
+      { role: 'tool', content: 3, reasoning: '' },
+    ];
+    const wrong = wrongTurns.flatMap(each => [
+      { settings, turns: [turn, each] },
+      { settings, turns: [turn], secondTurns: [each] },
+    ]);
+    const { model, system } = settings;
+    for (const talk of [
+      null,
+      3,
+      {},
+      { settings },
+      { turns },
+      { settings: { model }, turns },
+      { settings: { system }, turns },
+      ...wrong,
+    ]) {
+      expect(chatOf('c1', talk)).toBeUndefined();
+    }
+    expect(chatOf('c1', { settings, turns: [turn] })).toEqual({ id: 'c1', settings, turns: [turn] });
+  });
+
+  it('is called by its first question', () => {
+    expect(titleOf(turns)).toBe('what is tea?');
+    expect(titleOf([])).toBe('');
+  });
+
+  it('is a trajectory of what was said, with the system prompt, without answers that never came', () => {
+    expect(trajectoryOf({ settings, turns }, 'tea-1')).toEqual({
+      task_id: 'tea-1',
+      status: 'completed',
+      model_slug: 'tutor',
+      messages: [
+        { role: 'system', content: 'be brief' },
+        { role: 'user', content: turns[0]?.content },
+        { role: 'assistant', content: 'a drink' },
+        { role: 'user', content: 'and?' },
+      ],
+    });
+    expect(trajectoryOf({ settings, turns }, '')).not.toHaveProperty('task_id');
+  });
+});

@@ -1,0 +1,33 @@
+/** A name that may be a deployment is looked up once; a look-up that was ended says nothing about the name. */
+import { expect, it } from 'vitest';
+import { chatRoute } from '../../src/chat/route.ts';
+import { notFound, scriptedService } from '../queries/scripted-service.ts';
+
+const memory = { find: () => undefined, list: () => [] };
+
+it('asks again for a name after a look-up that was ended', async () => {
+  const { service, asked } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
+  await expect(chatRoute(service, memory, 'dep_1', AbortSignal.abort())).rejects.toThrow();
+  const { signal } = new AbortController();
+  await expect(chatRoute(service, memory, 'dep_1', signal)).resolves.toEqual({ model: 'dep_1' });
+  await expect(chatRoute(service, memory, 'dep_1', signal)).resolves.toEqual({ model: 'dep_1' });
+  expect(asked('getDeployment')).toBe(2);
+});
+
+it('asks nothing for a name that is none of a deployment', async () => {
+  const { service, requests } = scriptedService({});
+  const { signal } = new AbortController();
+  await expect(chatRoute(service, memory, 'words', signal)).resolves.toEqual({ model: 'words' });
+  await expect(chatRoute(service, memory, 'acme/words', signal, true)).resolves.toEqual({ model: 'acme/words' });
+  expect(requests).toEqual([]);
+});
+
+it('asks for a name that may be an id, unless a deployment was seen with that slug', async () => {
+  const { service, asked } = scriptedService({ getDeployment: ({ deployment_id = '' }) => notFound(deployment_id) });
+  const { signal } = new AbortController();
+  const seen = (label: string) => ({ find: () => undefined, list: () => [{ label }] as never });
+  await chatRoute(service, seen('tutor'), 'tutor', signal, true);
+  expect(asked('getDeployment')).toBe(0);
+  await chatRoute(service, seen('another'), 'tutor', signal, true);
+  expect(asked('getDeployment')).toBe(1);
+});

@@ -1,0 +1,365 @@
+/** Chat sessions: streaming, interruptions, saving, and continuing off screen. */
+
+import { render } from 'ink-testing-library';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { forgetChat, type ListedChat } from '../../src/chat/kept.ts';
+import { ChatSession } from '../../src/chat/session.ts';
+import { kinds } from '../../src/resources/catalogue.ts';
+import type { ChatEvent, ChatRequest } from '../../src/service/chat.ts';
+import { WorkbenchProvider } from '../../src/ui/data/workbench.tsx';
+import { useChatSession, useChats, useKeptChat } from '../../src/ui/views/chat/use-kept-chat.ts';
+import { type Service, Workbench } from '../../src/workbench/workbench.ts';
+import { eventually } from '../eventually.ts';
+
+const settings = { model: 'model-a', system: '' };
+
+/** A service whose answers come when the test says so. */
+function talkingService() {
+  const events: PromiseWithResolvers<ChatEvent | 'end'>[] = [Promise.withResolvers()];
+  const next = (): PromiseWithResolvers<ChatEvent | 'end'> => events.at(-1) ?? Promise.withResolvers();
+  async function* stream(request: ChatRequest): AsyncGenerator<ChatEvent> {
+    requests.push(request);
+    for (let index = 0; ; index += 1) {
+      const event = await events[index]?.promise;
+      if (event === undefined || event === 'end') return;
+      yield event;
+    }
+  }
+  const requests: ChatRequest[] = [];
+  const push = (event: ChatEvent | 'end'): void => {
+    const current = next();
+    events.push(Promise.withResolvers());
+    current.resolve(event);
+  };
+  return {
+    service: { chat: { stream } } as unknown as Service,
+    requests,
+    says: (content: string) => push({ kind: 'delta', index: 0, content } as ChatEvent),
+    thinks: (reasoning: string) => push({ kind: 'delta', index: 0, reasoning } as ChatEvent),
+    tells: push,
+    ends: () => push('end'),
+    breaksOff: () => next().reject(new Error('The answer broke off before its end.')),
+  };
+}
+
+const forget = (): void => {};
+
+function ShownService({ talk }: { readonly talk: ChatSession }) {
+  useKeptChat({ id: 'c1', settings }, useChatSession(talk, forget), undefined);
+  return null;
+}
+
+function opened({ keepsChats = true } = {}) {
+  const fake = talkingService();
+  const workbench = new Workbench({ kinds, service: async () => fake.service, profile: 'test', keepsChats });
+  const talk = new ChatSession(workbench);
+  const view = render(
+    <WorkbenchProvider workbench={workbench}>
+      <ShownService talk={talk} />
+    </WorkbenchProvider>,
+  );
+  const answer = () => talk.conversation.turns.at(-1);
+  const kept = () => workbench.remembered.chats().map(({ talk: each }) => each as { turns: unknown[] });
+  return { ...fake, workbench, talk, view, answer, kept };
+}
+
+describe('an answer', () => {
+  it('is kept once it is whole', async () => {
+    const { talk, says, ends, answer, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    await eventually(() => expect(answer()?.content).toBe('a leaf'));
+    expect(kept()).toEqual([]);
+    ends();
+    await eventually(() => expect(kept()).toHaveLength(1));
+    expect(talk.conversation.answering).toBe(false);
+  });
+
+  it('is asked for with what the user has set, and shows the reasoning before it', async () => {
+    const { talk, thinks, ends, answer, requests } = opened();
+    talk.send('what is tea?', { ...settings, max_tokens: 7 });
+    thinks('leaves');
+    thinks('?');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(answer()).toMatchObject({ content: '', reasoning: 'leaves?' });
+    talk.send('and milk?', settings);
+    await eventually(() => expect(requests).toHaveLength(2));
+    expect(requests.map(request => 'max_tokens' in request && request.max_tokens)).toEqual([7, false]);
+    talk.cancel();
+  });
+
+  it('has the tokens and the times of its stream, of the first choice alone', async () => {
+    let at = 10_000;
+    const now = vi.spyOn(Date, 'now').mockImplementation(() => at);
+    onTestFinished(() => now.mockRestore());
+    const { talk, says, tells, ends, answer, requests } = opened();
+    talk.send('what is tea?', { ...settings, system: 'be brief', temperature: 0.5, top_p: 0.9 });
+    expect(answer()?.stats).toEqual({ model: 'model-a' });
+    await eventually(() => expect(requests).toHaveLength(1));
+    tells({ kind: 'delta', index: 1, content: 'another choice' });
+    at = 10_300;
+    says('a ');
+    await eventually(() => expect(answer()?.content).toBe('a '));
+    at = 11_000;
+    says('leaf');
+    tells({ kind: 'finish', index: 0, reason: 'length' });
+    tells({ kind: 'usage', usage: { prompt_tokens: 3, completion_tokens: 2 } });
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(answer()?.content).toBe('a leaf');
+    expect(answer()?.stats).toEqual({
+      model: 'model-a',
+      finishReason: 'length',
+      promptTokens: 3,
+      completionTokens: 2,
+      firstMs: 300,
+      totalMs: 1_000,
+    });
+    expect(requests).toEqual([
+      {
+        model: 'model-a',
+        messages: [
+          { role: 'system', content: 'be brief' },
+          { role: 'user', content: 'what is tea?' },
+        ],
+        temperature: 0.5,
+        top_p: 0.9,
+      },
+    ]);
+  });
+
+  it('is asked for once at a time, and again only where there was a question', async () => {
+    const { talk, says, ends, answer, requests } = opened();
+    talk.regenerate(settings);
+    expect(talk.conversation.turns).toEqual([]);
+    talk.send('what is tea?', settings);
+    talk.send('and milk?', settings);
+    talk.regenerate(settings);
+    expect(talk.conversation.turns).toHaveLength(2);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    talk.regenerate({ ...settings, model: 'model-b' });
+    await eventually(() => expect(requests).toHaveLength(2));
+    expect(requests[1]).toEqual({ ...requests[0], model: 'model-b' });
+    await eventually(() => expect(answer()).toMatchObject({ content: 'a leaf', stats: { model: 'model-b' } }));
+    expect(talk.conversation.turns).toHaveLength(2);
+  });
+
+  it.each([
+    ['clear', 'late'],
+    ['open', 'late'],
+    ['cancel', 'late'],
+    ['clear', 'end'],
+    ['open', 'end'],
+    ['cancel', 'end'],
+  ] as const)('that is on its way when the user says %s comes no more: %s', async (way, what) => {
+    const { talk, says, ends, workbench } = opened();
+    const stream = vi.spyOn((await workbench.service()).chat, 'stream');
+    talk.send('what is tea?', settings);
+    await eventually(() => expect(stream).toHaveBeenCalledTimes(1));
+    const settled = vi.fn();
+    talk.onSettled = settled;
+    const drawn = vi.fn();
+    talk.subscribe(drawn);
+    if (way === 'open') talk.open([]);
+    else talk[way]();
+    expect(stream.mock.lastCall?.[1]?.signal?.aborted).toBe(true);
+    expect([drawn.mock.calls.length, settled.mock.calls.length]).toEqual([1, way === 'cancel' ? 1 : 0]);
+    const before = talk.conversation;
+    if (what === 'late') says(what);
+    else ends();
+    for (const _ of [1, 2, 3]) await new Promise(setImmediate);
+    expect(talk.conversation).toBe(before);
+  });
+
+  it('of which nothing has come is redrawn only when it is stopped', () => {
+    const { talk } = opened();
+    talk.send('what is tea?', settings);
+    const drawn = vi.fn();
+    talk.subscribe(drawn);
+    talk.cancel();
+    expect(drawn).toHaveBeenCalledTimes(1);
+  });
+
+  it('that breaks off is kept with what had come, and marked', async () => {
+    const { talk, says, breaksOff, answer, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a le');
+    await eventually(() => expect(answer()?.content).toBe('a le'));
+    breaksOff();
+    await eventually(() => expect(answer()?.error?.message).toContain('broke off'));
+    expect(answer()?.content).toBe('a le');
+    expect(kept()[0]?.turns.at(-1)).toMatchObject({
+      content: 'a le',
+      error: { message: expect.stringContaining('broke') },
+    });
+  });
+
+  it('continues, and is kept, while its view is not shown', async () => {
+    const { talk, says, ends, answer, kept, view, workbench } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    view.unmount();
+    expect(workbench.unfinishedWork()).toEqual(['The answer of model-a in the chat']);
+    says(' of a plant');
+    ends();
+    await eventually(() => expect(kept()[0]?.turns.at(-1)).toMatchObject({ content: 'a leaf of a plant' }));
+    expect(answer()?.cancelled).toBeUndefined();
+    expect(workbench.unfinishedWork()).toEqual([]);
+  });
+
+  it('that the program leaves is kept as stopped, with all that had come', async () => {
+    const { talk, says, answer, view, workbench, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    await eventually(() => expect(answer()?.content).toBe('a leaf'));
+    view.unmount();
+    const store = workbench.remembered;
+    let atClose: unknown;
+    const close = store.close.bind(store);
+    store.close = () => {
+      atClose = kept()[0]?.turns.at(-1);
+      close();
+    };
+    workbench.close();
+    await workbench.closed;
+    expect(atClose).toMatchObject({ content: 'a leaf', cancelled: true });
+  });
+
+  it('is not kept if the user wants none kept', async () => {
+    const { talk, says, ends, kept } = opened({ keepsChats: false });
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(kept()).toEqual([]);
+  });
+});
+
+it('a conversation that cannot be saved would be lost, until an answer of it can be', async () => {
+  const { workbench, talk, says, ends, kept } = opened();
+  const full = vi.spyOn(workbench.remembered, 'keepChat').mockReturnValue(false);
+  const answered = async (): Promise<void> => {
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+  };
+  await answered();
+  expect(workbench.unfinishedWork()).toEqual(['The conversation "what is tea?", which could not be saved']);
+  full.mockRestore();
+  await answered();
+  expect([workbench.unfinishedWork(), kept().length]).toEqual([[], 1]);
+});
+
+it('a conversation that is forgotten is not saved at the end, even if it could not be saved before', async () => {
+  const { workbench, talk, says, ends, kept } = opened();
+  const full = vi.spyOn(workbench.remembered, 'keepChat').mockReturnValue(false);
+  talk.send('what is tea?', settings);
+  says('a leaf');
+  ends();
+  await eventually(() => expect(full).toHaveBeenCalled());
+  const [{ id }] = full.mock.lastCall ?? [{ id: '' }];
+  forgetChat(workbench, id);
+  full.mockRestore();
+  expect(workbench.unfinishedWork()).toEqual([]);
+  for (const { stop } of workbench.unfinished.values()) stop?.();
+  expect(kept()).toEqual([]);
+});
+
+describe('a second model that is sent away while it answers', () => {
+  function Both({
+    id,
+    talk,
+    second,
+  }: {
+    readonly id: string;
+    readonly talk: ChatSession;
+    readonly second?: ChatSession;
+  }) {
+    useKeptChat({ id, settings }, talk, second);
+    return null;
+  }
+
+  it('stops, and the conversation is kept without it', async () => {
+    const first = talkingService();
+    const other = talkingService();
+    const workbench = new Workbench({ kinds, service: async () => first.service, profile: 'test' });
+    const talk = new ChatSession(workbench);
+    const second = new ChatSession({
+      ...workbench,
+      service: async () => other.service,
+      remembered: workbench.remembered,
+    });
+    const shown = (id: string, both: boolean) => (
+      <WorkbenchProvider workbench={workbench}>
+        <Both id={id} talk={talk} {...(both && { second })} />
+      </WorkbenchProvider>
+    );
+    const view = render(shown('c1', true));
+    const kept = () => workbench.remembered.chats().map(({ id, title }) => ({ id, title }));
+    talk.send('the first question', settings);
+    second.send('the first question', settings);
+    first.says('an answer');
+    first.ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(false));
+    expect(kept()).toEqual([]);
+    view.rerender(shown('c1', false));
+    expect(second.conversation.answering).toBe(false);
+    const asked = [{ id: 'c1', title: 'the first question' }];
+    await eventually(() => expect(kept()).toEqual(asked));
+    talk.clear();
+    view.rerender(shown('c2', false));
+    talk.send('another question', settings);
+    other.says('late');
+    other.ends();
+    await eventually(() => expect(talk.conversation.answering).toBe(true));
+    talk.cancel();
+    await eventually(() => expect(kept()).toHaveLength(2));
+    expect(kept()).toEqual(expect.arrayContaining([...asked, { id: 'c2', title: 'another question' }]));
+  });
+});
+
+describe('a conversation that is opened', () => {
+  it('is nothing new: the one before is not written over', async () => {
+    const { talk, says, ends, kept } = opened();
+    talk.send('what is tea?', settings);
+    says('a leaf');
+    ends();
+    await eventually(() => expect(kept()).toHaveLength(1));
+    talk.open([{ role: 'user', content: 'another one', reasoning: '' }]);
+    talk.clear();
+    expect(kept()[0]?.turns.at(0)).toMatchObject({ content: 'what is tea?' });
+  });
+});
+
+it('nothing is taken back of a conversation without a question', () => {
+  const { talk } = opened();
+  expect(talk.takeBack()).toBe('');
+  talk.open([{ role: 'user', content: 'what is tea?', reasoning: '' }]);
+  expect(talk.takeBack()).toBe('what is tea?');
+  expect(talk.conversation.turns).toEqual([]);
+});
+
+it('the list of conversations leaves out those that cannot be read', () => {
+  const { workbench } = opened();
+  const turns = [{ role: 'user', content: 'what is tea?', reasoning: '' }];
+  workbench.remembered.keepChat({ id: 'c1', title: 'of another version', talk: { turns: 'elsewhere' } }, 1_000);
+  workbench.remembered.keepChat({ id: 'c2', title: 'what is tea?', talk: { settings, turns } }, 2_000);
+  let chats: readonly ListedChat[] = [];
+  function List() {
+    chats = useChats()();
+    return null;
+  }
+  const shown = (of: Workbench) => (
+    <WorkbenchProvider workbench={of}>
+      <List />
+    </WorkbenchProvider>
+  );
+  const view = render(shown(workbench));
+  expect(chats).toEqual([{ id: 'c2', title: 'what is tea?', at: 2_000, settings, turns }]);
+  view.rerender(shown(opened().workbench));
+  expect(chats).toEqual([]);
+});

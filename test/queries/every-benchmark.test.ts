@@ -1,0 +1,246 @@
+/** Lists gathered over benchmarks: one that fails takes nothing from the others. */
+import { describe, expect, it } from 'vitest';
+import type { Benchmark } from '../../src/contract/benchmarks.ts';
+import type { ListQuery } from '../../src/contract/common.ts';
+import { benchmarkQuery } from '../../src/queries/benchmarks.ts';
+import { readAcross } from '../../src/queries/every-benchmark.ts';
+import { type ListSource, restKey } from '../../src/queries/lists/list-source.ts';
+import { ListReader } from '../../src/queries/lists/reader.ts';
+import type { QueryContext } from '../../src/queries/query-context.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
+import { CapabilityMissingError, NotFoundError, ServiceError } from '../../src/service/errors.ts';
+import { type Answers, fakeService } from '../service/fake-service.ts';
+
+interface Run {
+  readonly id: string;
+  readonly bench_id: string;
+  readonly created_at: string;
+}
+
+/** An unknown path may be refused in the same way. */
+const refused = { code: 'resource_not_found', status: 404, operation: 'listEvalRuns', mayLackPath: true };
+
+const broken = (benchId: string): never => {
+  throw new ServiceError('server', `The store of ${benchId} is out.`, { status: 500 });
+};
+
+/** Benchmarks b1, b2, … with a run each, the latest last. */
+function world(count: number) {
+  const asked: ListQuery[] = [];
+  const read: string[] = [];
+  const failing = new Set<string>();
+  const answers: Answers = {
+    getBenchmark: () => {
+      throw new CapabilityMissingError('getBenchmark');
+    },
+    listBenchmarks: ({ query = {} }) => {
+      asked.push(query);
+      const from = Number(query.cursor ?? 0);
+      const to = from + (query.limit ?? 25);
+      const all = Array.from({ length: count }, (_, index): Benchmark => ({ bench_id: `b${index + 1}` }));
+      return {
+        items: all.slice(from, to),
+        has_more: to < count,
+        next_cursor: to < count ? String(to) : null,
+        dropped: 0,
+      };
+    },
+  };
+  const service = fakeService(answers, { capabilities: new Capabilities() });
+  const readRuns = async (benchId: string): Promise<Run[]> => {
+    read.push(benchId);
+    if (failing.has(benchId)) broken(benchId);
+    const day = benchId.slice(1).padStart(3, '0');
+    return [{ id: `run of ${benchId}`, bench_id: benchId, created_at: `2026-01-01T00:00:00.${day}Z` }];
+  };
+  const source: ListSource<Run> = {
+    key: ['runs'],
+    id: run => run.id,
+    costly: true,
+    readPage: context => readAcross(context, { read: readRuns, operation: 'listEvalRuns', words: 'runs' }),
+  };
+  const stop = new AbortController();
+  const context = { service, signal: stop.signal } as QueryContext;
+  const reader = new ListReader<Run>(source, { context: async () => context, publish: () => {} });
+  return { service, asked, read, failing, source, stop, context, reader };
+}
+
+const ids = (rows: readonly Run[]): string[] => rows.map(({ id }) => id);
+
+describe('runs of all benchmarks', () => {
+  it('come newest first', async () => {
+    const { reader, context } = world(12);
+    const { rows, notes, complete } = await reader.poll(context);
+    expect(ids(rows)[0]).toBe('run of b12');
+    expect([rows.length, notes, complete]).toEqual([12, [], true]);
+  });
+
+  it('are shown without those that could not be read, with a note of how many', async () => {
+    const { reader, context, failing } = world(14);
+    failing.add('b3').add('b9');
+    const { rows, notes, complete } = await reader.poll(context);
+    expect([rows.length, complete]).toEqual([12, false]);
+    expect(notes).toEqual([
+      'The runs of 2 of 14 benchmarks could not be read: The store of b3 is out.',
+      `Some runs of 2 benchmarks may be missing: ${restKey} tries again`,
+    ]);
+  });
+
+  it('come with how many benchmarks could not be read, before what failed', async () => {
+    const { context } = world(2);
+    const benchmarks = [{ bench_id: 'b1' }, { bench_id: 'b2' }];
+    const service = fakeService({
+      listBenchmarks: () => ({ items: benchmarks, has_more: false, next_cursor: null, dropped: 1 }),
+    });
+    const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
+    const options = { read, operation: 'listEvalRuns', words: 'runs' } as const;
+    expect((await readAcross({ ...context, service, query: {} }, options)).note).toBe(
+      '1 benchmark could not be read. The runs of 1 of 2 benchmarks could not be read: The store of b2 is out.',
+    );
+  });
+
+  it('are read on request where they failed, after those of all other benchmarks', async () => {
+    const { reader, context, failing } = world(120);
+    failing.add('b3').add('b70');
+    await reader.poll(context);
+    expect(await reader.readRest()).toBe('failed');
+    expect(reader.data).toMatchObject({ complete: false });
+    expect(reader.data.rows).toHaveLength(118);
+    failing.clear();
+    expect(await reader.readRest()).toBe('complete');
+    expect(reader.data.rows).toHaveLength(120);
+    expect((await reader.poll(context)).rows).toHaveLength(120);
+  });
+
+  it('are not all known if the only benchmark that has any failed', async () => {
+    const { context, reader, source } = world(2);
+    const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
+    reader.source = {
+      ...source,
+      readPage: page => readAcross(page, { read, operation: 'listEvalRuns', words: 'runs' }),
+    };
+    expect(await reader.poll(context)).toMatchObject({ rows: [], complete: false });
+  });
+
+  it('keep what was read before of a benchmark that fails now', async () => {
+    const { reader, context, failing } = world(14);
+    await reader.poll(context);
+    failing.add('b3');
+    const { rows, notes } = await reader.poll(context);
+    expect(rows).toHaveLength(14);
+    expect(notes[0]).toContain('1 of 14');
+    failing.clear();
+    expect((await reader.poll(context)).notes).toEqual([]);
+  });
+
+  it('fail where not one of them can be read', async () => {
+    const { reader, context, failing } = world(3);
+    failing.add('b1').add('b2').add('b3');
+    await expect(reader.poll(context)).rejects.toThrow('is out');
+  });
+
+  it('are asked for no further once one answer says that none of them are listed', async () => {
+    const { context, read } = world(40);
+    const missing = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      throw new CapabilityMissingError('listEvalRuns');
+    };
+    await expect(
+      readAcross({ ...context, query: {} }, { read: missing, operation: 'listEvalRuns', words: 'runs' }),
+    ).rejects.toThrow();
+    expect(read.length).toBeLessThan(6);
+  });
+
+  it('are of an endpoint that does not exist, if no listed benchmark is found', async () => {
+    const { context, read } = world(40);
+    const unknown = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      throw new NotFoundError('There is no such thing.', refused);
+    };
+    const across = readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: unknown, words: 'runs' });
+    await expect(across).rejects.toBeInstanceOf(CapabilityMissingError);
+    expect(read.length).toBeLessThan(10);
+  });
+
+  it('are listed although the first ones asked for are not found, while another answer is still awaited', async () => {
+    const { context, read } = world(40);
+    const late = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      if (['b1', 'b2', 'b3'].includes(benchId)) {
+        throw new NotFoundError('There is no such thing.', refused);
+      }
+      await new Promise(resolve => setImmediate(resolve));
+      return [{ id: `run of ${benchId}`, bench_id: benchId, created_at: '2026-01-01T00:00:00Z' }];
+    };
+    const page = await readAcross({ ...context, query: {} }, { operation: 'listEvalRuns', read: late, words: 'runs' });
+    expect([page.items.length, new Set(read).size, read.length]).toEqual([37, 40, 40]);
+    expect(page.note).toContain('3 of 40');
+  });
+
+  it('report the answer of each benchmark, so that a refresh lets them be read', async () => {
+    const { context, reader } = world(14);
+    let answers = 0;
+    await reader.poll({ ...context, progressed: () => (answers += 1) });
+    expect(answers).toBeGreaterThanOrEqual(14);
+  });
+
+  it('are not asked for any more once their reader is gone', async () => {
+    const { context, read, stop } = world(40);
+    const slow = async (benchId: string): Promise<Run[]> => {
+      read.push(benchId);
+      stop.abort();
+      throw new ServiceError('cancelled', 'Cancelled.');
+    };
+    await expect(
+      readAcross({ ...context, query: {} }, { read: slow, operation: 'listEvalRuns', words: 'runs' }),
+    ).rejects.toThrow('Cancelled');
+    expect(read.length).toBeLessThan(6);
+  });
+
+  it('are read to the end although the newest benchmarks have none', async () => {
+    const { context } = world(120);
+    const readRuns = async (benchId: string): Promise<Run[]> =>
+      benchId === 'b118' ? [{ id: 'run of b118', bench_id: benchId, created_at: '2026-01-01T00:00:00Z' }] : [];
+    const source: ListSource<Run> = {
+      key: ['runs'],
+      id: run => run.id,
+      costly: true,
+      readPage: page => readAcross(page, { read: readRuns, operation: 'listEvalRuns', words: 'runs' }),
+    };
+    const reader = new ListReader<Run>(source, { context: async () => context, publish: () => {} });
+    expect((await reader.poll(context)).complete).toBe(false);
+    expect(await reader.readRest()).toBe('complete');
+    expect(ids(reader.data.rows)).toEqual(['run of b118']);
+  });
+
+  it('continue with the other benchmarks when that is asked for, and say so until then', async () => {
+    const { reader, context, read } = world(120);
+    const { rows, notes } = await reader.poll(context);
+    expect(rows).toHaveLength(50);
+    expect(notes).toEqual([`These are the runs of the newest benchmarks: ${restKey} reads the rest`]);
+    expect(await reader.readRest()).toBe('complete');
+    expect(reader.data).toMatchObject({ complete: true, notes: [] });
+    expect(reader.data.rows).toHaveLength(120);
+    expect(new Set(read).size).toBe(120);
+  });
+});
+
+describe('a benchmark if the service gives none by its id', () => {
+  it('is looked for once, and then asked for where it was', async () => {
+    const { context, asked } = world(900);
+    const query = benchmarkQuery('b700');
+    expect((await query.read(context)).bench_id).toBe('b700');
+    expect(asked).toHaveLength(4);
+    await query.read(context);
+    await query.read(context);
+    expect(asked.slice(4)).toEqual([
+      { limit: 200, cursor: '600' },
+      { limit: 200, cursor: '600' },
+    ]);
+  });
+
+  it('is said not to be there, once all have been read', async () => {
+    const { context } = world(3);
+    await expect(benchmarkQuery('b4').read(context)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});

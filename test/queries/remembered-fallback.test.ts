@@ -1,0 +1,189 @@
+/** Services without lists: resources seen here are shown instead, with a note. */
+import { describe, expect, it, vi } from 'vitest';
+import { everyRun } from '../../src/queries/evaluations.ts';
+import type { ListSource } from '../../src/queries/lists/list-source.ts';
+import type { LiveQuery } from '../../src/queries/live-query.ts';
+import { readListed, remembering, rememberingOne, rememberRows } from '../../src/queries/remembered-fallback.ts';
+import type { Observation } from '../../src/queries/statuses/store.ts';
+import { observeOnce } from '../../src/resources/look.ts';
+import { Capabilities } from '../../src/service/capabilities.ts';
+import { CapabilityMissingError, RequestError } from '../../src/service/errors.ts';
+import { rememberedAt } from '../../src/store/seen.ts';
+import { RememberedStore } from '../../src/store/store.ts';
+import { fakeService } from '../service/fake-service.ts';
+import { hostileServer, json, serviceAt } from '../service/hostile-server.ts';
+
+interface Run {
+  readonly id: string;
+  readonly status: string;
+}
+
+const service = fakeService({}, { capabilities: new Capabilities() });
+const { signal } = new AbortController();
+const observe = (run: Run): Observation => ({
+  kind: 'run',
+  id: run.id,
+  label: `run ${run.id}`,
+  status: run.status,
+  parent: 'b1',
+  record: { ...run },
+});
+const about = { kind: 'run', idName: 'id', words: 'runs', observe } as const;
+
+function listOf(answer: () => Run[]): ListSource<Run> {
+  const listed: ListSource<Run> = {
+    key: ['runs'],
+    id: run => run.id,
+    readPage: async () => ({ items: answer(), has_more: false, next_cursor: null, dropped: 0 }),
+  };
+  return remembering(listed, about);
+}
+
+const missing = (): never => {
+  throw new CapabilityMissingError('listEvalRuns');
+};
+
+describe('a list', () => {
+  it('writes nothing while it reads; what was seen is shown if the service lists nothing', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const runs = [
+      { id: 'a', status: 'completed' },
+      { id: 'b', status: 'running' },
+    ];
+    const whole = await readListed(
+      listOf(() => runs),
+      { service, query: {}, signal, memory },
+    );
+    expect([whole.items, whole.note]).toEqual([runs, undefined]);
+    expect(memory.list('run')).toEqual([]);
+    rememberRows(
+      memory,
+      listOf(() => runs),
+      whole.items,
+    );
+    const remembered = await readListed(listOf(missing), { service, query: {}, signal, memory });
+    expect(remembered.items.map(({ id, status }) => [id, status])).toEqual([
+      ['a', 'completed'],
+      ['b', 'running'],
+    ]);
+    expect(remembered.note).toContain('does not list runs');
+    expect(remembered.items.every(row => rememberedAt(row) !== undefined)).toBe(true);
+    const [before] = memory.list('run');
+    rememberRows(memory, listOf(missing), remembered.items);
+    expect(memory.list('run')[0]?.seenAt).toBe(before?.seenAt);
+  });
+
+  it('does not hide a failure behind what was seen', async () => {
+    const memory = RememberedStore.inMemory('test');
+    memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);
+    const failing = listOf(() => {
+      throw new RequestError('no', { code: 'x' });
+    });
+    await expect(readListed(failing, { service, query: {}, signal, memory })).rejects.toThrow('no');
+  });
+
+  it('shows the runs started here where no benchmark counts any and the service does not list runs', async () => {
+    const items = ['b1', 'b2'].map(bench_id => ({ bench_id, eval_run_count: 0 }));
+    const { url } = await hostileServer((response, request) => {
+      if (request.url?.startsWith('/api/v1/benchmarks')) return json({ items, has_more: false })(response, request);
+      return json({ error: { type: 'invalid_request_error', code: 'resource_not_found' } }, 404)(response, request);
+    });
+    const memory = RememberedStore.inMemory('test');
+    memory.see([{ kind: 'run', id: 'started', label: 'started', parent: 'b1', record: { eval_run_id: 'started' } }]);
+    const listed = await readListed(everyRun, { service: serviceAt(url).service, query: {}, signal, memory });
+    expect(listed.items).toMatchObject([{ eval_run_id: 'started' }]);
+    expect(listed.note).toContain('does not list runs');
+  });
+});
+
+describe('a record', () => {
+  const queryOf = (read: () => Promise<Run>): LiveQuery<Run> =>
+    rememberingOne({ key: ['run', 'a'], activity: () => 'open', read }, 'a', about);
+
+  it('is remembered, and what was remembered is shown if the service has no such record', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const run = { id: 'a', status: 'running' };
+    const read = await queryOf(async () => run).read({ service, signal, memory });
+    rememberRows(memory, queryOf(missing), [read]);
+    expect(memory.find('run', 'a')?.label).toBe('run a');
+    expect(await queryOf(missing).read({ service, signal, memory })).toMatchObject(run);
+    await expect(
+      rememberingOne({ key: [], activity: () => 'open', read: missing }, 'other', about).read({
+        service,
+        signal,
+        memory,
+      }),
+    ).rejects.toThrow();
+  });
+
+  it('is read from its list if the service has no such record, and nothing is written while reading', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const run = { id: 'a', status: 'running' };
+    const query = rememberingOne({ key: ['run', 'a'], activity: () => 'open', read: missing }, 'a', about, {
+      listed: { by: 'listEvalRuns', in: () => listOf(() => [run]) },
+      read: async () => missing(),
+    });
+    expect(await query.read({ service, signal, memory })).toEqual(run);
+    expect(memory.list('run')).toEqual([]);
+    await observeOnce(query, { service, signal, memory });
+    expect(memory.find('run', 'a')).toMatchObject({ status: 'running', parent: 'b1' });
+  });
+
+  it('shows that its own endpoint is missing only if it is found as it is now', async () => {
+    const confirmMissing = vi.fn();
+    const asking = () => fakeService({}, { capabilities: Object.assign(new Capabilities(), { confirmMissing }) });
+    const memory = RememberedStore.inMemory('test');
+    memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);
+    const read = (rows: Run[]) =>
+      rememberingOne({ key: ['run', 'a'], activity: () => 'open', read: missing }, 'a', about, {
+        listed: { by: 'listEvalRuns', in: () => listOf(() => rows) },
+        read: async (_, row) => row ?? missing(),
+      }).read({ service: asking(), signal, memory });
+    expect(rememberedAt(await read([]))).toBeDefined();
+    expect(confirmMissing).not.toHaveBeenCalled();
+    expect(rememberedAt(await read([{ id: 'a', status: 'running' }]))).toBeUndefined();
+    expect(confirmMissing).toHaveBeenCalledExactlyOnceWith(expect.any(CapabilityMissingError));
+  });
+
+  it('is searched for once in the lists, after its own endpoint, and does without them', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const fresh = fakeService({}, { capabilities: new Capabilities() });
+    const asked: string[] = [];
+    let refusal: Error | undefined;
+    const query = rememberingOne<Partial<Run> & object>(
+      { key: ['run', 'a'], activity: () => 'open', read: missing },
+      'a',
+      about as never,
+      {
+        listed: {
+          by: 'listEvalRuns',
+          in: () => ({
+            ...listOf(() => []),
+            readPage: async () => {
+              asked.push('list');
+              if (refusal) throw refusal;
+              return {
+                items: [{ id: `other ${asked.length}`, status: 'running' }],
+                has_more: true,
+                next_cursor: `${asked.length}`,
+                dropped: 0,
+              };
+            },
+          }),
+        } as never,
+        read: async () => {
+          asked.push('own');
+          return { id: 'a' };
+        },
+      },
+    );
+    const read = () => query.read({ service: fresh, signal, memory });
+    refusal = new RequestError('no');
+    expect(await read()).toEqual({ id: 'a' });
+    refusal = undefined;
+    expect(await read()).toEqual({ id: 'a' });
+    expect(asked).toEqual(['own', 'list', 'own', ...Array.from({ length: 20 }, () => 'list')]);
+    expect(await read()).toEqual({ id: 'a' });
+    expect(asked.slice(23)).toEqual(['own']);
+  });
+});

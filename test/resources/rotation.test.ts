@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { inTurn, type Turn, turnMs } from '../../src/resources/rotation.ts';
+
+const poll = { focusedMs: 2_000, visibleMs: 10_000 };
+const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `trn_${index}`);
+
+/** Rounds until a time; returns when each resource was read. */
+function follow(count: number, untilMs: number, roundMs = poll.focusedMs): ReadonlyMap<string, readonly number[]> {
+  const ids = idsOf(count);
+  const reads = new Map(ids.map(id => [id, [] as number[]]));
+  const everyMs = turnMs(count, roundMs, poll);
+  for (let now = 1_000; now < untilMs; now += roundMs) {
+    const turns = ids.map(id => {
+      const askedAt = reads.get(id)?.at(-1) ?? 0;
+      return { id, queries: [], dueAt: askedAt && askedAt + everyMs };
+    });
+    const spent = [...reads.values()].flat().filter(at => at > now - 60_000).length;
+    for (const { id } of inTurn(turns, { now, roundMs, poll, spent })) reads.get(id)?.push(now);
+  }
+  return reads;
+}
+
+/** The most reads within a time. */
+function mostWithin(reads: ReadonlyMap<string, readonly number[]>, ms: number): number {
+  const times = [...reads.values()].flat();
+  return Math.max(...times.map(from => times.filter(at => at >= from && at < from + ms).length));
+}
+
+describe('what is read one by one', () => {
+  it('is each of 40 in its turn, as often as the others, within 40 requests a minute (W1)', () => {
+    const minutes = 10;
+    const counts = [...follow(40, minutes * 60_000).values()].map(reads => reads.length);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(minutes - 1);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    expect(counts.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(minutes * 40 + 40);
+  });
+
+  it('is everything within the first rounds, and one run in each round (W1, W13)', () => {
+    const first = [...follow(40, 9_000).values()];
+    expect(first.every(reads => reads.length > 0)).toBe(true);
+    expect([...follow(1, 60_000).values()][0]).toHaveLength(30);
+    expect(turnMs(4, poll.focusedMs, poll)).toBe(6_000);
+    expect(turnMs(4, poll.visibleMs, poll)).toBe(10_000);
+  });
+
+  it('is spread over the rounds, not read in bursts', () => {
+    const late = follow(40, 300_000);
+    for (const times of late.values())
+      (times as number[]).splice(
+        0,
+        times.findIndex(at => at > 70_000),
+      );
+    expect(mostWithin(late, poll.focusedMs)).toBeLessThanOrEqual(2);
+  });
+
+  it.each([poll.focusedMs, poll.visibleMs])(
+    'is 60 a minute, 120 at first, of however many, in rounds of %i ms',
+    roundMs => {
+      const reads = follow(300, 20 * 60_000, roundMs);
+      expect(mostWithin(reads, 60_000)).toBeLessThanOrEqual(120);
+      const again = new Map([...reads].map(([id, times]) => [id, times.slice(1)]));
+      expect(mostWithin(again, 60_000)).toBeLessThanOrEqual(60);
+      const counts = [...reads.values()].map(times => times.length);
+      expect(Math.min(...counts)).toBeGreaterThanOrEqual(2);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    },
+  );
+
+  it('is what has a status to tell before curves, whatever is due first', () => {
+    const turn = (dueAt: number, isDetail: boolean): Turn => ({ queries: [], dueAt, isDetail });
+    const turns = [turn(1, true), turn(3, false), turn(2, false)];
+    const round = { now: 10_000_000, roundMs: poll.focusedMs, poll, spent: 0 };
+    expect(inTurn(turns, round)).toEqual([turns[2], turns[1]]);
+    expect(inTurn(turns, { ...round, byHand: true })).toEqual([turns[2], turns[1], turns[0]]);
+  });
+});

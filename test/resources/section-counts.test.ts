@@ -1,0 +1,148 @@
+/** The first counts of lists that nothing shows: what fails or hangs costs no other count. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { listQuery } from '../../src/queries/lists/list-query.ts';
+import { fetchOnce } from '../../src/queries/live-query.ts';
+import { kinds, resourceNamed } from '../../src/resources/catalogue.ts';
+import { following } from '../../src/resources/rotation.ts';
+import { Counts } from '../../src/resources/section-counts.ts';
+import { ServiceError } from '../../src/service/errors.ts';
+import { Workbench } from '../../src/workbench/workbench.ts';
+import { eventually } from '../eventually.ts';
+import { type Answers, pageOf, scriptedService } from '../queries/scripted-service.ts';
+
+const dataset = { dataset_id: 'ds_1', dataset_name: 'walks' };
+
+function counting(answers: Answers) {
+  const scripted = scriptedService({
+    listBenchmarks: () => pageOf([]),
+    listTrainingRuns: () => [],
+    listDeployments: () => pageOf([]),
+    ...answers,
+  });
+  const call = vi.spyOn(scripted.service, 'call');
+  const poll = { focusedMs: 2, visibleMs: 2 };
+  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test', poll });
+  onTestFinished(() => workbench.close());
+  const counts = new Counts(workbench);
+  const round = () => {
+    // As if the wait after a failure were over.
+    workbench.failed.forget();
+    return fetchOnce(workbench, following(workbench, true));
+  };
+  const rowsOf = (name: string) => workbench.lists.countOf(resourceNamed(name)?.list({}).key ?? [])?.rows;
+  return { ...scripted, call, workbench, counts, round, rowsOf };
+}
+
+it('are asked for again after a failure that may pass', async () => {
+  let failures = 0;
+  const { round, rowsOf } = counting({
+    listDatasets: () => {
+      if (failures > 0) return pageOf([dataset]);
+      failures += 1;
+      throw new ServiceError('server', 'The store is out.', { status: 503 });
+    },
+  });
+  await eventually(async () => {
+    await round();
+    expect([failures, rowsOf('datasets')]).toEqual([1, 1]);
+  });
+});
+
+it('are asked for once where they are refused for good, and again after a refresh', async () => {
+  const { round, rowsOf, asked, workbench } = counting({
+    listDatasets: () => pageOf([dataset]),
+    listSecrets: () => {
+      throw new ServiceError('permission', 'Secrets are for owners.', { status: 403 });
+    },
+  });
+  await eventually(async () => {
+    await round();
+    expect([asked('listSecrets'), rowsOf('datasets')]).toEqual([1, 1]);
+  });
+  for (let rounds = 0; rounds < 5; rounds += 1) await round();
+  expect(asked('listSecrets')).toBe(1);
+  await workbench.retryMissing();
+  await eventually(async () => {
+    await round();
+    expect(asked('listSecrets')).toBe(2);
+  });
+});
+
+it('are asked for again after a refresh that came before the refusal', async () => {
+  const refusal = Promise.withResolvers<never>();
+  // A refresh may give up the request that waits for it.
+  refusal.promise.catch(() => {});
+  const { round, asked, workbench } = counting({ listSecrets: () => refusal.promise });
+  await eventually(async () => {
+    await round();
+    expect(asked('listSecrets')).toBe(1);
+  });
+  await workbench.retryMissing();
+  await round();
+  refusal.reject(new ServiceError('permission', 'Secrets are for owners.', { status: 403 }));
+  await eventually(async () => {
+    await round();
+    expect(asked('listSecrets')).toBe(2);
+  });
+});
+
+it('keep no round waiting while one of them hangs, and end with the program', async () => {
+  const { round, rowsOf, asked, call, workbench, requests } = counting({
+    listDatasets: () => new Promise(() => {}),
+    listSecrets: () => pageOf([{ secret_id: 'sec_1', name: 'key' }]),
+  });
+  const recall = vi.spyOn(workbench, 'recall');
+  await eventually(async () => {
+    await round();
+    expect([asked('listDatasets'), rowsOf('secrets')]).toEqual([1, 1]);
+  });
+  const before = recall.mock.calls.length;
+  await round();
+  await round();
+  expect([recall.mock.calls.length - before, asked('listDatasets')]).toEqual([2, 1]);
+  const [, , options] = call.mock.calls.find(([operation]) => operation === 'listDatasets') ?? [];
+  expect(options?.signal?.aborted).toBe(false);
+  workbench.close();
+  const sent = requests.length;
+  await new Promise(resolve => setImmediate(resolve));
+  expect([options?.signal?.aborted, requests.length]).toEqual([true, sent]);
+});
+
+it('are looked up once for each list, however many resources of it are known', () => {
+  const { counts, workbench } = counting({ listEvalRuns: () => [] });
+  const start = (id: string) => workbench.started({ kind: 'run', id, label: id, status: 'running' });
+  for (let id = 0; id < 20; id += 1) start(`evr_${id}`);
+  onTestFinished(counts.follow());
+  const lookedUp = vi.spyOn(workbench.lists, 'countOf');
+  start('evr_20');
+  const keys = lookedUp.mock.calls.map(([key]) => JSON.stringify(key));
+  expect(keys).toEqual([JSON.stringify(resourceNamed('runs')?.list({}).key)]);
+});
+
+it('follow what the rows of one list say of another, and look only at rows that changed', async () => {
+  const rows = Array.from({ length: 5 }, (_, index) => ({ bench_id: `bench_${index}`, eval_run_count: 1 }));
+  const { counts, workbench, asked } = counting({ listBenchmarks: () => pageOf(rows), listEvalRuns: () => [] });
+  onTestFinished(counts.follow());
+  const of = vi.spyOn(resourceNamed('benchmarks')?.tally as { of: (row: object) => unknown }, 'of');
+  const read = () => fetchOnce(workbench, listQuery(workbench, resourceNamed('benchmarks')?.list({}) as never));
+  await read();
+  await read();
+  expect([of.mock.calls.length, asked('listEvalRuns')]).toEqual([0, 0]);
+  // Once what the program opens with was read.
+  await eventually(async () => {
+    rows[2] = { bench_id: 'bench_2', eval_run_count: (rows[2]?.eval_run_count ?? 0) + 1 };
+    await read();
+    expect(asked('listEvalRuns')).toBeGreaterThan(0);
+  });
+  expect(new Set(of.mock.calls.map(([row]) => (row as { bench_id: string }).bench_id))).toEqual(new Set(['bench_2']));
+});
+
+it('of a list of names are all that is kept of its rows', async () => {
+  const rows = Array.from({ length: 5 }, (_, index) => ({ bench_id: `bench_${index}`, label: `walk ${index}` }));
+  const { round, rowsOf, workbench } = counting({ listBenchmarks: () => pageOf(rows) });
+  await eventually(async () => {
+    await round();
+    expect(rowsOf('benchmarks')).toBe(5);
+  });
+  expect(workbench.statuses.all()).toEqual([]);
+});

@@ -1,0 +1,111 @@
+/** The idempotency keys of starts whose outcome is not known, from one run of the program to the next. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it } from 'vitest';
+import { RememberedStore } from '../../src/store/store.ts';
+import { testFolder } from '../commands/cli.ts';
+
+const run = { bench_id: 'b1', model: 'acme/small', display_name: 'nightly', options: { num_steps: 2, seed: 1 } };
+const dayMs = 24 * 60 * 60_000;
+
+function program(folder: string, scope = 'prod') {
+  const store = RememberedStore.open(join(folder, 'state.db'), scope);
+  return { keys: store.startKeys, store, close: () => store.close() };
+}
+
+it('keeps the key of a lost start until its outcome is known', () => {
+  const folder = testFolder();
+  const first = program(folder);
+  const key = first.keys.take('startEval', run);
+  first.keys.settle('startEval', run, key, 'unknown');
+  first.close();
+
+  const second = program(folder);
+  const { options, ...rest } = run;
+  expect(second.keys.take('startEval', { options: { seed: 1, num_steps: 2 }, ...rest })).toBe(key);
+  expect(second.keys.take('startTraining', run)).not.toBe(key);
+  expect(second.keys.take('startEval', { ...run, display_name: 'other' })).not.toBe(key);
+  // It says nothing about the first attempt.
+  second.keys.settle('startEval', run, key, 'refused');
+  expect(program(folder, 'elsewhere').keys.earlier('startEval', run)).toBeUndefined();
+  second.close();
+
+  const third = program(folder);
+  expect(third.keys.take('startEval', run)).toBe(key);
+  third.keys.settle('startEval', run, key, 'started');
+  expect(third.keys.take('startEval', run)).not.toBe(key);
+  third.close();
+});
+
+it('keeps the key of a program that was killed while it sent', () => {
+  const folder = testFolder();
+  const key = program(folder).keys.take('startEval', run);
+  const later = program(folder);
+  expect(later.keys.take('startEval', run)).toBe(key);
+  later.keys.settle('startEval', run, key, 'refused');
+  expect(later.keys.earlier('startEval', run)?.key).toBe(key);
+});
+
+it('forgets the key of a start that was refused', () => {
+  const folder = testFolder();
+  const { keys } = program(folder);
+  keys.settle('startEval', run, keys.take('startEval', run), 'refused');
+  expect(program(folder).keys.earlier('startEval', run)).toBeUndefined();
+});
+
+it('does not take the key that another living program is sending', async () => {
+  const folder = testFolder();
+  const other = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const key = program(folder).keys.take('startEval', run);
+  const database = new DatabaseSync(join(folder, 'state.db'));
+  database.prepare('update starts set pid = ?').run(other.pid ?? 0);
+  database.close();
+  const late = 11 * 60_000;
+  expect(program(folder).keys.earlier('startEval', run)).toBeUndefined();
+  // Another process may have its id by now.
+  expect(program(folder).keys.earlier('startEval', run, Date.now() + late)?.key).toBe(key);
+  other.stdin?.end();
+  await once(other, 'exit');
+  expect(program(folder).keys.earlier('startEval', run)?.key).toBe(key);
+});
+
+it('says that a key is too old, and does not send it again', () => {
+  const folder = testFolder();
+  const now = Date.now();
+  const first = program(folder);
+  const key = first.keys.take('startEval', run, undefined, now - dayMs);
+  first.keys.settle('startEval', run, key, 'unknown');
+  expect(first.keys.earlier('startEval', run, now - 1)).toEqual({ key, sentAt: now - dayMs, isExpired: false });
+  expect(first.keys.earlier('startEval', run, now)).toEqual({ key, sentAt: now - dayMs, isExpired: true });
+  const fresh = first.keys.take('startEval', run, undefined, now);
+  expect(fresh).not.toBe(key);
+  first.keys.settle('startEval', run, fresh, 'started');
+  expect(first.keys.earlier('startEval', run, now)).toBeUndefined();
+});
+
+it('sends the key that the user gives, and remembers that one', () => {
+  const { keys } = program(testFolder());
+  keys.settle('startEval', run, keys.take('startEval', run), 'unknown');
+  expect(keys.take('startEval', run, 'mine')).toBe('mine');
+  keys.settle('startEval', run, 'mine', 'unknown');
+  expect(keys.take('startEval', run)).toBe('mine');
+});
+
+it('keeps keys in memory while the file cannot be written, and never takes a settled one', () => {
+  const folder = testFolder();
+  const { keys } = program(folder);
+  const written = keys.take('startEval', run);
+  keys.settle('startEval', run, written, 'unknown');
+  const blocker = new DatabaseSync(join(folder, 'state.db'));
+  blocker.exec('begin immediate');
+  const other = { ...run, display_name: 'other' };
+  const key = keys.take('startEval', other);
+  keys.settle('startEval', other, key, 'unknown');
+  expect(keys.take('startEval', other)).toBe(key);
+  keys.settle('startEval', run, written, 'started');
+  expect(keys.take('startEval', run)).not.toBe(written);
+  blocker.exec('rollback');
+  blocker.close();
+});

@@ -1,0 +1,433 @@
+/** The remembered store between two starts. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { kinds } from '../../src/resources/catalogue.ts';
+import { rememberedAt, type SeenFilter } from '../../src/store/seen.ts';
+import { RememberedStore, type SeenResource } from '../../src/store/store.ts';
+import { Workbench } from '../../src/workbench/workbench.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-remembered-'));
+  path = join(folder, 'state', 'remembered.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (id: string, more: Partial<SeenResource> = {}): SeenResource => ({
+  kind: 'run',
+  id,
+  label: `name of ${id}`,
+  status: 'running',
+  parent: 'bench_1',
+  record: { eval_run_id: id },
+  ...more,
+});
+
+describe('what was seen', () => {
+  it('is there at the next start, the last seen first, apart by profile', () => {
+    const first = RememberedStore.open(path, 'prod');
+    first.see([run('a')], 1_000);
+    first.see([run('b', { parent: 'bench_2' })], 2_000);
+    first.close();
+    const second = RememberedStore.open(path, 'prod');
+    expect(second.list('run').map(({ id }) => id)).toEqual(['b', 'a']);
+    expect(second.list('run', 'bench_1').map(({ id }) => id)).toEqual(['a']);
+    expect(second.find('run', 'a')).toEqual({ ...run('a'), seenAt: 1_000, firstSeenAt: 1_000 });
+    expect(second.list('training')).toEqual([]);
+    const other = RememberedStore.open(path, 'lab');
+    expect(other.list('run')).toEqual([]);
+    second.close();
+    other.close();
+  });
+
+  it('is written again only when it has changed, or after a while', () => {
+    const store = RememberedStore.open(path, 'prod');
+    const written = () => store.list('run')[0];
+    store.see([run('a')], 1_000);
+    expect(written()?.seenAt).toBe(1_000);
+    store.see([run('a')], 2_000);
+    expect(written()?.seenAt).toBe(1_000);
+    store.see([run('a', { status: 'completed' })], 3_000);
+    expect(written()).toMatchObject({ seenAt: 3_000, status: 'completed' });
+    store.see([run('a', { status: 'completed' })], 100_000);
+    expect(written()?.seenAt).toBe(100_000);
+    store.forget('run', 'a');
+    expect(store.find('run', 'a')).toBeUndefined();
+    store.close();
+  });
+
+  it('is joined with what is seen of it in part', () => {
+    const store = RememberedStore.open(path, 'prod');
+    store.see([run('a')], 1_000);
+    store.see([{ kind: 'run', id: 'a', status: 'completed' }], 2_000);
+    expect(store.find('run', 'a')).toEqual({
+      ...run('a'),
+      status: 'completed',
+      record: { eval_run_id: 'a', status: 'completed' },
+      firstSeenAt: 1_000,
+      seenAt: 2_000,
+    });
+    store.see([{ kind: 'run', id: 'b', status: 'running' }], 3_000);
+    expect(store.find('run', 'b')).toMatchObject({ label: 'b', record: { status: 'running' } });
+    store.close();
+  });
+
+  it('says nothing of how far something is once its status has changed', () => {
+    const store = RememberedStore.open(path, 'prod');
+    const training: SeenResource = { kind: 'training', id: 't', label: 't', status: 'running' };
+    store.see([{ ...training, record: { training_run_id: 't', status: 'running', completed_steps: 25 } }], 1_000);
+    store.see([{ ...training, status: 'succeeded' }], 2_000);
+    expect(store.find('training', 't')?.record).toEqual({ training_run_id: 't', status: 'succeeded' });
+    store.see([{ ...training, status: 'failed', record: { status: 'failed', completed_steps: 35 } }], 3_000);
+    store.see([{ ...training, status: 'failed', record: { status: 'failed' } }], 4_000);
+    expect(store.find('training', 't')?.record).toMatchObject({ status: 'failed', completed_steps: 35 });
+    store.close();
+  });
+
+  it('comes back with the fields that were sent, and with the time since when it has so many rewards', () => {
+    const first = RememberedStore.open(path, 'prod');
+    const record = { eval_run_id: 'a', reward_count: 3, '': 'without a name' };
+    first.see([run('a', { record })], 1_000);
+    first.see([run('a', { record })], 100_000);
+    first.close();
+    const second = RememberedStore.open(path, 'prod');
+    expect(second.find('run', 'a')).toMatchObject({ record, seenAt: 100_000, rewardsSince: 1_000 });
+    second.close();
+  });
+
+  it('is written when the store is closed, without waiting', () => {
+    const store = RememberedStore.open(path, 'prod');
+    store.see([run('a')], 1_000);
+    store.recordProgress('t', 3, 1_000);
+    const other = RememberedStore.open(path, 'prod');
+    expect([other.list('run'), other.progressOf('t')]).toEqual([[], []]);
+    store.close();
+    expect(other.list('run')).toHaveLength(1);
+    other.close();
+    const later = RememberedStore.open(path, 'prod');
+    expect(later.progressOf('t')).toEqual([{ at: 1_000, completed_steps: 3 }]);
+    later.close();
+  });
+
+  it('gives one more of a kind a name that none of those seen has', () => {
+    const store = RememberedStore.open(path, 'prod');
+    expect(store.freeName('run', 'baseline')).toBe('baseline');
+    store.see([
+      { kind: 'run', id: 'evr_1', label: 'baseline' },
+      { kind: 'run', id: 'evr_3', label: 'baseline 3' },
+      { kind: 'training', id: 'trn_1', label: 'baseline 2' },
+    ]);
+    expect(store.freeName('run', 'baseline')).toBe('baseline 2');
+    store.see([{ kind: 'run', id: 'evr_2', label: 'baseline 2' }]);
+    expect(store.freeName('run', 'baseline')).toBe('baseline 4');
+    store.close();
+  });
+
+  it('is forgotten after a long time', () => {
+    const store = RememberedStore.open(path, 'prod');
+    const day = 24 * 60 * 60_000;
+    store.see([run('old')], 9 * day);
+    store.see([run('new')], 11 * day);
+    store.prune(100 * day);
+    expect(store.list('run').map(({ id }) => id)).toEqual(['new']);
+    store.close();
+  });
+
+  it('is read no further than it is needed (U43)', () => {
+    const store = RememberedStore.open(path, 'prod');
+    for (let number = 1; number <= 5; number += 1) {
+      store.see([run(`run ${number}`), { ...run(`traj ${number}`), kind: 'trajectory' }], number * 1_000);
+    }
+    const ids = (filter: SeenFilter) => store.seenSince(1_500, filter).map(({ id }) => id);
+    expect(ids({ limit: 2 }).map(id => id.replace(/\D/g, ''))).toEqual(['5', '5']);
+    expect(ids({ kinds: ['run'] })).toEqual(['run 5', 'run 4', 'run 3', 'run 2']);
+    expect(ids({ kinds: [] })).toEqual([]);
+    expect(ids({})).toHaveLength(8);
+    store.close();
+  });
+
+  it('may be used by several programs at once', () => {
+    const one = RememberedStore.open(path, 'prod');
+    const two = RememberedStore.open(path, 'prod');
+    one.see([run('a')], 1);
+    two.see([run('b')], 2);
+    one.flush();
+    two.flush();
+    expect([one.list('run').length, two.list('run').length]).toEqual([2, 2]);
+    one.close();
+    two.close();
+  });
+});
+
+describe('the file', () => {
+  it('is its user’s alone', () => {
+    RememberedStore.open(path, 'prod').close();
+    expect(statSync(path).mode & 0o077).toBe(0);
+  });
+
+  it('is set aside if it is broken, and the program keeps running', () => {
+    RememberedStore.open(path, 'prod').close();
+    writeFileSync(path, 'this is no database, and is long enough to be looked at as one');
+    const store = RememberedStore.open(path, 'prod');
+    expect(store.problem).toContain('set aside');
+    store.see([run('a')], 1);
+    expect(store.list('run')).toHaveLength(1);
+    expect(readdirSync(join(folder, 'state')).some(name => name.includes('.broken-'))).toBe(true);
+    store.close();
+  });
+
+  it('is left alone if another program holds it', () => {
+    const before = RememberedStore.open(path, 'prod');
+    before.see([run('a')], 1);
+    before.close();
+    const holder = new DatabaseSync(path);
+    holder.exec('pragma locking_mode = exclusive; begin exclusive');
+    const store = RememberedStore.open(path, 'prod', 1);
+    expect(store.problem).toContain('only while the program runs');
+    expect(readdirSync(join(folder, 'state')).filter(name => name.includes('.broken-'))).toEqual([]);
+    store.close();
+    holder.exec('rollback');
+    holder.close();
+    const after = RememberedStore.open(path, 'prod');
+    expect(after.list('run').map(({ id }) => id)).toEqual(['a']);
+    after.close();
+  });
+
+  it('waits once for a program that keeps holding it, however many writes follow', async () => {
+    const busyMs = 300;
+    const store = RememberedStore.open(path, 'prod', busyMs);
+    const hold = `const { DatabaseSync } = require('node:sqlite');
+      new DatabaseSync(${JSON.stringify(path)}).exec('begin immediate');
+      console.log('held');
+      setInterval(() => {}, 1_000);`;
+    const holder = spawn(process.execPath, ['-e', hold], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await once(holder.stdout, 'data');
+      const writes = 20;
+      const began = performance.now();
+      for (let write = 0; write < writes; write += 1) store.rememberCommand(`command ${write}`);
+      // One after the other, they would take all of this twice.
+      expect(performance.now() - began).toBeLessThan(writes * busyMs);
+      expect(store.problem).toContain('locked');
+    } finally {
+      holder.kill('SIGKILL');
+    }
+    await once(holder, 'exit');
+    store.rememberCommand('after it');
+    expect(store.recentCommands(5)).toEqual(['after it']);
+    store.close();
+  });
+
+  it('may be impossible: then all is kept in memory', () => {
+    writeFileSync(join(folder, 'state'), 'a file where a folder should be');
+    const store = RememberedStore.open(path, 'prod');
+    expect(store.problem).toContain('only while the program runs');
+    store.see([run('a')], 1);
+    expect(store.list('run')).toHaveLength(1);
+    store.close();
+  });
+});
+
+it('waits for the disk with whatever keeps a write from being sent twice, and not with what was seen', () => {
+  const store = RememberedStore.open(path, 'prod');
+  const levels: Record<string, Set<unknown>> = {};
+  const prepare = DatabaseSync.prototype.prepare;
+  const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, sql) {
+    const table = /^(?:insert.* into|update|delete from) (\w+)/.exec(sql)?.[1];
+    const level = prepare.call(this, 'pragma synchronous').get()?.['synchronous'];
+    if (table) levels[table] = (levels[table] ?? new Set()).add(level);
+    return prepare.call(this, sql);
+  });
+  onTestFinished(() => spy.mockRestore());
+
+  store.see([run('evr_1')]);
+  store.recordProgress('trn_1', 1);
+  store.keepList('runs', { rows: [], complete: true, dropped: 0, repeated: 0, notes: [] }, 1);
+  store.flush();
+  store.startKeys.settle('startEval', {}, store.startKeys.take('startEval', {}), 'unknown');
+  store.uploads.begin('/folder', 'bench_1');
+  store.uploads.note('/folder', 'bench_1', [['a', undefined]]);
+  store.uploads.setPhase('/folder', 'bench_1', 'ingesting');
+  const upload = { path: '/file', dataset: 'd', agent: undefined };
+  store.trajectoryUploads.begin(upload, 'key', ['t1']);
+  store.trajectoryUploads.repeat('key', 'key 2');
+  store.pin({ kind: 'run', id: 'evr_1', label: 'evr_1' });
+  store.close();
+
+  const [normal, full] = [new Set([1]), new Set([2])];
+  expect(levels).toEqual({
+    seen: normal,
+    progress: normal,
+    pages: normal,
+    starts: full,
+    uploads: full,
+    upload_files: full,
+    trajectory_requests: full,
+    pins: full,
+  });
+});
+
+describe('a row that is damaged', () => {
+  it('is left out of its list, and hides no other', () => {
+    const before = RememberedStore.open(path, 'prod');
+    before.see([run('a'), run('b')], 1_000);
+    before.keepChat({ id: 'c', title: 'tea', talk: { turns: [] } });
+    before.keepChat({ id: 'd', title: 'toast', talk: { turns: [] } });
+    before.close();
+    const file = new DatabaseSync(path);
+    file.exec(`update seen set record = '{"half' where id = 'a'; update chats set talk = 'nothing' where id = 'c'`);
+    file.close();
+    const store = RememberedStore.open(path, 'prod');
+    expect(store.list('run').map(({ id }) => id)).toEqual(['b']);
+    expect(store.find('run', 'a')).toBeUndefined();
+    expect(store.chats().map(({ id, talk }) => [id, talk])).toEqual(
+      expect.arrayContaining([
+        ['c', undefined],
+        ['d', { turns: [] }],
+      ]),
+    );
+    store.close();
+  });
+});
+
+it('says once that nothing can be written any more, and of each pin that it was not kept', () => {
+  RememberedStore.open(path, 'prod').close();
+  const store = RememberedStore.open(path, 'prod', 1);
+  const problems: string[] = [];
+  store.onProblem(problem => problems.push(problem));
+  const holder = new DatabaseSync(path);
+  holder.exec('begin immediate');
+  expect(store.pin({ kind: 'run', id: 'a', label: 'A' })).toBe(false);
+  expect(store.unpin('run', 'a')).toBe(false);
+  expect(problems).toEqual([expect.stringContaining('History cannot be saved')]);
+  holder.exec('rollback');
+  expect(store.pin({ kind: 'run', id: 'a', label: 'A' })).toBe(true);
+  holder.close();
+  store.close();
+});
+
+it('is closed at an exit by a signal without waiting for a program that holds it', { timeout: 15_000 }, () => {
+  RememberedStore.open(path, 'prod').close();
+  // As long as no test may take.
+  const store = RememberedStore.open(path, 'prod', 60_000);
+  const workbench = new Workbench({
+    kinds,
+    service: () => new Promise(() => {}),
+    profile: 'prod',
+    remembered: () => store,
+  });
+  const holder = new DatabaseSync(path);
+  holder.exec('begin immediate');
+  workbench.started({ kind: 'run', id: 'a', label: 'A', record: {} });
+  workbench.closeNow();
+  expect(store.problem).toContain('locked');
+  holder.close();
+});
+
+it('keeps the first rows of a list, and longer ones than are worth reading not at all', () => {
+  const store = RememberedStore.open(path, 'prod');
+  const facts = { complete: true, dropped: 1, repeated: 0, notes: ['why'], remembered_at: undefined, version: 3 };
+  const { version: _, remembered_at: __, ...kept } = facts;
+  store.keepList('rows', { ...facts, rows: [{ id: 'a' }] }, 1_000);
+  store.flush();
+  expect(store.listed('rows')).toEqual({ list: { format: 1, ...kept, rows: [{ id: 'a' }] }, readAt: 1_000 });
+  expect(store.listCounts()).toEqual(new Map([['rows', { rows: 1, complete: true, readAt: 1_000 }]]));
+  // Read in the future: the clock was set back.
+  expect(store.listed('rows', 999)).toBeUndefined();
+  store.keepList('rows', { ...facts, rows: Array.from({ length: 201 }, (_, id) => ({ id })) }, 2_000);
+  store.flush();
+  expect(store.listed('rows')?.list).toMatchObject({ complete: false, rows: { length: 200 } });
+  store.keepList('rows', { ...facts, rows: [{ id: 'x'.repeat(2_000_000) }] }, 3_000);
+  store.flush();
+  expect(store.listed('rows')).toBeUndefined();
+  store.close();
+});
+
+it('writes a list again only if it has changed, or a minute later', () => {
+  const store = RememberedStore.open(path, 'prod');
+  const data = { rows: [], complete: true, dropped: 0, repeated: 0, notes: [], remembered_at: undefined, version: 1 };
+  const readAt = (at: number) => {
+    store.keepList('same', data, at);
+    store.flush();
+    return store.listed('same')?.readAt;
+  };
+  expect([1_000, 60_000, 61_000].map(readAt)).toEqual([1_000, 1_000, 61_000]);
+  store.close();
+});
+
+it('keeps pins in their order', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.pin({ kind: 'training', id: 'b', label: 'B' }, 1);
+  store.pin({ kind: 'run', id: 'a', label: 'A' }, 2);
+  expect(store.pinned()?.map(({ id }) => id)).toEqual(['b', 'a']);
+  store.unpin('training', 'b');
+  expect(store.pinned()).toEqual([{ kind: 'run', id: 'a', label: 'A' }]);
+  store.close();
+  expect(store.pinned()).toBeUndefined();
+});
+
+it('notes how far a run is, when that changes, and thins what is old', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.recordProgress('t', 0, 1);
+  store.recordProgress('t', 0, 2);
+  store.recordProgress('t', 1, 3);
+  expect(store.progressOf('t')).toEqual([
+    { at: 1, completed_steps: 0 },
+    { at: 3, completed_steps: 1 },
+  ]);
+  for (let step = 2; step < 2_100; step += 1) store.recordProgress('t', step, step * 10);
+  const points = store.progressOf('t');
+  expect(points.length).toBeLessThan(2_001);
+  expect(points[0]).toEqual({ at: 1, completed_steps: 0 });
+  expect(points.at(-1)).toEqual({ at: 20_990, completed_steps: 2_099 });
+  expect(points.slice(-1_000).map(({ completed_steps }) => completed_steps)).toEqual(
+    Array.from({ length: 1_000 }, (_, index) => 1_100 + index),
+  );
+});
+
+it('has no manifest and no agent of an upload that has none', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.uploads.begin('/folder', 'bench_1');
+  expect(store.uploads.get('/folder')).toEqual({ benchId: 'bench_1', phase: 'sending', manifest: undefined });
+  const upload = { path: '/file', dataset: 'mine', agent: undefined };
+  store.trajectoryUploads.begin(upload, 'r', ['1']);
+  expect(store.trajectoryUploads.unfinished()).toMatchObject([upload]);
+});
+
+it('takes nothing but a time for when something was seen', () => {
+  const times = [5, '1970-01-01T00:00:01Z', 'soon', ['1970-01-01T00:00:01Z'], null, undefined];
+  expect(times.map(at => rememberedAt({ remembered_at: at }))).toEqual([5, 1_000, ...Array(4)]);
+});
+
+it('remembers commands and settings', () => {
+  const store = RememberedStore.inMemory('prod');
+  for (const [index, command] of ['runs', 'models', 'runs'].entries()) store.rememberCommand(command, index);
+  expect(store.recentCommands(5)).toEqual(['runs', 'models']);
+  expect(store.setting('table.runs')).toBeUndefined();
+  store.setSetting('table.runs', { choice: { id: true } });
+  expect(store.setting('table.runs')).toEqual({ choice: { id: true } });
+});
+
+it('keeps conversations, the last one first, each with the time at which it last changed', () => {
+  const store = RememberedStore.inMemory('prod');
+  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 1);
+  store.keepChat({ id: 'b', title: 'toast', talk: { turns: [] } }, 2);
+  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1] } }, 3);
+  expect(store.chats().map(({ id, at }) => [id, at])).toEqual([
+    ['b', 2],
+    ['a', 1],
+  ]);
+  store.keepChat({ id: 'a', title: 'tea', talk: { turns: [1, 2] } }, 4);
+  expect(store.chats()[0]).toEqual({ id: 'a', title: 'tea', at: 4, talk: { turns: [1, 2] } });
+  store.forgetChat('a');
+  expect(store.chats().map(({ id }) => id)).toEqual(['b']);
+  for (let index = 0; index < 300; index += 1) store.keepChat({ id: `c${index}`, title: '', talk: {} }, 10 + index);
+  expect(store.chats()).toHaveLength(200);
+  expect(store.chats()[0]?.id).toBe('c299');
+});

@@ -1,0 +1,590 @@
+/** The upload of trajectories: every line has its outcome, and the failed ones are saved unchanged. */
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  CapabilityMissingError,
+  NetworkError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+import type { UploadCounts } from '../../src/store/trajectory-records.ts';
+import { type Item, lineAt, type ReadBytes, readItems } from '../../src/uploads/trajectory-file.ts';
+import { TrajectoryUpload, type TrajectoryUploadOptions } from '../../src/uploads/trajectory-upload.ts';
+import { clientOf, startService, type TestService } from '../local/server/running.ts';
+import { withAnswers } from '../service/fake-service.ts';
+import { hostileServer, json, refusal, serviceAt } from '../service/hostile-server.ts';
+import { remembered } from './world.ts';
+
+let local: TestService;
+let service: Service;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'benchtop-trajectories-'));
+  local = await startService();
+  service = clientOf(local);
+});
+afterAll(async () => {
+  await service.close();
+  await local.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const line = (content: string) => JSON.stringify({ messages: [{ role: 'user', content }] });
+
+async function uploaded(text: string, dataset = 'lines'): Promise<TrajectoryUpload> {
+  const path = join(folder, 'file.jsonl');
+  writeFileSync(path, text);
+  const upload = new TrajectoryUpload('job', path, dataset);
+  await upload.run(async () => service);
+  return upload;
+}
+
+/** Reads from memory in chunks of this size. */
+const reading =
+  (bytes: Uint8Array, piece: number): ReadBytes =>
+  async position =>
+    bytes.subarray(position, position + piece);
+
+async function itemsOf(text: string | Uint8Array, piece = 7): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of readItems(reading(Buffer.from(text), piece))) items.push(item);
+  return items;
+}
+
+describe('a file', () => {
+  it('is a trajectory a line, or a list of them; what cannot be read keeps its line', async () => {
+    const items = await itemsOf(`\uFEFF${line('a')}\n\nnonsense\n[1]\n${line('b')}`);
+    expect(items.map(({ line: place, error }) => [place, error === undefined])).toEqual([
+      [1, true],
+      [3, false],
+      [4, false],
+      [5, true],
+    ]);
+    const list = await itemsOf(`[${line('a')}, ${line('b')}, 3]`);
+    expect(list.map(({ error }) => error === undefined)).toEqual([true, true, false]);
+  });
+
+  it('has a trajectory that is nested too deep refused in its place', async () => {
+    const deep = (levels: number) =>
+      `{"messages":[{"role":"user","content":${'['.repeat(levels)}${']'.repeat(levels)}}]}`;
+    const upload = await uploaded([line('a'), deep(985), deep(986), deep(10_000)].join('\n'), 'deep');
+    expect(upload.state.counts).toEqual({ stored: 2, skipped: 0, failed: 2, unknown: 0 });
+    expect(upload.outcomes[2]?.message).toBe('It is nested deeper than 988 levels, and could not be read back.');
+  });
+
+  const tricky = [
+    { a: 'braces } ] , in text', b: [1, [2, { c: '"quoted" \\\\' }]] },
+    { empty: {}, list: [], text: '' },
+    { odd: 'one " quote, and a brace }' },
+    { wide: '日本語 🙂 \u0000 \\u0041' },
+  ];
+  const written: readonly (readonly [string, string])[] = [
+    ['JSON Lines', tricky.map(value => JSON.stringify(value)).join('\r\n')],
+    ['a list', JSON.stringify(tricky)],
+    ['a list with indents', `  ${JSON.stringify(tricky, undefined, 2)}\n`],
+    ['objects with indents', tricky.map(value => JSON.stringify(value, undefined, 2)).join('\n')],
+  ];
+  it.each(written)('written as %s is read in pieces of any size', async (_, text) => {
+    for (const piece of [1, 2, 3, 5, 16, 64, 100_000]) {
+      // The first bytes decide the format; a real chunk is never this small.
+      const bytes = Buffer.from(text);
+      const items: Item[] = [];
+      const read: ReadBytes = async at => bytes.subarray(at, at === 0 ? Math.max(piece, 16) : at + piece);
+      for await (const item of readItems(read)) items.push(item);
+      expect(items.map(({ value }) => value)).toEqual(tricky);
+    }
+  });
+
+  it.each([
+    ['cut off in the middle of a list', `[${line('a')}, {"b": 1`, 2],
+    ['with more after the end of its list', `[${line('a')}] ${line('b')} ${line('c')}`, 2],
+    ['with a list of more after the end of its list', `[${line('a')}] ${line('b')}, ${line('c')}`, 2],
+    ['with brackets that do not fit', `[${line('a')}, {"b": ]}, ${line('c')}]`, 3],
+    ['that is not UTF-8', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]), 1],
+  ])('%s has failures, and nothing of it is passed over silently', async (_, text, place) => {
+    const items = await itemsOf(text, 16);
+    expect(items.find(({ error }) => error !== undefined)?.line).toBeLessThanOrEqual(place);
+    const covered = items.reduce((sum, { start, end }) => sum + end - start, 0);
+    expect(covered).toBeGreaterThan(Buffer.from(text).length - 8);
+  });
+
+  it('is uploaded in batches, and each line has its outcome', async () => {
+    const many = Array.from({ length: 250 }, (_, index) => line(`number ${index}`));
+    const upload = await uploaded([...many, 'broken', JSON.stringify({ nothing: 1 }), line('number 0')].join('\n'));
+    const { outcomes } = upload;
+    const { phase, size, handled, hasSent } = upload.state;
+    expect([phase, outcomes.length, handled, hasSent]).toEqual(['done', 253, size, true]);
+    expect(upload.share).toBe(1);
+    expect(new TrajectoryUpload('job', upload.path, 'mine').share).toBe(0);
+    expect(outcomes.map(({ line: place }) => place)).toEqual(Array.from({ length: 253 }, (_, index) => index + 1));
+    expect(outcomes.filter(({ status }) => status === 'uploaded')).toHaveLength(251);
+    expect(outcomes.slice(-3).map(({ status }) => status)).toEqual(['failed', 'error', 'uploaded']);
+    const path = await upload.saveFailures(join(folder, 'failed.jsonl'));
+    expect(readFileSync(path, 'utf8')).toBe('broken\n{"nothing":1}\n');
+    await expect(upload.saveFailures(path)).rejects.toThrow('already exists');
+    writeFileSync(upload.path, 'something else');
+    await expect(upload.saveFailures(join(folder, 'other.jsonl'))).rejects.toThrow('has changed');
+  });
+
+  it.each([
+    ['{"a": [1, 2]}', '{"a": [1, 2]}'],
+    ['{\r\n  "a": 1\n}', '{"a":1}'],
+    ['{\r\n  "a": \n', '{    "a":  '],
+  ])('has %j as one line: %j', async (item, expected) => {
+    const bytes = Buffer.from(item);
+    expect(String(Buffer.from(await lineAt(reading(bytes, 3), { start: 0, end: bytes.length })))).toBe(expected);
+  });
+
+  it('of which nothing can be read is not sent', async () => {
+    const { state, outcomes } = await uploaded('broken\n3\n');
+    expect(state).toMatchObject({
+      phase: 'done',
+      hasSent: false,
+      counts: { stored: 0, skipped: 0, failed: 2, unknown: 0 },
+    });
+    expect(outcomes.map(({ line: place }) => place)).toEqual([1, 2]);
+  });
+
+  it('that was uploaded already is skipped', async () => {
+    await uploaded(line('once'), 'again');
+    const { outcomes } = await uploaded(`${line('once')}\n${line('new')}`, 'again');
+    expect(outcomes.map(({ status }) => status)).toEqual(['skipped', 'uploaded']);
+  });
+
+  it('keeps equal trajectories, also where they fill several requests (X2)', async () => {
+    const many = Array.from({ length: 900 }, () => line('equal')).join('\n');
+    const counts = async (text: string) => (await uploaded(text, 'equal')).state.counts;
+    expect(await counts(many)).toEqual({ stored: 900, skipped: 0, failed: 0, unknown: 0 });
+    expect(await counts(many)).toEqual({ stored: 0, skipped: 900, failed: 0, unknown: 0 });
+    // Written in another way it is equal too.
+    const rewritten = '{"trace_id":null,"messages":[{"content":"equal","role":"user"}]}';
+    expect(await counts(`${many}\n${rewritten}`)).toEqual({ stored: 1, skipped: 900, failed: 0, unknown: 0 });
+  });
+
+  it('says how large a trajectory is that the service does not take, and sends the others (R8)', async () => {
+    const most = 2_000;
+    const strict = withAnswers(service, {
+      uploadTrajectories: (input, options) => {
+        const isTooLarge = Buffer.byteLength(JSON.stringify(input.body)) > most;
+        const context = { max_bytes: most };
+        if (isTooLarge) throw new ValidationError('Too large.', { status: 413, context });
+        return service.call('uploadTrajectories', input, options);
+      },
+    });
+    const path = join(folder, 'large.jsonl');
+    const small = Array.from({ length: 60 }, (_, index) => line(`small ${index % 3}`));
+    writeFileSync(path, [...small, line('x'.repeat(10_000)), line('the last')].join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'large');
+    await upload.run(async () => strict);
+    expect(upload.state.counts).toEqual({ stored: 61, skipped: 0, failed: 1, unknown: 0 });
+    expect(upload.outcomes[60]?.message).toBe(
+      'This trajectory has 9.8 KiB; the service takes trajectories of up to 2 KiB.',
+    );
+  });
+
+  it('ends at once where the service has no room, with one sentence', async () => {
+    let requests = 0;
+    const full = withAnswers(service, {
+      uploadTrajectories: () => {
+        requests += 1;
+        throw new ServerError('Nothing of the batch was stored: the disk is full.', { status: 507 });
+      },
+    });
+    const path = join(folder, 'no-room.jsonl');
+    writeFileSync(path, Array.from({ length: 250 }, (_, index) => line(`${index}`)).join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'full');
+    await upload.run(async () => full);
+    expect([requests, upload.state.phase, upload.outcomes]).toEqual([1, 'failed', []]);
+    expect(upload.state.error?.message).toContain('the disk is full');
+  });
+
+  it('whose batch is refused as a whole has a failure for each line', async () => {
+    const { state, outcomes } = await uploaded(line('x'), 'evaluation/not-yours');
+    expect([state.phase, outcomes[0]?.status]).toEqual(['done', 'failed']);
+    expect(outcomes[0]?.message).toContain('own');
+  });
+
+  it('whose batch is refused because of one line has the reason there', async () => {
+    const path = join(folder, 'one-bad.jsonl');
+    writeFileSync(path, [line('a'), line('b'), line('c')].join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'lines');
+    const context = { failures: [{ item_index: 1, message: 'It has no role.' }, { item_index: 2 }, 'nonsense'] };
+    const refusing = withAnswers(service, {
+      uploadTrajectories: () => {
+        throw new ValidationError('The batch is refused.', { status: 422, context });
+      },
+    });
+    await upload.run(async () => refusing);
+    expect(upload.outcomes.map(({ status, message }) => [status, message])).toEqual([
+      ['failed', 'The batch is refused.'],
+      ['failed', 'It has no role.'],
+      ['failed', 'The batch is refused.'],
+    ]);
+  });
+
+  it.each([
+    ['the key is refused', 401, 'authentication_error', 'invalid_api_key'],
+    ['the service limits the rate', 429, 'rate_limit_error', 'rate_limited'],
+  ])('stops where %s, with the reason and without an outcome for any line', async (_, status, type, code) => {
+    const server = await hostileServer(refusal(status, type, code));
+    const path = join(folder, 'refused.jsonl');
+    writeFileSync(path, Array.from({ length: 250 }, (__, index) => line(`${index}`)).join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'lines');
+    await upload.run(async () => serviceAt(server.url).service);
+    expect(upload.state.phase).toBe('failed');
+    expect(upload.outcomes).toEqual([]);
+    expect(upload.state).toMatchObject({ error: { code } });
+    // Again, once it is allowed: the whole file is sent.
+    await upload.run(async () => service);
+    expect(upload.state.phase).toBe('done');
+    expect(upload.outcomes).toHaveLength(250);
+  });
+
+  it('that is not there is said so', async () => {
+    const upload = new TrajectoryUpload('job', join(folder, 'nowhere'), 'x');
+    await upload.run(async () => service);
+    expect(upload.state.phase).toBe('failed');
+    expect(upload.state.error?.message).toContain('ENOENT');
+    const again = upload.run(() => Promise.withResolvers<Service>().promise);
+    expect(upload.state).toMatchObject({ phase: 'uploading', error: undefined });
+    upload.cancel();
+    await again;
+  });
+});
+
+describe('an outcome of a service that names them differently', () => {
+  const boom = { code: 'too_long', message: 'it is too long' };
+
+  /** The outcome of a file of three lines, by what the service says of the batch. */
+  async function outcomesOf(answer: object) {
+    const server = await hostileServer(json(answer));
+    const path = join(folder, 'three.jsonl');
+    writeFileSync(path, [line('a'), line('b'), line('c')].join('\n'));
+    const upload = new TrajectoryUpload('job', path, 'lines');
+    await upload.run(async () => serviceAt(server.url).service);
+    return upload;
+  }
+
+  it.each<[string, object, UploadCounts, (string | undefined)[]]>([
+    [
+      'whatever is neither uploaded nor skipped has failed',
+      { trajectories: [{ status: 'error', failure: boom }, { status: 'skipped' }, { status: 'rejected' }] },
+      { stored: 0, skipped: 1, failed: 2, unknown: 0 },
+      ['it is too long', undefined, undefined],
+    ],
+    [
+      'a failure counts, whatever the status',
+      { trajectories: [{ status: 'uploaded', failure: boom }, { status: 'uploaded' }, { failure: { code: 'odd' } }] },
+      { stored: 1, skipped: 0, failed: 2, unknown: 0 },
+      ['it is too long', undefined, 'odd'],
+    ],
+    [
+      'a failure of the batch is that of its item',
+      { trajectories: [{ status: 'uploaded' }, { status: 'uploaded' }], failures: [{ ...boom, item_index: 2 }] },
+      { stored: 2, skipped: 0, failed: 1, unknown: 0 },
+      [undefined, undefined, 'it is too long'],
+    ],
+    [
+      'one that is not mentioned is not known',
+      { uploaded: 2, trajectories: [{ status: 'uploaded' }, { request_index: 2, status: 'uploaded', failure: null }] },
+      { stored: 2, skipped: 0, failed: 0, unknown: 1 },
+      [undefined, 'The service did not report what happened to this one.', undefined],
+    ],
+    [
+      'all of them are only counted',
+      { uploaded: 3, skipped: 0 },
+      { stored: 3, skipped: 0, failed: 0, unknown: 0 },
+      [undefined, undefined, undefined],
+    ],
+    [
+      'a failure without words is one',
+      { uploaded: 2, skipped: 0, failures: [{ item_index: 2 }] },
+      { stored: 2, skipped: 0, failed: 1, unknown: 0 },
+      [undefined, undefined, undefined],
+    ],
+  ])('%s', async (_, answer, counts, messages) => {
+    const upload = await outcomesOf(answer);
+    expect(upload.state.counts).toEqual(counts);
+    expect(upload.outcomes.map(({ message }) => message)).toEqual(messages);
+    expect(upload.failures).toBe(counts.failed);
+  });
+
+  it.each<[object, UploadCounts, string[], number]>([
+    [
+      { uploaded: 0, skipped: 3, failures: [] },
+      { stored: 0, skipped: 3, failed: 0, unknown: 0 },
+      ['skipped', 'skipped', 'skipped'],
+      0,
+    ],
+    [
+      { uploaded: 0, skipped: 2, failures: [] },
+      { stored: 0, skipped: 2, failed: 0, unknown: 1 },
+      ['counted', 'counted', 'counted'],
+      0,
+    ],
+    [
+      { uploaded: 2, skipped: 1, failures: [] },
+      { stored: 2, skipped: 1, failed: 0, unknown: 0 },
+      ['counted', 'counted', 'counted'],
+      0,
+    ],
+    [
+      { uploaded: 2, skipped: 3, failures: [] },
+      { stored: 2, skipped: 1, failed: 0, unknown: 0 },
+      ['counted', 'counted', 'counted'],
+      0,
+    ],
+    [
+      { uploaded: 1, skipped: 0, failures: [{ item_index: 2 }] },
+      { stored: 1, skipped: 0, failed: 1, unknown: 1 },
+      ['counted', 'counted', 'failed'],
+      1,
+    ],
+    [
+      { uploaded: 2, skipped: 2, failures: [{ item_index: 2 }] },
+      { stored: 2, skipped: 0, failed: 1, unknown: 0 },
+      ['uploaded', 'uploaded', 'failed'],
+      1,
+    ],
+    [
+      { uploaded: 3, skipped: 0, failures: [{ item_index: 3 }] },
+      { stored: 3, skipped: 0, failed: 0, unknown: 0 },
+      ['uploaded', 'uploaded', 'uploaded'],
+      0,
+    ],
+  ])('is counted if it does not say which: %j', async (answer, counts, statuses, failures) => {
+    const upload = await outcomesOf(answer);
+    expect(upload.state.counts).toEqual(counts);
+    expect(upload.outcomes.map(({ status }) => status)).toEqual(statuses);
+    // What may be stored is not sent twice.
+    expect(upload.failures).toBe(failures);
+  });
+
+  it('is in the file of those to be sent again', async () => {
+    const upload = await outcomesOf({
+      trajectories: [{ status: 'error' }, { status: 'uploaded' }, { status: 'error' }],
+    });
+    const path = await upload.saveFailures(join(folder, 'again.jsonl'));
+    expect(readFileSync(path, 'utf8')).toBe(`${line('a')}\n${line('c')}\n`);
+  });
+});
+
+describe('an upload that is interrupted', () => {
+  const lines = Array.from({ length: 250 }, (_, index) => line(`interrupted ${index}`)).join('\n');
+
+  /** A service that stores each batch, and loses the answer to this one; it honours keys if `honoursKeys`. */
+  function losing(batch: number, honoursKeys = false) {
+    const sent: { count: number; first: unknown; key: string | undefined }[] = [];
+    const lossy = withAnswers(service, {
+      uploadTrajectories: async (input, options) => {
+        const { trajectories } = input.body;
+        sent.push({ count: trajectories.length, first: trajectories[0]?.['messages'], key: options?.idempotencyKey });
+        const answer = await service.call('uploadTrajectories', input, options);
+        if (sent.length === batch) throw new NetworkError('The line is cut.', { outcomeUnknown: true });
+        return answer;
+      },
+    });
+    return { sent, connect: async (): Promise<Service> => ({ ...lossy, honoursKeys }) };
+  }
+
+  /** Runs of an upload of these lines, each as a new program. */
+  function runsOf(dataset: string, text: string) {
+    const memory = remembered();
+    const path = join(folder, `${dataset}.jsonl`);
+    writeFileSync(path, text);
+    const run = async (connect: () => Promise<Service>, options: TrajectoryUploadOptions = {}) => {
+      const upload = new TrajectoryUpload('job', path, dataset, { records: memory().trajectoryUploads, ...options });
+      await upload.run(connect);
+      return upload;
+    };
+    return { path, run, records: () => memory().trajectoryUploads };
+  }
+
+  it('keeps equal trajectories, and stores none twice (X2)', async () => {
+    const { path, run } = runsOf('cut and equal', Array.from({ length: 250 }, () => line('equal')).join('\n'));
+    // The second batch is stored, and its answer is lost.
+    const { phase, counts } = (await run(losing(2).connect)).state;
+    expect([phase, counts]).toEqual(['failed', { stored: 100, skipped: 0, failed: 0, unknown: 100 }]);
+    const next = await run(losing(0, true).connect);
+    expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, unknown: 0 } });
+    expect((await run(losing(0).connect)).state.counts).toMatchObject({ stored: 0, skipped: 250 });
+    // Another program has no record of the upload, and other keys.
+    const other = new TrajectoryUpload('job', path, 'cut and equal');
+    await other.run(async () => service);
+    expect(other.state.counts).toEqual({ stored: 0, skipped: 250, failed: 0, unknown: 0 });
+  });
+
+  it('is continued by the next start where it was, with the same request where keys are honoured (A1)', async () => {
+    const { path, run, records } = runsOf('cut', lines);
+    const first = losing(2);
+    await run(first.connect);
+    expect(records().unfinished()).toMatchObject([{ path, dataset: 'cut', counts: { stored: 100, unknown: 100 } }]);
+    const second = losing(0, true);
+    const next = await run(second.connect);
+    expect(second.sent.map(({ count }) => count)).toEqual([100, 50]);
+    expect(second.sent[0]).toEqual(first.sent[1]);
+    expect(next.state).toMatchObject({ phase: 'done', counts: { stored: 250, skipped: 0, failed: 0, unknown: 0 } });
+    expect(records().unfinished()).toEqual([]);
+  });
+
+  it('sends nothing again that may be stored, unless the user wants it (A1)', async () => {
+    const { run, records } = runsOf('held back', lines);
+    const first = losing(2);
+    await run(first.connect);
+    const second = losing(0);
+    const held = await run(second.connect);
+    expect(second.sent.map(({ count }) => count)).toEqual([50]);
+    expect(held.state).toMatchObject({ phase: 'done', counts: { stored: 150, skipped: 0, failed: 0, unknown: 100 } });
+    expect(held.outcomes.filter(({ status }) => status === 'unknown').map(({ line: place }) => place)).toEqual(
+      Array.from({ length: 100 }, (_, index) => index + 101),
+    );
+    const third = losing(0);
+    const again = await run(third.connect, { resendUnknown: true });
+    expect(third.sent).toEqual([first.sent[1]]);
+    expect(again.state.counts).toMatchObject({ stored: 250, unknown: 0 });
+    expect(records().unfinished()).toEqual([]);
+  });
+
+  it('sends only what was rejected once the rest is stored (A1)', async () => {
+    const { path, run } = runsOf('rejected', [line('a'), '{"nothing":1}', line('c')].join('\n'));
+    const first = losing(0);
+    expect((await run(first.connect)).state.counts).toEqual({ stored: 2, skipped: 0, failed: 1, unknown: 0 });
+    const second = losing(0);
+    const again = await run(second.connect);
+    expect(second.sent.map(({ count }) => count)).toEqual([1]);
+    expect(again.state.counts).toEqual({ stored: 2, skipped: 0, failed: 1, unknown: 0 });
+    // Corrected, with another line before it.
+    writeFileSync(path, [line('new'), line('a'), line('corrected'), line('c')].join('\n'));
+    const third = losing(0);
+    const corrected = await run(third.connect);
+    expect(third.sent.map(({ count }) => count)).toEqual([2]);
+    expect(corrected.state.counts).toEqual({ stored: 4, skipped: 0, failed: 0, unknown: 0 });
+    expect(corrected.hasStarted).toBe(false);
+  });
+
+  it('is recorded before it is sent, so that a killed program leaves it unknown (A1)', async () => {
+    const { run, records } = runsOf('killed', lines);
+    const during: unknown[] = [];
+    await run(async () =>
+      withAnswers(service, {
+        uploadTrajectories: (input, options) => {
+          during.push(records().unfinished()[0]?.counts);
+          return service.call('uploadTrajectories', input, options);
+        },
+      }),
+    );
+    expect(during).toMatchObject([
+      { stored: 0, unknown: 100 },
+      { stored: 100, unknown: 100 },
+      { stored: 200, unknown: 50 },
+    ]);
+  });
+
+  it('is refused in another program while it runs (A1)', async () => {
+    const { run } = runsOf('at once', lines);
+    let second: TrajectoryUpload | undefined;
+    const first = await run(async () =>
+      withAnswers(service, {
+        uploadTrajectories: async (input, options) => {
+          second ??= await run(losing(0).connect);
+          return service.call('uploadTrajectories', input, options);
+        },
+      }),
+    );
+    expect(second?.state.error?.message).toContain('Another benchtop is sending');
+    expect(second?.outcomes).toEqual([]);
+    expect(first.state).toMatchObject({ phase: 'done', counts: { stored: 250 } });
+    expect((await run(losing(0).connect)).state.phase).toBe('done');
+  });
+
+  it('is the same upload by a symbolic link to the file', async () => {
+    const { path, run, records } = runsOf('linked', lines);
+    const link = join(folder, 'link.jsonl');
+    symlinkSync(path, link);
+    let second: TrajectoryUpload | undefined;
+    await run(async () =>
+      withAnswers(service, {
+        uploadTrajectories: async (input, options) => {
+          if (!second) {
+            second = new TrajectoryUpload('other', link, 'linked', { records: records() });
+            await second.run(losing(0).connect);
+          }
+          return service.call('uploadTrajectories', input, options);
+        },
+      }),
+    );
+    expect(second?.state.error?.message).toContain('Another benchtop is sending');
+  });
+
+  it('knows nothing of a request that is refused after it may have been stored (A1)', async () => {
+    const { run } = runsOf('refused later', [line('a'), line('b')].join('\n'));
+    await run(losing(1).connect);
+    const refusing = withAnswers(service, {
+      uploadTrajectories: () => {
+        throw new ValidationError('No.', { status: 422 });
+      },
+    });
+    const refused = await run(async () => refusing, { resendUnknown: true });
+    expect(refused.state.counts).toEqual({ stored: 0, skipped: 0, failed: 0, unknown: 2 });
+    expect(refused.failures).toBe(0);
+  });
+
+  it('sends again what is told apart by trace ids, which is stored once', async () => {
+    const traced = [1, 2].map(number => JSON.stringify({ ...JSON.parse(line('a')), trace_id: `t${number}` }));
+    const { run } = runsOf('traced', traced.join('\n'));
+    await run(losing(1).connect);
+    const next = await run(losing(0).connect);
+    expect(next.state.counts).toEqual({ stored: 2, skipped: 0, failed: 0, unknown: 0 });
+  });
+
+  it('begins anew if the user wants it so', async () => {
+    const { run, records } = runsOf('anew', lines);
+    const upload = await run(losing(2).connect);
+    expect(upload.hasStarted).toBe(true);
+    upload.startOver();
+    expect([upload.hasStarted, records().unfinished()]).toEqual([false, []]);
+  });
+
+  it('sends the same request, whatever the service says of its agent', async () => {
+    const { run, records } = runsOf('agent', line('of an agent'));
+    const keys: (string | undefined)[] = [];
+    const runWith = (agents: readonly object[] | Error) =>
+      run(
+        async () => ({
+          ...withAnswers(service, {
+            listAgents: () => {
+              if (agents instanceof Error) throw agents;
+              return { items: agents, has_more: false, next_cursor: null, dropped: 0 };
+            },
+            uploadTrajectories: (_, options) => {
+              keys.push(options?.idempotencyKey);
+              throw new NetworkError('The line is cut.', { outcomeUnknown: true });
+            },
+          }),
+          honoursKeys: true,
+        }),
+        { agent: 'name:tutor' },
+      );
+    const overloaded = await runWith(new RateLimitError('Too many requests.', { status: 429 }));
+    expect(overloaded.state.error?.message).toBe('Too many requests.');
+    // Nothing was sent, so there is nothing to continue.
+    expect(records().unfinished()).toEqual([]);
+    expect(keys).toEqual([]);
+    await runWith([{ agent_id: 'a1', name: 'tutor' }]);
+    await runWith(new CapabilityMissingError('listAgents'));
+    expect(keys).toHaveLength(2);
+    expect(keys[1]).toBe(keys[0]);
+  });
+});
+
+it('a file that is uploaded a second time is skipped as a whole', async () => {
+  const text = `${line('twice')}\n${line('and twice')}`;
+  const first = await uploaded(text, 'twice');
+  const second = await uploaded(text, 'twice');
+  expect(first.state.counts).toEqual({ stored: 2, skipped: 0, failed: 0, unknown: 0 });
+  expect(second.state.counts).toEqual({ stored: 0, skipped: 2, failed: 0, unknown: 0 });
+});

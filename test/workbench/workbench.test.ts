@@ -1,0 +1,130 @@
+/** When what is on screen is read again. */
+import { QueryObserver } from '@tanstack/react-query';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { datasetKeys } from '../../src/queries/datasets.ts';
+import { kinds } from '../../src/resources/catalogue.ts';
+import { RememberedStore } from '../../src/store/store.ts';
+import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
+import { Job, type JobState } from '../../src/workbench/jobs.ts';
+import { type ConnectionMonitor, type ConnectionState, Workbench } from '../../src/workbench/workbench.ts';
+import { eventually } from '../eventually.ts';
+import { fakeService } from '../service/fake-service.ts';
+
+it('reads what is on screen once for each restart of the service, and not when it is only found', async () => {
+  let state: ConnectionState = { kind: 'starting', since: 0 };
+  let tell = (): void => {};
+  const connection: ConnectionMonitor = {
+    get state() {
+      return state;
+    },
+    subscribe: listener => {
+      tell = listener;
+      return () => {};
+    },
+    retry: () => {},
+  };
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), connection, profile: 'test' });
+  let reads = 0;
+  const observer = new QueryObserver(workbench.cache, { queryKey: ['shown'], queryFn: () => (reads += 1) });
+  const stop = observer.subscribe(() => {});
+  onTestFinished(() => {
+    stop();
+    workbench.close();
+  });
+  const become = async (generation: number): Promise<number> => {
+    state = { kind: 'connected', generation, note: undefined };
+    tell();
+    await eventually(() => expect(workbench.cache.isFetching()).toBe(0));
+    return reads;
+  };
+  await eventually(() => expect(reads).toBe(1));
+  expect([await become(1), await become(1), await become(2), await become(2), await become(3)]).toEqual([
+    1, 1, 2, 2, 3,
+  ]);
+});
+
+it('reads what an upload has touched once it has ended, also after a failure', async () => {
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  let reads = 0;
+  const options = { queryKey: datasetKeys.list, queryFn: () => (reads += 1), staleTime: Number.POSITIVE_INFINITY };
+  const stop = new QueryObserver(workbench.cache, options).subscribe(() => {});
+  onTestFinished(() => {
+    stop();
+    workbench.close();
+  });
+  await eventually(() => expect(reads).toBe(1));
+  const upload = new TrajectoryUpload('job', '/nowhere/at/all.jsonl', 'mine');
+  workbench.jobs.add(upload);
+  await upload.run(workbench.service);
+  expect(upload.state.phase).toBe('failed');
+  await eventually(() => expect(reads).toBe(2));
+});
+
+it('knows nothing any more of what the program has deleted', () => {
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const run = { kind: 'run', id: 'evr_1' };
+  workbench.started({ ...run, label: 'baseline', status: 'running' });
+  workbench.deleted(run, []);
+  expect([workbench.statuses.get(run), workbench.remembered.find('run', 'evr_1')]).toEqual([undefined, undefined]);
+});
+
+it('follows how far training runs are, and forgets what a query said that is shown no more', async () => {
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const said = (kind: string, done: number): Promise<unknown> => {
+    const observes = () => ({ kind, id: `${kind}_1`, label: 'long', status: 'running', done });
+    return workbench.cache.fetchQuery({
+      queryKey: [kind],
+      meta: { observes },
+      queryFn: () => ({ done }),
+      staleTime: 0,
+    });
+  };
+  for (const done of [39, 30]) {
+    await said('training', done);
+    await said('run', done);
+  }
+  expect(workbench.restarts.of('training_1')).toMatchObject({ from: 39, step: 30 });
+  expect(workbench.restarts.of('run_1')).toBeUndefined();
+  workbench.cache.removeQueries({ queryKey: ['training'] });
+  await said('training', 20);
+  expect(workbench.restarts.of('training_1')).toMatchObject({ from: 39, step: 30 });
+});
+
+it('does not open what is remembered again once it is closed', () => {
+  const remembered = vi.fn(() => RememberedStore.inMemory('test'));
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  workbench.close();
+  expect(workbench.remembered.chats()).toEqual([]);
+  expect(remembered).toHaveBeenCalledTimes(1);
+});
+
+it('closes what is remembered once no upload writes to it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const record = Promise.withResolvers<void>();
+  class Slow extends Job<JobState> {
+    readonly share = 0;
+    readonly hasStarted = true;
+    readonly outcome = '';
+    protected begin = () => ({ phase: 'uploading' });
+    protected work = () => record.promise;
+    protected end = () => ({ phase: 'cancelled' });
+  }
+  const store = RememberedStore.inMemory('test');
+  const close = vi.spyOn(store, 'close');
+  const remembered = () => store;
+  const workbench = new Workbench({ kinds, service: async () => fakeService(), profile: 'test', remembered });
+  const upload = new Slow('job', { label: 'mine', touches: [] }, { phase: 'waiting', error: undefined });
+  workbench.jobs.add(upload);
+  const run = upload.run(workbench.service);
+  workbench.close();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(close).not.toHaveBeenCalled();
+  record.resolve();
+  await run;
+  await vi.advanceTimersByTimeAsync(1_000);
+  await workbench.closed;
+  expect(close).toHaveBeenCalledTimes(1);
+});
