@@ -73,6 +73,22 @@ describe('the last row', () => {
     expect(screen.text()).toContain(task(1));
   });
 
+  it('is where G goes before the list has answered at all', async () => {
+    const many = new ManyRows(500);
+    const held = gate();
+    let requests = 0;
+    many.before = () => {
+      requests += 1;
+      return held.promise;
+    };
+    rig = openProgram({ service: many.service, start, columns: 200, rows: 30 });
+    await rig.screen.waitFor('Trajectories');
+    await rig.screen.press('G');
+    held.open();
+    await rig.screen.waitFor('500/500 ');
+    expect(requests).toBe(3);
+  });
+
   it('of 100,000 is read with progress, stopped by esc, and reached in the end', async () => {
     const many = new ManyRows(100_000);
     const { screen } = await openList(many);

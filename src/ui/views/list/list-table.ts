@@ -84,7 +84,8 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     height: room.table,
     initial,
     sorted: ordered || list.sortedAs === 'asked',
-    readRest: list.hasMore ? list.readRest : undefined,
+    // Before the first answer nobody knows whether there is more.
+    readRest: list.hasMore || !list.loaded ? list.readRest : undefined,
     stop: list.stop,
     onOpen: open && (row => openAs(row, open)),
     canOpen: each => open?.(each) !== undefined,
