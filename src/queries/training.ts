@@ -125,8 +125,8 @@ const remembered = {
 const listRuns = ({ service, signal }: QueryContext, bench_id: string, query: ListQuery) =>
   service.call('listTrainingRuns', { params: { bench_id }, query }, { signal });
 
-/** The training runs of all benchmarks, newest first. */
-export const everyTrainingRun: ListSource<TrainingRun> = remembering(
+/** The training runs of all benchmarks, newest first, without progress. */
+const everyRun: ListSource<TrainingRun> = remembering(
   {
     key: trainingKeys.everyRun,
     id: row => row.training_run_id,
@@ -142,7 +142,7 @@ export const everyTrainingRun: ListSource<TrainingRun> = remembering(
   remembered,
 );
 
-export function trainingRunsOf(benchId: string): ListSource<TrainingRun> {
+function runsOf(benchId: string): ListSource<TrainingRun> {
   const listed: ListSource<TrainingRun> = {
     key: trainingKeys.runsOf(benchId),
     id: row => row.training_run_id,
@@ -162,7 +162,7 @@ export type ProgressedRun = TrainingRun & Partial<Pick<TrainingProgress, 'comple
  * Adds the progress of each run to a list. It is requested once for runs that ended before their last step, and for
  * unfinished runs that nothing else polls; it is left out if unavailable.
  */
-export function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
+function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
   const { readPage, instead } = source;
   const progressed = async (
     context: QueryContext,
@@ -185,6 +185,12 @@ export function withProgress(source: ListSource<TrainingRun>): ListSource<Progre
     instead: instead && (async context => progressed(context, await instead(context))),
   };
 }
+
+/** The training runs of all benchmarks, newest first, with their progress. */
+export const everyTrainingRun = withProgress(everyRun);
+
+/** The training runs of a benchmark with their progress. */
+export const trainingRunsOf = (benchId: string): ListSource<ProgressedRun> => withProgress(runsOf(benchId));
 
 function asksProgress(run: ProgressedRun): boolean {
   const meaning = run.status && statusMeaning(run.status);
@@ -212,7 +218,7 @@ export function trainingRunQuery(runId: string): LiveQuery<TrainingRun> {
   return rememberingOne(query, runId, remembered, {
     listed: {
       by: 'listTrainingRuns',
-      in: parent => (parent === undefined ? everyTrainingRun : trainingRunsOf(parent)),
+      in: parent => (parent === undefined ? everyRun : runsOf(parent)),
     },
     read: async ({ service, signal }, seen) => {
       const progress = await service.call('getTrainingProgress', { params: { training_run_id: runId } }, { signal });

@@ -9,7 +9,7 @@ import { clean } from '../text/sanitise.ts';
 import { action } from './action.ts';
 import { datasetKeys } from './datasets.ts';
 import { partOfRun } from './evaluations.ts';
-import { type ListSource, wholePage } from './lists/list-source.ts';
+import { type AnnotatedPage, type ListSource, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import { activityOfRun } from './polling.ts';
 import { remembering } from './remembered-fallback.ts';
@@ -85,7 +85,7 @@ export function trajectoryList(filter: TrajectoryFilter): ListSource<Trajectory>
     ...(part && { partOf: part }),
     observesFirst: rememberedRows,
     readPage: context => {
-      if (run !== undefined) return trajectoriesOfRun(run, false).readPage(context);
+      if (run !== undefined) return readOfRun(run, context);
       const { service, query, signal } = context;
       return service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
     },
@@ -134,39 +134,36 @@ export function trajectoryStatusQuery(trajectoryId: string): LiveQuery<Trajector
 }
 
 /**
- * The trajectories of an evaluation run. If the service does not list trajectories, the run's rewards are shown
+ * A page of the trajectories of an evaluation run. If the service does not list trajectories, the run's rewards are shown
  * instead, without failed rollouts.
  */
-export function trajectoriesOfRun(runId: string, ended: boolean): ListSource<Trajectory> {
-  const filter = { eval_run_id: runId };
-  return {
-    key: trajectoryKeys.list(filter),
-    id: row => row.trajectory_id,
-    sorts: true,
-    partOf: partOfRun(runId),
-    observesFirst: rememberedRows,
-    observes: row => ({ ...observeTrajectory(row), parent: runId }),
-    readPage: async context => {
-      const { service, query, signal } = context;
-      let refusal: unknown;
-      if (service.capabilities.has('listTrajectories')) {
-        try {
-          return await service.call('listTrajectories', { query: { ...query, ...filter } }, { signal });
-        } catch (error) {
-          if (!isNotOffered(error)) throw error;
-          refusal = error;
-        }
-      }
-      const rewards = await readTrajectoryRewards(runId, context);
-      service.capabilities.confirmMissing(refusal);
-      const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
-      const nameless = rewards.length - items.length;
-      const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id and cannot be opened`;
-      return { ...wholePage(items, note), dropped: unreadableIn(rewards) };
-    },
-    activity: () => (ended ? 'settled' : 'running'),
-  };
+async function readOfRun(
+  eval_run_id: string,
+  context: Parameters<ListSource<Trajectory>['readPage']>[0],
+): Promise<AnnotatedPage<Trajectory>> {
+  const { service, query, signal } = context;
+  let refusal: unknown;
+  if (service.capabilities.has('listTrajectories')) {
+    try {
+      return await service.call('listTrajectories', { query: { ...query, eval_run_id } }, { signal });
+    } catch (error) {
+      if (!isNotOffered(error)) throw error;
+      refusal = error;
+    }
+  }
+  const rewards = await readTrajectoryRewards(eval_run_id, context);
+  service.capabilities.confirmMissing(refusal);
+  const items = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
+  const nameless = rewards.length - items.length;
+  const note = nameless === 0 ? undefined : `${nameless} more, counted above, have no id and cannot be opened`;
+  return { ...wholePage(items, note), dropped: unreadableIn(rewards) };
 }
+
+/** The trajectories of an evaluation run, polled like the run. */
+export const trajectoriesOfRun = (eval_run_id: string, ended: boolean): ListSource<Trajectory> => ({
+  ...trajectoryList({ eval_run_id }),
+  activity: () => (ended ? 'settled' : 'running'),
+});
 
 /**
  * The trajectories of a run read so far, with rewards for those not read yet: the rewards are complete even if the list

@@ -21,7 +21,6 @@ import {
   trainingProgressQuery,
   trainingRunQuery,
   trainingRunsOf,
-  withProgress,
 } from '../queries/training.ts';
 import { trajectoryKeys } from '../queries/trajectories.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -268,7 +267,7 @@ export const training = defineResource<TrainingRun>({
   kind: 'training',
   scopes: ['benchmark'],
   statuses: trainingStatuses,
-  list: ({ benchmark }) => withProgress(benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
+  list: ({ benchmark }) => (benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
   get: trainingRunQuery,
   columns: trainingColumns,
   facts: trainingFacts,

@@ -113,12 +113,11 @@ describe('runs of all benchmarks', () => {
   });
 
   it('are not all known if the only benchmark that has any failed', async () => {
-    const { context, reader, source } = world(2);
+    const { context, source } = world(2);
     const read = async (benchId: string): Promise<Run[]> => (benchId === 'b2' ? broken(benchId) : []);
-    reader.source = {
-      ...source,
-      readPage: page => readAcross(page, { read, operation: 'listEvalRuns', words: 'runs' }),
-    };
+    const readPage: typeof source.readPage = page =>
+      readAcross(page, { read, operation: 'listEvalRuns', words: 'runs' });
+    const reader = new ListReader<Run>({ ...source, readPage }, { context: async () => context, publish: () => {} });
     expect(await reader.poll(context)).toMatchObject({ rows: [], complete: false });
   });
 

@@ -6,6 +6,7 @@ import { type ListSource, restKey } from '../../src/queries/lists/list-source.ts
 import { ListReader } from '../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../src/queries/query-context.ts';
 import { everyTrainingRun, lastCheckpoint } from '../../src/queries/training.ts';
+import { RememberedStore } from '../../src/store/store.ts';
 import { hostileServer, json, serviceAt } from '../service/hostile-server.ts';
 
 const rowsInPage = 2;
@@ -44,7 +45,8 @@ async function world() {
     return json(answer)(response, request);
   });
   const { service } = serviceAt(url);
-  const context = { service, signal: new AbortController().signal } as QueryContext;
+  const memory = RememberedStore.inMemory('test');
+  const context: QueryContext = { service, memory, isFollowed: true, signal: new AbortController().signal };
   const reading = <Row>(source: ListSource<Row>) =>
     new ListReader<Row>(source, { context: async () => context, publish: () => {} });
   return { service, context, reading, asked: () => requests.map(request => request.url) };

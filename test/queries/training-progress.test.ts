@@ -9,7 +9,6 @@ import {
   trainingProgressQuery,
   trainingRunQuery,
   trainingRunsOf,
-  withProgress,
 } from '../../src/queries/training.ts';
 import { trainingColumns } from '../../src/resources/training.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
@@ -34,7 +33,7 @@ function open(runs: readonly TrainingRun[], progress: (id: string) => Promise<{ 
     },
   });
   const memory = RememberedStore.inMemory('test');
-  const source = withProgress(trainingRunsOf('bench_1'));
+  const source = trainingRunsOf('bench_1');
   const read = async (): Promise<readonly ProgressedRun[]> => {
     const signal = new AbortController().signal;
     const { items } = await source.readPage({ service, signal, memory, query: {} });
@@ -97,7 +96,7 @@ describe('a service whose progress alone says how many steps there are', () => {
   it('lists them with its rows, and remembers them', async () => {
     const memory = RememberedStore.inMemory('test');
     const answers = { listTrainingRuns: () => [bare], getTrainingProgress: () => answer };
-    const source = withProgress(trainingRunsOf('bench_1'));
+    const source = trainingRunsOf('bench_1');
     const read = async () => {
       const context = { service: fakeService(answers), signal, memory, query: {} };
       const { items } = await source.readPage(context);
@@ -122,7 +121,7 @@ describe('a service whose progress alone says how many steps there are', () => {
     const service = fakeService(answers, { capabilities: new Capabilities() });
     const context = { service, signal, memory, query: {} };
     memory.see([observeTraining(await trainingRunQuery('trn_1').read(context))]);
-    const listed = await withProgress(everyTrainingRun).instead?.(context);
+    const listed = await everyTrainingRun.instead?.(context);
     expect(shown(listed?.items ?? [])).toEqual(['8 of 10']);
   });
 });

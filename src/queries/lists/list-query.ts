@@ -26,7 +26,6 @@ export function listQuery<Row>(host: QueryHost, source: ListSource<Row>): LiveQu
     },
     activity: () => reader.activity(source),
     read: context => {
-      reader.source = source;
       const isShown = cachedQuery(host, source.key)?.isActive() ?? false;
       return reader.poll(context, isShown ? pagesPerPoll : pagesPerHiddenPoll);
     },

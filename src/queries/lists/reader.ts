@@ -63,8 +63,7 @@ interface Reading {
 }
 
 export class ListReader<Row> {
-  /** The source that was shown or read last, as several may have the same key. */
-  source: ListSource<Row>;
+  readonly source: ListSource<Row>;
   readonly #pages = new ListPages<Row>();
   /** The saved rows of an earlier start, until the list is read again. */
   #seed: ListData<Row> | undefined;
@@ -122,7 +121,7 @@ export class ListReader<Row> {
   }
 
   /** The activity of the live rows. */
-  activity(source: Pick<ListSource<Row>, 'activity'> = this.source): Activity {
+  activity(source: Pick<ListSource<Row>, 'activity'>): Activity {
     return source.activity?.(this.live()) ?? 'open';
   }
 

@@ -3,7 +3,14 @@
  * by `Suspense`: React shows its fallback for at least 300 ms.
  */
 import { Text } from 'ink';
-import { type ComponentType, type FunctionComponent, type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
+import {
+  type ComponentType,
+  type FunctionComponent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useState,
+} from 'react';
 import { partMissing } from '../../base/errors.ts';
 import type { ViewName } from '../../resources/place.ts';
 import { useRouter } from '../keys/router.tsx';

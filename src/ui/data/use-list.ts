@@ -55,20 +55,11 @@ const freshMs = 30_000;
 /**
  * Rows read before this time are read again. Settled rows are not polled: for them, the time of the last poll counts.
  */
-function oldestWanted<Row>(reader: ListReader<Row>, ms: number): number {
-  return reader.activity() === 'settled' ? reader.polledAt : Date.now() - ms;
+function oldestWanted<Row>(reader: ListReader<Row>, source: ListSource<Row>, ms: number): number {
+  return reader.activity(source) === 'settled' ? reader.polledAt : Date.now() - ms;
 }
 
 const noRows: readonly never[] = [];
-
-/** The reader of a list on screen, which follows the last render. */
-function useReader<Row>(source: ListSource<Row>): ListReader<Row> {
-  const reader = useWorkbench().lists.of(source);
-  useEffect(() => {
-    reader.source = source;
-  }, [reader, source]);
-  return reader;
-}
 
 /** The rows of a list that another part of the screen reads; undefined before. */
 export function useListed<Row>(source: ListSource<Row>): ListData<Row> | undefined {
@@ -129,7 +120,7 @@ export function usePagedList<Row>(
   data: ListData<Row> | undefined,
 ): PagedList<Row> {
   const workbench = useWorkbench();
-  const reader = useReader(source);
+  const reader = workbench.lists.of(source);
   const { reading, stoppable, error } = useSyncExternalStore(reader.subscribe, reader.state);
   const viewer = useRef({}).current;
   const timer = useRef<NodeJS.Timeout>(undefined);
@@ -140,9 +131,10 @@ export function usePagedList<Row>(
       if (reader.extent.rows > 0 && rows.some(row => !reader.has(row))) void reader.readOn();
       clearTimeout(timer.current);
       if (workbench.paused) return;
-      timer.current = setTimeout(() => void reader.refreshView(oldestWanted(reader, workbench.poll.visibleMs)), restMs);
+      const since = (): number => oldestWanted(reader, source, workbench.poll.visibleMs);
+      timer.current = setTimeout(() => void reader.refreshView(since()), restMs);
     },
-    [reader, viewer, workbench],
+    [reader, source, viewer, workbench],
   );
   useEffect(
     () => () => {
@@ -166,7 +158,10 @@ export function usePagedList<Row>(
     pageError: error,
     reading,
     readRest: useCallback(() => reader.readRest(), [reader]),
-    readForFile: useCallback(background => reader.readRest(oldestWanted(reader, freshMs), background), [reader]),
+    readForFile: useCallback(
+      background => reader.readRest(oldestWanted(reader, source, freshMs), background),
+      [reader, source],
+    ),
     stop: stoppable ? reader.stop : undefined,
     see,
     oldest: useCallback((rows: readonly Row[]) => reader.oldest(rows), [reader]),

@@ -4,7 +4,6 @@ import { hashKey } from '@tanstack/react-query';
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { listQuery } from '../../../src/queries/lists/list-query.ts';
 import type { ListSource } from '../../../src/queries/lists/list-source.ts';
 import type { FieldOrder } from '../../../src/queries/lists/server-sort.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
@@ -13,7 +12,7 @@ import { RememberedStore } from '../../../src/store/store.ts';
 import { type PagedList, useList, useOrderedSource, usePagedList } from '../../../src/ui/data/use-list.ts';
 import { useLive } from '../../../src/ui/data/use-live.ts';
 import { countText, useListCount } from '../../../src/ui/data/use-workbench.ts';
-import { useWorkbench, WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
 import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
 import { fakeService } from '../../service/fake-service.ts';
@@ -52,12 +51,6 @@ function Rows({ source }: { source: ListSource<Row> }) {
         .join(' ')}
     </Text>
   );
-}
-
-function Pages({ source }: { source: ListSource<Row> }) {
-  const query = listQuery(useWorkbench(), source);
-  const { data } = useLive(query, 'focused');
-  return <Text>{`${usePagedList({ source, query, plain: undefined }, data).rows.length} rows`}</Text>;
 }
 
 let close: (() => void) | undefined;
@@ -105,35 +98,6 @@ describe('the reader of a list', () => {
     const { workbench, source } = world(2, memoryOf([], Date.now() - 100));
     const { frame } = show({ workbench, source });
     await eventually(() => expect(frame()).toContain('r2 r1'));
-  });
-
-  it('reads as the list was last shown, not as a drawing would have that was discarded', async () => {
-    const { workbench, source } = world(25);
-    const asked: string[] = [];
-    const named = (name: string): ListSource<Row> => ({
-      ...source,
-      readPage: context => {
-        asked.push(name);
-        return source.readPage(context);
-      },
-    });
-    const [first, second] = [named('first'), named('second')];
-    const tree = (shown: ListSource<Row>) => (
-      <WorkbenchProvider workbench={workbench}>
-        <Pages source={shown} />
-      </WorkbenchProvider>
-    );
-    const { lastFrame, rerender, unmount } = render(tree(first));
-    close = () => {
-      unmount();
-      workbench.close();
-    };
-    const reader = workbench.lists.of(second);
-    await reader.readRest();
-    expect(new Set(asked)).toEqual(new Set(['first']));
-    rerender(tree(second));
-    await eventually(() => expect(reader.source).toBe(second));
-    await eventually(() => expect(lastFrame()).toBe('25 rows'));
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
 import type { ListData } from '../../../src/queries/lists/list-data.ts';
-import type { AnnotatedPage } from '../../../src/queries/lists/list-source.ts';
+import type { AnnotatedPage, ListSource } from '../../../src/queries/lists/list-source.ts';
 import { ListReader } from '../../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { ServiceError } from '../../../src/service/errors.ts';
@@ -18,23 +18,24 @@ const range = (from: number, to: number): string =>
 
 function readerOf(
   readPage: (query: ListQuery) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>,
-  seed?: ListData<Row>,
+  { seed, ...more }: Partial<ListSource<Row>> & { readonly seed?: ListData<Row> } = {},
 ) {
   const published = vi.fn<(data: ListData<Row>) => void>();
   const source = {
     key: ['rows'],
     id: ({ id }: Row) => id,
     readPage: async ({ query }: { query: ListQuery }) => readPage(query),
+    ...more,
   };
   const ports = { context: async () => context, publish: published };
   return { reader: new ListReader<Row>(source, ports, seed), published };
 }
 
 /** A list of `count` rows on the service, ten per page. */
-function listOf(count: number, seed?: ListData<Row>) {
+function listOf(count: number, more?: Parameters<typeof readerOf>[1]) {
   const server = new ListServer(10, 'place');
   server.insertMany(count);
-  return { server, ...readerOf(query => server.answer(query), seed) };
+  return { server, ...readerOf(query => server.answer(query), more) };
 }
 
 /** Returns pages in sequence, whatever is requested. */
@@ -47,21 +48,21 @@ describe('what an earlier start read', () => {
   const remembered = { ...seed, remembered_at: undefined };
 
   it('is shown, and is nothing that is known of now', () => {
-    const { reader } = listOf(12, remembered);
+    const { reader } = listOf(12, { seed: remembered });
     expect(names(reader.data)).toBe('r9 gone');
     expect(reader.live()).toEqual([]);
     expect(reader.oldest(reader.data.rows)).toBeUndefined();
   });
 
   it.each(['poll', 'readOn', 'readRest'] as const)('is replaced whole by %s', async way => {
-    const { server, reader } = listOf(12, remembered);
+    const { server, reader } = listOf(12, { seed: remembered });
     await (way === 'poll' ? reader.poll(context) : reader[way]());
     expect(names(reader.data)).toBe(way === 'readRest' ? range(12, 1) : range(12, 3));
     expect(server.asked).toBe(way === 'readRest' ? 2 : 1);
   });
 
   it('loses what the program deletes, and stays if the service does not answer', async () => {
-    const { reader } = readerOf(() => Promise.reject(new Error('refused')), remembered);
+    const { reader } = readerOf(() => Promise.reject(new Error('refused')), { seed: remembered });
     reader.remove(['gone']);
     await expect(reader.poll(context)).rejects.toThrow('refused');
     expect(names(reader.data)).toBe('r9');
@@ -197,8 +198,7 @@ describe('a poll', () => {
   });
 
   it('reads no neighbours of what is in view where a page takes many requests', async () => {
-    const { server, reader } = listOf(50);
-    reader.source = { ...reader.source, costly: true };
+    const { server, reader } = listOf(50, { costly: true });
     await reader.poll(context);
     await reader.readRest();
     reader.see(reader, reader.data.rows.slice(22, 25));
@@ -210,8 +210,7 @@ describe('a poll', () => {
   it('loses no row that has moved to the page before, which was not read', async () => {
     const server = new ListServer(10, 'offset');
     server.insertMany(40);
-    const { reader } = readerOf(query => server.answer(query));
-    reader.source = { ...reader.source, costly: true };
+    const { reader } = readerOf(query => server.answer(query), { costly: true });
     await reader.poll(context);
     await reader.readRest();
     const { rows } = reader.data;
@@ -227,9 +226,8 @@ describe('a poll', () => {
   });
 
   it('asks what the rows belong to only if they have all vanished', async () => {
-    const { server, reader } = listOf(5);
     const read = vi.fn(async () => {});
-    reader.source = { ...reader.source, partOf: { kind: 'run', id: 'evr_1', read } };
+    const { server, reader } = listOf(5, { partOf: { kind: 'run', id: 'evr_1', read } });
     await reader.poll(context);
     await reader.poll(context);
     expect(read).not.toHaveBeenCalled();
@@ -359,19 +357,17 @@ describe('a poll', () => {
   });
 
   it('judges whether something runs by the rows that are live', async () => {
-    const { server, reader } = listOf(30);
-    reader.source = {
-      ...reader.source,
+    const { server, reader } = listOf(30, {
       activity: rows => (rows.some(({ value }) => value === 1) ? 'running' : 'open'),
-    };
+    });
     server.places.set('r2', { place: 2, value: 1 });
     await reader.poll(context);
     await reader.readRest();
     await reader.poll(context);
-    expect(reader.activity()).toBe('open');
+    expect(reader.activity(reader.source)).toBe('open');
     reader.see(reader, reader.data.rows.slice(-3));
     await reader.poll(context);
-    expect(reader.activity()).toBe('running');
+    expect(reader.activity(reader.source)).toBe('running');
   });
 });
 
