@@ -77,7 +77,7 @@ function shareEqualParts(previous: unknown, answer: unknown): unknown {
 }
 
 /** Options for react-query, the same for every caller, so that identical requests in flight are one. */
-export function queryOptions<Data>(host: QueryHost, query: LiveQuery<Data>) {
+export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
   return {
     queryKey: query.key,
     structuralSharing: query.share
@@ -112,7 +112,7 @@ export function queryOptions<Data>(host: QueryHost, query: LiveQuery<Data>) {
 
 /** Sends a query once, or joins the request in flight. The answer is reported like any other. */
 export function fetchOnce(host: QueryHost, query: AnyQuery): Promise<unknown> {
-  return host.cache.fetchQuery({ ...queryOptions(host, query as LiveQuery<unknown>), staleTime: 0 });
+  return host.cache.fetchQuery({ ...optionsOf(host, query as LiveQuery<unknown>), staleTime: 0 });
 }
 
 /** The query of a key, if it was sent before. The cache's own `find` hashes the keys of all its queries. */

@@ -228,7 +228,6 @@ export const deployments = defineResource<Deployment>({
   actions: deploymentActions,
   commands: deploymentCommands,
   watch: {
-    status: id => [deploymentQuery(id)],
     runs: true,
     shownIn: id => [deploymentKeys.list, deploymentKeys.one(id), deploymentKeys.summary],
   },

@@ -140,7 +140,7 @@ function lastRead({ cache, statuses, poll }: Workbench, known: KnownResource, pu
 
 /** The status read of a resource; undefined if none is needed. */
 function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose): Turn | undefined {
-  const queries = offered(workbench, resourceOfKind(known.kind)?.watch?.status(known.id));
+  const queries = offered(workbench, resourceOfKind(known.kind)?.watch?.status?.(known.id));
   const [query] = queries;
   if (!query || isInFlight(workbench, query)) return undefined;
   const askedAt = lastAttempt(workbench, queries);

@@ -115,7 +115,7 @@ export class Counts {
       if (this.#readAlone.has(key)) continue;
       if ((statuses.lastRead(known)?.at ?? 0) >= reader.polledAt || !this.#matters(known)) continue;
       this.#readAlone.add(key);
-      const [query = get?.(known.id)] = resourceOfKind(kind)?.watch?.status(known.id) ?? [];
+      const [query = get?.(known.id)] = resourceOfKind(kind)?.watch?.status?.(known.id) ?? [];
       if (!query) continue;
       // After a failure, the next answer of the list retries.
       void fetchOnce(this.#workbench, query).catch(error => {

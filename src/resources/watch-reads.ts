@@ -8,8 +8,8 @@ import type { Workbench } from '../workbench/workbench.ts';
 
 /** How a resource is watched. */
 export interface Watching extends Kind {
-  /** Queries for the status; each is a fallback for the previous one. */
-  readonly status: (id: string) => readonly AnyQuery[];
+  /** Queries for the status, each a fallback for the previous one; by default the record. */
+  readonly status?: (id: string) => readonly AnyQuery[];
   /** Their answers report the progress. Answers without it, such as those of a list, do not count as reads. */
   readonly countsDone?: true;
   /** Other data in a line of Watch, read once and after the end. */

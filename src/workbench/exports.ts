@@ -1,7 +1,7 @@
 /** Running exports. Each reads its rows to the end and writes its file in the background. */
 
 import { Listeners } from '../base/listeners.ts';
-import type { Background } from '../queries/lists/read-all.ts';
+import type { Waiter } from '../queries/lists/read-all.ts';
 
 /** A running export. */
 export interface Export {
@@ -24,7 +24,7 @@ export class Exports {
   readonly subscribe = this.#listeners.subscribe;
 
   /** Runs an export, and lists it until it settles. Returns the result of `work`. @throws whatever `work` throws */
-  async run<Result>(title: string, work: (background: Background) => Promise<Result>): Promise<Result> {
+  async run<Result>(title: string, work: (waiter: Waiter) => Promise<Result>): Promise<Result> {
     const id = Symbol(title);
     const controller = new AbortController();
     const stop = (): void => controller.abort(new Error('the export was stopped'));

@@ -116,7 +116,7 @@ export class Lists {
     return data;
   }
 
-  /** Calls `listener` when a count changes; returns a function that unsubscribes. */
+  /** Calls `listener` when a count, rows or a refusal change; returns a function that unsubscribes. */
   readonly subscribe = this.#listeners.subscribe;
 
   /** The number of known rows of a list, in any order; undefined before it has been read. */
@@ -135,6 +135,7 @@ export class Lists {
   refuseOrder(key: readonly unknown[], field: string): void {
     const hash = hashKey(key);
     this.#refused.set(hash, (this.#refused.get(hash) ?? new Set()).add(field));
+    this.#listeners.notify();
   }
 
   /** Removes rows that the program just deleted, from every list whose key begins with `under`. */

@@ -9,7 +9,7 @@ import type { QueryContext } from '../query-context.ts';
 export type RestOutcome = 'complete' | 'stopped' | 'failed';
 
 /** A wait for the rest that continues without a view. */
-export interface Background {
+export interface Waiter {
   /** Ends this wait, but no other wait for the same rows. */
   readonly signal: AbortSignal;
   /** Called with the number of rows read so far. */
@@ -47,7 +47,7 @@ export class RestReader {
   /** The current read, if any. */
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
   /** The waits for the rest. Reading continues until the last one is aborted. */
-  readonly #waiting = new Set<Background>();
+  readonly #waiting = new Set<Waiter>();
 
   constructor(ports: RestPorts) {
     this.#ports = ports;
@@ -61,7 +61,7 @@ export class RestReader {
    * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds. Rows already read stay if it is
    * stopped or fails.
    */
-  async read(notBefore: number, waiter: Background): Promise<RestOutcome> {
+  async read(notBefore: number, waiter: Waiter): Promise<RestOutcome> {
     const { signal } = waiter;
     const giveUp = (): void => {
       this.#waiting.delete(waiter);

@@ -12,7 +12,7 @@ import type { QueryContext } from '../query-context.ts';
 import type { ListData } from './list-data.ts';
 import { type ListSource, maxPagesWithoutNewRows, pageSize } from './list-source.ts';
 import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
-import { type Background, type RestOutcome, RestReader, type RestStep } from './read-all.ts';
+import { type RestOutcome, RestReader, type RestStep, type Waiter } from './read-all.ts';
 
 /** The reader's interface to the workbench. */
 export interface ReaderPorts<Row> {
@@ -230,10 +230,10 @@ export class ListReader<Row> {
 
   /**
    * Reads everything not yet read, or read before `notBefore`, in epoch milliseconds: for the view, or for
-   * `background`.
+   * `waiter`.
    */
-  readonly readRest = async (notBefore = 0, background?: Background): Promise<RestOutcome> => {
-    if (background) return this.#rest.read(notBefore, background);
+  readonly readRest = async (notBefore = 0, waiter?: Waiter): Promise<RestOutcome> => {
+    if (waiter) return this.#rest.read(notBefore, waiter);
     const { signal } = this.#viewStop;
     this.#say({ ...this.#state, stoppable: true });
     try {

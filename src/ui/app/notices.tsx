@@ -10,7 +10,7 @@ import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import type { AnyJob } from '../../workbench/jobs.ts';
-import { useBackground } from '../data/use-watched.ts';
+import { useFollowing } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { keyLabel } from '../keys/key.ts';
 import { useRouter } from '../keys/router.tsx';
@@ -129,8 +129,8 @@ export function useJobNotices(
 }
 
 /** Polls running work that nothing on screen polls; draws nothing. */
-export function BackgroundWatch({ counted }: { readonly counted: boolean }) {
-  useBackground(counted);
+export function Following({ counted }: { readonly counted: boolean }) {
+  useFollowing(counted);
   return null;
 }
 

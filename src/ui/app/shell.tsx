@@ -18,7 +18,7 @@ import { frameLines, type Layout, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
 import { MissingView } from './missing-view.tsx';
-import { BackgroundWatch, useJobNotices, useNotices } from './notices.tsx';
+import { Following, useJobNotices, useNotices } from './notices.tsx';
 import { findView, type Registry } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
@@ -213,7 +213,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   }, [terminal, say, show]);
   return (
     <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector })}>
-      <BackgroundWatch counted={layout?.panes.sections !== undefined} />
+      <Following counted={layout?.panes.sections !== undefined} />
       {layout ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>
           <ShellProvider

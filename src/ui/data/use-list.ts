@@ -1,14 +1,17 @@
 /** A list that is read page by page, kept current while in view, and sorted as requested. */
 
+import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { ListData } from '../../queries/lists/list-data.ts';
 import { isWhole, listQuery } from '../../queries/lists/list-query.ts';
 import type { ListSource } from '../../queries/lists/list-source.ts';
-import type { Background, RestOutcome } from '../../queries/lists/read-all.ts';
+import type { ListCount } from '../../queries/lists/lists.ts';
+import type { RestOutcome, Waiter } from '../../queries/lists/read-all.ts';
 import type { ListReader, RowsAge } from '../../queries/lists/reader.ts';
 import { type FieldOrder, inOrder } from '../../queries/lists/server-sort.ts';
 import type { LiveQuery } from '../../queries/live-query.ts';
 import type { Attention } from '../../queries/polling.ts';
+import { count as shortCount } from '../../text/numbers.ts';
 import { useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -30,7 +33,7 @@ export interface PagedList<Row> {
   /** Reads all unread rows, until it is stopped or the user leaves the view. */
   readonly readRest: () => Promise<RestOutcome>;
   /** Reads rows that are missing or older than half a minute; continues if the user leaves or sorts the view. */
-  readonly readForFile: (background: Background) => Promise<RestOutcome>;
+  readonly readForFile: (waiter: Waiter) => Promise<RestOutcome>;
   /** Stops reading the rest for the view, if that is in progress; rows already read stay. */
   readonly stop: (() => void) | undefined;
   /** Tells which rows are on screen: their pages are polled and, near the end of the list, the next page is read. */
@@ -108,9 +111,11 @@ export function useOrderedSource<Row>(source: ListSource<Row>, wanted: FieldOrde
   }, [source, field, descending, lists]);
   const plain = lists.of(source);
   // The unordered rows show whether the service has to sort.
-  const partial = plain.extent.rows > 0 && !plain.extent.complete;
-  const asked = ordered && partial && field !== undefined && !lists.refusesOrder(source.key, field);
-  const active = asked ? ordered : source;
+  const asks = useSyncExternalStore(lists.subscribe, () => {
+    const { rows, complete } = plain.extent;
+    return field !== undefined && rows > 0 && !complete && !lists.refusesOrder(source.key, field);
+  });
+  const active = ordered && asks ? ordered : source;
   return { source: active, query: listQuery(workbench, active), plain: active === source ? undefined : plain.data };
 }
 
@@ -159,7 +164,7 @@ export function usePagedList<Row>(
     reading,
     readRest: useCallback(() => reader.readRest(), [reader]),
     readForFile: useCallback(
-      background => reader.readRest(oldestWanted(reader, source, freshMs), background),
+      waiter => reader.readRest(oldestWanted(reader, source, freshMs), waiter),
       [reader, source],
     ),
     stop: stoppable ? reader.stop : undefined,
@@ -167,4 +172,37 @@ export function usePagedList<Row>(
     oldest: useCallback((rows: readonly Row[]) => reader.oldest(rows), [reader]),
     latest: useCallback(() => reader.data, [reader]),
   };
+}
+
+/**
+ * The number of rows of a list, in `room` cells; four are always enough. A `+` follows if the server has more: the
+ * number is then rounded down, because there may be no more than that.
+ */
+export function countText({ rows, complete }: Pick<ListCount, 'rows' | 'complete'>, room: number): string {
+  if (complete) return rows < 10_000 ? `${rows}` : shortCount(rows);
+  const inFull = `${rows}+`;
+  if (rows < 10_000 && inFull.length <= room) return inFull;
+  const text = rows < 1_000_000 ? `${Math.floor(rows / 1_000)}k+` : `${Math.floor(rows / 1_000_000)}M+`;
+  return text.length <= room ? text : '99k+';
+}
+
+/**
+ * The row count of the list under `key` in `room` cells; undefined before it has been read. It is refreshed off screen
+ * only if this program may have changed it.
+ */
+export function useListCount(key: readonly unknown[] | undefined, room: number): string | undefined {
+  const { cache, lists } = useWorkbench();
+  useEffect(
+    () =>
+      cache.getQueryCache().subscribe(event => {
+        if (!key || event.type !== 'updated' || event.action.type !== 'invalidate') return;
+        if (event.query.queryHash !== hashKey(key) || event.query.isActive()) return;
+        void cache.refetchQueries({ queryKey: key, exact: true, type: 'inactive' });
+      }),
+    [cache, key],
+  );
+  return useSyncExternalStore(lists.subscribe, () => {
+    const count = key && lists.countOf(key);
+    return count && countText(count, room);
+  });
 }

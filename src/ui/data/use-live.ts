@@ -1,7 +1,7 @@
-import { type Query, useQuery } from '@tanstack/react-query';
-import { useCallback, useSyncExternalStore } from 'react';
+import { hashKey, type Query, useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect, useReducer, useState, useSyncExternalStore } from 'react';
 import { type Freshness, freshnessOf } from '../../queries/freshness.ts';
-import { cachedQuery, delayOf, jitterFor, type LiveQuery, noJitter, queryOptions } from '../../queries/live-query.ts';
+import { cachedQuery, delayOf, jitterFor, type LiveQuery, noJitter, optionsOf } from '../../queries/live-query.ts';
 import type { Attention } from '../../queries/polling.ts';
 import { isGone, isNotOffered } from '../../service/errors.ts';
 import { rememberedAt } from '../../store/seen.ts';
@@ -37,18 +37,18 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
   const paused = usePaused();
   const gate = useSyncExternalStore(workbench.gate.subscribe, workbench.gate.state);
   const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
-    ...queryOptions(workbench, query),
+    ...optionsOf(workbench, query),
     enabled: attention !== 'hidden',
-    refetchInterval: asked => delayOf(workbench, query, attention, asked, jitterFor(asked)) ?? false,
+    refetchInterval: sent => delayOf(workbench, query, attention, sent, jitterFor(sent)) ?? false,
   });
-  const asked = cachedQuery(workbench, query.key);
+  const sent = cachedQuery(workbench, query.key);
   const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
   const freshness = freshnessOf({
     dataAt: seenAt ?? (dataUpdatedAt || undefined),
     isRestored: dataUpdatedAt < workbench.openedAt,
     failedAt: error ? errorUpdatedAt : undefined,
     // The time of the next attempt must be exact; the interval of live data must not change.
-    intervalMs: asked && delayOf(workbench, query, attention, asked, error ? jitterFor(asked) : noJitter),
+    intervalMs: sent && delayOf(workbench, query, attention, sent, error ? jitterFor(sent) : noJitter),
     paused,
     gate,
     ended: isGone(error) ? 'gone' : isNotOffered(error) || seenAt !== undefined ? 'unlisted' : undefined,
@@ -61,4 +61,25 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
       .then(() => refetch({ cancelRefetch: false }));
   }, [workbench, refetch]);
   return { data, freshness, error: error ?? undefined, refresh };
+}
+
+/** Returns a function that reads the last answer to a query; the caller is redrawn when one that it has read changes. */
+export function useLastAnswer(): <Data>(query: LiveQuery<Data>) => Data | undefined {
+  const { cache } = useWorkbench();
+  const [read] = useState(() => new Set<string>());
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useEffect(
+    () =>
+      cache.getQueryCache().subscribe(event => {
+        if (event.type === 'updated' && event.action.type === 'success' && read.has(event.query.queryHash)) redraw();
+      }),
+    [cache, read],
+  );
+  return useCallback(
+    ({ key }) => {
+      read.add(hashKey(key));
+      return cache.getQueryData(key);
+    },
+    [cache, read],
+  );
 }

@@ -60,7 +60,7 @@ function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownRes
 const pruneAfterMs = 10_000;
 
 /** Mounted once, by the frame. `counted` is true while the counts of the sections are on screen. */
-export function useBackground(counted: boolean): void {
+export function useFollowing(counted: boolean): void {
   const workbench = useWorkbench();
   const { cache, statuses } = workbench;
   useLive(

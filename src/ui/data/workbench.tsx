@@ -1,6 +1,17 @@
-/** Provides the workbench to the screens. */
+/** The workbench on the screens, and hooks for its settings, pins and exports. */
 import { QueryClientProvider } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useId,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import type { ResourceRef } from '../../store/store.ts';
+import type { Export } from '../../workbench/exports.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 
 const WorkbenchContext = createContext<Workbench | undefined>(undefined);
@@ -23,4 +34,44 @@ export function useWorkbench(): Workbench {
 export function usePaused(): boolean {
   const workbench = useWorkbench();
   return useSyncExternalStore(workbench.subscribe, () => workbench.paused);
+}
+
+/** The running exports. */
+export function useExports(): readonly Export[] {
+  const { exports } = useWorkbench();
+  return useSyncExternalStore(exports.subscribe, exports.list);
+}
+
+export function useSetting<Value>(name: string, usual: Value): readonly [Value, (value: Value) => void] {
+  const { remembered } = useWorkbench();
+  const [value, setValue] = useState<Value>(() => (remembered.setting(name) as Value | undefined) ?? usual);
+  const keep = useCallback(
+    (next: Value) => {
+      setValue(next);
+      remembered.setSetting(name, next);
+    },
+    [remembered, name],
+  );
+  return [value, keep];
+}
+
+/** Returns a function that pins or unpins a resource and returns a message. */
+export function usePin(resource: ResourceRef | undefined): () => string {
+  const { pins, remembered } = useWorkbench();
+  return () => {
+    const now = resource && pins.toggle(resource);
+    if (now === undefined) return `Watch is unchanged. ${remembered.problem ?? ''}`.trim();
+    return now === 'pinned' ? 'Pinned to Watch' : 'No longer pinned';
+  };
+}
+
+/** Registers what would be lost, in words, while the caller is on screen; undefined for nothing. */
+export function useUnfinished(words: string | undefined): void {
+  const { unfinished } = useWorkbench();
+  const id = useId();
+  useEffect(() => {
+    if (words === undefined) return undefined;
+    unfinished.set(id, { words });
+    return () => void unfinished.delete(id);
+  }, [unfinished, id, words]);
 }

@@ -13,7 +13,7 @@ import { countWords, sendTrajectories, TrajectoryUpload } from '../../uploads/tr
 import type { Service } from '../../workbench/workbench.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
-import { trajectoryJobId, useUnfinishedTrajectories } from '../data/use-workbench.ts';
+import { trajectoryJobId, useUnfinishedTrajectories } from '../data/use-uploads.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { FormWindow } from '../windows/form-window.tsx';

@@ -9,9 +9,15 @@ import type { FieldOrder } from '../../../src/queries/lists/server-sort.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
-import { type PagedList, useList, useOrderedSource, usePagedList } from '../../../src/ui/data/use-list.ts';
+import {
+  countText,
+  type PagedList,
+  useList,
+  useListCount,
+  useOrderedSource,
+  usePagedList,
+} from '../../../src/ui/data/use-list.ts';
 import { useLive } from '../../../src/ui/data/use-live.ts';
-import { countText, useListCount } from '../../../src/ui/data/use-workbench.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
 import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';

@@ -6,7 +6,7 @@ import { kinds } from '../../../src/resources/catalogue.ts';
 import { type Connection, noConnection } from '../../../src/ui/app/connection.ts';
 import { Program } from '../../../src/ui/app/program.tsx';
 import { View } from '../../../src/ui/app/view.tsx';
-import { useUnfinished } from '../../../src/ui/data/use-workbench.ts';
+import { useUnfinished } from '../../../src/ui/data/workbench.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 import { Job, type JobState } from '../../../src/workbench/jobs.ts';
 import { Workbench } from '../../../src/workbench/workbench.ts';

@@ -3,7 +3,7 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { dueAt, type LiveQuery, queryOptions } from '../../../src/queries/live-query.ts';
+import { dueAt, type LiveQuery, optionsOf } from '../../../src/queries/live-query.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import {
@@ -12,7 +12,7 @@ import {
   isNotOffered,
   NotFoundError,
 } from '../../../src/service/errors.ts';
-import { useLive } from '../../../src/ui/data/use-live.ts';
+import { useLastAnswer, useLive } from '../../../src/ui/data/use-live.ts';
 import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
 import { Workbench } from '../../../src/workbench/workbench.ts';
 import { eventually } from '../../eventually.ts';
@@ -45,7 +45,7 @@ describe('useLive', () => {
     const answers: unknown[] = texts.map(text => JSON.parse(text));
     const of: LiveQuery<unknown> = { key: ['equal'], activity: () => 'open', read: async () => answers.shift() };
     const polled = async () => {
-      await workbench.cache.fetchQuery({ ...queryOptions(workbench, of), staleTime: 0 });
+      await workbench.cache.fetchQuery({ ...optionsOf(workbench, of), staleTime: 0 });
       return Object(workbench.cache.getQueryData(of.key));
     };
     const first = await polled();
@@ -61,7 +61,7 @@ describe('useLive', () => {
     onTestFinished(() => workbench.close());
     const dueAfter = async (error: Error) => {
       const of = query(error.message, () => Promise.reject(error));
-      await workbench.cache.prefetchQuery(queryOptions(workbench, of));
+      await workbench.cache.prefetchQuery(optionsOf(workbench, of));
       const at = dueAt(workbench, of, 'visible');
       return at && at - (workbench.cache.getQueryState(of.key)?.errorUpdatedAt ?? 0);
     };
@@ -375,12 +375,12 @@ describe('useLive', () => {
       const { workbench, read } = await polling();
       const of = query('failed', read);
       read.mockRejectedValueOnce(new Error('the cable is out'));
-      await workbench.cache.prefetchQuery(queryOptions(workbench, of));
+      await workbench.cache.prefetchQuery(optionsOf(workbench, of));
       const settled: LiveQuery<string> = { ...query('settled', read), activity: () => 'settled' };
-      await workbench.cache.prefetchQuery(queryOptions(workbench, settled));
+      await workbench.cache.prefetchQuery(optionsOf(workbench, settled));
       vi.setSystemTime(Date.now() - 3_600_000);
       expect(dueAt(workbench, of, 'visible')).toBe(0);
-      await workbench.cache.prefetchQuery(queryOptions(workbench, of));
+      await workbench.cache.prefetchQuery(optionsOf(workbench, of));
       expect(dueAt(workbench, of, 'visible')).toBe(Date.now() + intervals.visibleMs);
       expect(dueAt(workbench, settled, 'visible')).toBeUndefined();
     });
@@ -430,4 +430,25 @@ describe('useLive', () => {
     unmount();
     workbench.close();
   });
+});
+
+it('draws again whoever looks up the last answer to a query, once it has arrived', async () => {
+  const workbench = new Workbench({ kinds, service, profile: 'test' });
+  const of = query('readiness', async () => 'ready');
+  function Looking() {
+    const lastAnswer = useLastAnswer();
+    return <Text>{lastAnswer(of) ?? 'unknown'}</Text>;
+  }
+  const { lastFrame, unmount } = render(
+    <WorkbenchProvider workbench={workbench}>
+      <Looking />
+    </WorkbenchProvider>,
+  );
+  onTestFinished(() => {
+    unmount();
+    workbench.close();
+  });
+  expect(lastFrame()).toBe('unknown');
+  await workbench.cache.prefetchQuery(optionsOf(workbench, of));
+  await eventually(() => expect(lastFrame()).toBe('ready'));
 });

@@ -10,7 +10,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import type { Pane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
-import { useUnfinishedUploads } from '../../data/use-workbench.ts';
+import { useUnfinishedUploads } from '../../data/use-uploads.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useAdvise } from '../list/advice.ts';

@@ -17,7 +17,7 @@ import { useCopy } from '../../app/use-copy.ts';
 import { type Pane, Separator, usePane, View } from '../../app/view.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
-import { useUnfinished } from '../../data/use-workbench.ts';
+import { useUnfinished } from '../../data/workbench.tsx';
 import { type Binding, KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';

@@ -3,11 +3,11 @@
  * those of the columns.
  */
 import { type ColumnChoice, exportColumns } from '../../../present/column.ts';
-import type { Background } from '../../../queries/lists/read-all.ts';
+import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { useErrorBindings } from '../../app/error-note.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import type { PagedList } from '../../data/use-list.ts';
-import { useSetting } from '../../data/use-workbench.ts';
+import { useSetting } from '../../data/workbench.tsx';
 import { listCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { ExportableRows } from '../record/export-window.tsx';
@@ -70,17 +70,17 @@ function exportableRows<Row extends object>(
   { table, list }: ListTable<Row>,
 ): ExportableRows {
   const title: ExportTitle = { kind: String(source.key[0] ?? 'rows'), ...(whole ? { id: whole.id } : {}) };
-  const read = async (background: Background): Promise<readonly Row[]> => {
+  const read = async (waiter: Waiter): Promise<readonly Row[]> => {
     if (table.state.marks.size > 0) return markedRows(table.targets);
     if (rows) return table.arrange(rows);
-    const all = await everyRow(list, background);
+    const all = await everyRow(list, waiter);
     return table.arrange(join ? join(all) : all);
   };
   return {
     ...title,
-    read: async background => ({
+    read: async waiter => ({
       ...title,
-      rows: (await read(background)) as readonly never[],
+      rows: (await read(waiter)) as readonly never[],
       columns: exportColumns(columns),
     }),
   };
@@ -93,8 +93,8 @@ function markedRows<Row>(rows: readonly Row[]): readonly Row[] {
 }
 
 /** All rows, read to the end. @throws Error with the reason if rows are missing */
-async function everyRow<Row>(list: PagedList<Row>, background: Background): Promise<readonly Row[]> {
-  const outcome = await list.readForFile(background);
+async function everyRow<Row>(list: PagedList<Row>, waiter: Waiter): Promise<readonly Row[]> {
+  const outcome = await list.readForFile(waiter);
   const { rows } = list.latest();
   if (outcome === 'complete') return rows;
   throw new Error(

@@ -13,7 +13,7 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { type PagedList, useOrderedSource, usePagedList } from '../../data/use-list.ts';
 import { type Live, useLive } from '../../data/use-live.ts';
-import { useSetting } from '../../data/use-workbench.ts';
+import { useSetting } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import { type SiblingList, useMemory, useSiblings } from '../../navigation/memory.tsx';
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';

@@ -1,12 +1,11 @@
 /** The window that offers export formats, and stops running exports. */
 
 import { errorMessage } from '../../../base/errors.ts';
-import type { Background } from '../../../queries/lists/read-all.ts';
+import type { Waiter } from '../../../queries/lists/read-all.ts';
 import { type ExportFormat, exportFileName, exportFormats } from '../../../text/export.ts';
 import { clean, safeJson } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { useExports } from '../../data/use-workbench.ts';
-import { useWorkbench } from '../../data/workbench.tsx';
+import { useExports, useWorkbench } from '../../data/workbench.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
 import { rowCount } from '../list/list-words.ts';
 import type { Document } from './open-external.ts';
@@ -14,7 +13,7 @@ import { type Exportable, type ExportTitle, exportToFile, saveFile } from './sav
 
 export interface ExportableRows extends ExportTitle {
   /** @throws Error that says why rows are missing */
-  readonly read: (background: Background) => Promise<Exportable<never>>;
+  readonly read: (waiter: Waiter) => Promise<Exportable<never>>;
 }
 
 export interface ExportOptions {
@@ -59,8 +58,8 @@ function useFormats({ record, document, exportable, siblings }: ExportOptions) {
   if (exportable) {
     return exportFormats.map(format =>
       saveAs(format, formatWords[format], () =>
-        exports.run(exportable.kind, async background =>
-          exportToFile(await exportable.read(background), format, background.signal),
+        exports.run(exportable.kind, async waiter =>
+          exportToFile(await exportable.read(waiter), format, waiter.signal),
         ),
       ),
     );

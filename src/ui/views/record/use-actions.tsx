@@ -6,7 +6,7 @@ import type { ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
-import { useLastAnswer } from '../../data/use-workbench.ts';
+import { useLastAnswer } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import type { ConfirmChangeProps } from '../../windows/confirm-change.tsx';

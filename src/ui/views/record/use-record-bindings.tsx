@@ -9,7 +9,7 @@ import { safeJson } from '../../../text/sanitise.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
-import { usePin } from '../../data/use-workbench.ts';
+import { usePin } from '../../data/workbench.tsx';
 import { listCommands, recordCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';

@@ -15,7 +15,7 @@ import { errorLines } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
-import { useJob } from '../../data/use-workbench.ts';
+import { useJob } from '../../data/use-uploads.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type Binding, type KeyOf, useKeyOf } from '../../keys/router.tsx';
 import { progressBar } from '../../widgets/bars.ts';

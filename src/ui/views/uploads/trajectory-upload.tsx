@@ -15,7 +15,7 @@ import { errorLines } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
-import { useJob } from '../../data/use-workbench.ts';
+import { useJob } from '../../data/use-uploads.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { progressBar } from '../../widgets/bars.ts';

@@ -3,14 +3,8 @@ import { render } from 'ink-testing-library';
 import { expect, it, onTestFinished } from 'vitest';
 import { kinds } from '../../../src/resources/catalogue.ts';
 import { RememberedStore } from '../../../src/store/store.ts';
-import {
-  trajectoryJobId,
-  useJob,
-  usePin,
-  useUnfinished,
-  useUnfinishedUploads,
-} from '../../../src/ui/data/use-workbench.ts';
-import { WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
+import { trajectoryJobId, useJob, useUnfinishedUploads } from '../../../src/ui/data/use-uploads.ts';
+import { usePin, useUnfinished, WorkbenchProvider } from '../../../src/ui/data/workbench.tsx';
 import { BenchmarkUpload } from '../../../src/uploads/benchmark-upload.ts';
 import { TrajectoryUpload } from '../../../src/uploads/trajectory-upload.ts';
 import { Workbench } from '../../../src/workbench/workbench.ts';

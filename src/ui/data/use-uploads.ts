@@ -1,0 +1,83 @@
+/** Hooks for uploads: those of this program, and the interrupted ones. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import type { TrajectoryRecord, TrajectoryUploadRef } from '../../store/trajectory-records.ts';
+import type { UnfinishedUpload } from '../../store/upload-records.ts';
+import { fingerprintAt } from '../../uploads/local-files.ts';
+import type { AnyJob, Job, JobState } from '../../workbench/jobs.ts';
+import { useWorkbench } from './workbench.tsx';
+
+/** A text about the uploads; the caller is redrawn only when it changes. */
+export function useUploads(words: (jobs: readonly AnyJob[]) => string): string {
+  const { jobs } = useWorkbench();
+  return useSyncExternalStore(jobs.subscribe, () => words(jobs.list()));
+}
+
+/** The job with this id, redrawn when it changes; undefined if there is none. */
+export function useJob<Kind extends Job<JobState>>(
+  id: string,
+  kind: abstract new (...parameters: never[]) => Kind,
+): Kind | undefined {
+  const { jobs } = useWorkbench();
+  const found = jobs.get(id);
+  const job = found instanceof kind ? found : undefined;
+  const subscribe = useCallback((listener: () => void) => job?.subscribe(listener) ?? (() => {}), [job]);
+  useSyncExternalStore(subscribe, () => job?.state);
+  return job;
+}
+
+/**
+ * The upload records that `find` returns, read again when they change. Empty before the first frame has been drawn, and
+ * in read-only mode, where they cannot be resumed.
+ */
+function useStopped<Upload>(
+  records: { readonly subscribe: (listener: () => void) => () => void },
+  find: () => readonly Upload[],
+): readonly Upload[] {
+  const { jobs, readOnly } = useWorkbench();
+  const [found, setFound] = useState<readonly Upload[]>([]);
+  useEffect(() => {
+    if (readOnly) return;
+    const read = (): void => {
+      const stopped = find();
+      setFound(before => (isDeepStrictEqual(before, stopped) ? before : stopped));
+    };
+    read();
+    const stops = [records.subscribe(read), jobs.subscribe(read)];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [jobs, records, readOnly, find]);
+  return found;
+}
+
+/** Interrupted uploads of benchmarks, of this or an earlier start, latest first. */
+export function useUnfinishedUploads(): readonly UnfinishedUpload[] {
+  const { jobs, remembered } = useWorkbench();
+  const { uploads } = remembered;
+  return useStopped(
+    uploads,
+    useCallback(() => uploads.unfinished().filter(({ folder }) => !jobs.get(folder)?.busy), [jobs, uploads]),
+  );
+}
+
+/** The id of the job that uploads it: there is at most one. */
+export const trajectoryJobId = ({ path, dataset, agent }: TrajectoryUploadRef): string =>
+  JSON.stringify(['trajectories', path, dataset, agent ?? '']);
+
+/** Unfinished uploads of trajectories whose file still exists, latest first. */
+export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
+  const { jobs, remembered } = useWorkbench();
+  const { trajectoryUploads } = remembered;
+  return useStopped(
+    trajectoryUploads,
+    useCallback(
+      () =>
+        trajectoryUploads
+          .unfinished()
+          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && fingerprintAt(record.path) !== undefined),
+      [jobs, trajectoryUploads],
+    ),
+  );
+}
