@@ -95,3 +95,12 @@ export async function openInShell(env: Record<string, string>): Promise<Session>
   const leftOn = session.leftOn.bind(session);
   return Object.assign(session, { leftOn: () => leftOn().filter(mode => mode !== 'bracketed paste') });
 }
+
+/**
+ * Waits until the shell has stopped its program and reads commands, and deletes what it got for the program: an answer of
+ * the terminal. Before its prompt the terminal edits lines itself, and its ctrl-u does not reach what came in raw mode.
+ */
+export async function stoppedInShell(session: Session): Promise<void> {
+  await session.waitFor(/Stopped.*ready> /s);
+  session.type('\u0015');
+}

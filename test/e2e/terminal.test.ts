@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshHome, openInShell, openSession, prompt, run } from './session.ts';
+import { freshHome, openInShell, openSession, prompt, run, stoppedInShell } from './session.ts';
 
 let home: ReturnType<typeof freshHome>;
 beforeAll(() => {
@@ -102,7 +102,7 @@ describe('the terminal', () => {
   it('is the shell’s while the program is suspended, and the program’s again after fg', async () => {
     const session = await openInShell(home.env);
     session.press('ctrl-z');
-    await session.waitFor(/Stopped/);
+    await stoppedInShell(session);
     expect(session.leftOn()).toEqual([]);
     expect(session.text()).not.toContain('▸ t-words');
     // The shell has its terminal back: typed text is echoed, and runs.
