@@ -30,6 +30,8 @@ const patienceMs = 1_000;
  */
 const lostAfterMs = 4_000;
 const lostAfterTimes = 3;
+/** How long to wait for the answers in flight before the terminal is handed over; a terminal that answers may be slow. */
+const drainMs = { untried: 500, come: 2_000 } as const;
 /** Larger frames are shown atomically, if the terminal supports it (DEC mode 2026). */
 const synchronizeFrom = 1_024;
 
@@ -141,14 +143,14 @@ export class Painter {
 
   /**
    * Stops sending, and resolves when no answer of the terminal is in flight: the next program on the terminal would
-   * take it for keys. Waits at most `mostMs` for a terminal that does not answer.
+   * take it for keys. Waits for a limited time only: answers may be lost.
    */
-  async pauseAndDrain(mostMs: number): Promise<void> {
+  async pauseAndDrain(): Promise<void> {
     this.close();
     if (this.#awaited === 0 || this.#answers === 'never') return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onQuiet = resolve;
-    const timer = setTimeout(resolve, mostMs);
+    const timer = setTimeout(resolve, drainMs[this.#answers]);
     await promise;
     clearTimeout(timer);
     this.#onQuiet = undefined;

@@ -59,9 +59,6 @@ const codeOf = (signal: EndingSignal): number => 128 + constants.signals[signal]
 /** A suspend key that arrives before this much time has passed since continuing was typed before the suspension. */
 const typedBeforeMs = 250;
 
-/** How long to wait for an answer of the terminal before lending it. */
-const answerMs = 500;
-
 /** Runs the program until it ends. Returns the exit code. */
 export function startTerminal(draw: (port: TerminalPort) => ReactNode, options: StartTerminalOptions): Promise<number> {
   return new Terminal(options).run(draw);
@@ -150,7 +147,7 @@ class Terminal {
       suspend: ({ at = performance.now() }) => {
         if (at - this.#continuedAt > typedBeforeMs) void this.#suspend(0);
       },
-      quit: () => void this.#painter.pauseAndDrain(answerMs).then(() => this.#end(0)),
+      quit: () => void this.#painter.pauseAndDrain().then(() => this.#end(0)),
       repaint: measure,
       failures: this.#failures,
       ...(this.#options.mouse && { mouse: this.#mouse }),
@@ -198,7 +195,7 @@ class Terminal {
   async #lend(): Promise<(() => void) | undefined> {
     if (this.#state !== 'drawing') return undefined;
     this.#state = 'lent';
-    await this.#painter.pauseAndDrain(answerMs);
+    await this.#painter.pauseAndDrain();
     if (this.#hasEnded()) return undefined;
     const takeBack = this.#input.lend();
     this.#leave();

@@ -233,7 +233,7 @@ describe('Painter', () => {
     painter.frame(frame('a'));
     painter.repaint();
     let hushed = false;
-    const done = painter.pauseAndDrain(60_000).then(() => {
+    const done = painter.pauseAndDrain().then(() => {
       hushed = true;
     });
     const before = sent.length;
@@ -249,26 +249,50 @@ describe('Painter', () => {
     painter.close();
   });
 
-  it('is hushed after a while if the terminal does not answer, and at once if nothing was asked', async () => {
+  const large = (letter: string) => Array.from({ length: 20 }, () => letter.repeat(78)).join('\n');
+
+  /** Pauses it. Returns whether no answer is awaited. */
+  const hush = (painter: Painter): (() => Promise<boolean>) => {
+    let hushed = false;
+    void painter.pauseAndDrain().then(() => {
+      hushed = true;
+    });
+    return async () => {
+      for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+      return hushed;
+    };
+  };
+
+  it('is hushed at once if nothing was asked, and after a while if the terminal does not answer', async () => {
+    fakeTime();
     const { painter } = open();
-    await painter.pauseAndDrain(60_000);
+    expect(await hush(painter)()).toBe(true);
     painter.open();
-    painter.frame('x'.repeat(400));
-    await painter.pauseAndDrain(1);
-    painter.close();
+    painter.frame(large('x'));
+    const isHushed = hush(painter);
+    vi.advanceTimersByTime(499);
+    expect(await isHushed()).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await isHushed()).toBe(true);
+  });
+
+  it('waits longer for a terminal that answers, which may be slow', async () => {
+    fakeTime();
+    const { painter } = open();
+    painter.frame(large('x'));
+    painter.answered();
+    painter.frame(large('y'));
+    const isHushed = hush(painter);
+    vi.advanceTimersByTime(1_999);
+    expect(await isHushed()).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await isHushed()).toBe(true);
   });
 
   it('is hushed at once if the only answers that are missing were lost or taken by another program', async () => {
     fakeTime();
     const { painter, sent } = open();
-    const isHushed = async (): Promise<boolean> => {
-      let hushed = false;
-      void painter.pauseAndDrain(60_000).then(() => {
-        hushed = true;
-      });
-      for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
-      return hushed;
-    };
+    const isHushed = (): Promise<boolean> => hush(painter)();
     const frame = (letter: string) => Array.from({ length: 8 }, () => letter.repeat(70)).join('\n');
     painter.frame(frame('a'));
     painter.answered();
@@ -289,7 +313,6 @@ describe('Painter', () => {
   });
 
   describe('on a line that has shown itself slow', () => {
-    const large = (letter: string) => Array.from({ length: 20 }, () => letter.repeat(78)).join('\n');
     const answerMs = 0.2;
     function slow(msPerByte: number, delayMs: number) {
       fakeTime();
