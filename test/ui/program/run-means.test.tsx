@@ -47,13 +47,14 @@ it.each([
   },
 );
 
-it('does not say that there is no reward where the rewards could not be read', async () => {
+it('says why the rewards could not be read, not that there is no reward', async () => {
   const service = world('running');
   service.answers.getTrajectoryRewards = () => {
     throw new AuthenticationError('The key is not known.', { status: 401 });
   };
   const screen = openWorld(service, place);
   await screen.waitFor('rewards not read');
+  await screen.waitFor('The key is not known.');
   await screen.waitFor('failing, retry in');
   expect(screen.text()).not.toContain('no reward yet');
 });

@@ -19,16 +19,22 @@ export interface RecordWithParts {
   readonly problems: (failure: string | null | undefined, width: number) => readonly string[];
 }
 
-/** @param reads the record and its progress: either shows that it exists, and their first error is shown */
+/**
+ * Shows the first error of all reads.
+ *
+ * @param reads the record and its progress: either shows that it exists
+ * @param parts what else is read of it, besides the list
+ */
 export function useRecordWithParts(
   { kind, id }: Pick<ResourceRef, 'kind' | 'id'>,
   reads: readonly Pick<Live<unknown>, 'data' | 'error'>[],
+  parts: readonly Pick<Live<unknown>, 'error'>[] = [],
 ): RecordWithParts {
   const theme = useTheme();
   const advice = useSettingAdvice();
   const deleted = useDeleted(kind, id);
   const isRead = reads.some(({ data }) => data !== undefined);
-  const failed = reads.map(({ error }) => error).find(each => each && !isNotOffered(each));
+  const failed = [...reads, ...parts].map(({ error }) => error).find(each => each && !isNotOffered(each));
   const error = deleted && isRead ? undefined : failed;
   const { styles, glyphs } = theme;
   return {

@@ -17,6 +17,7 @@ import { trajectories } from '../../../resources/trajectories.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
+import { useDeleted } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -43,7 +44,6 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const { compare, statuses } = useWorkbench();
   const record = useLive(evalRunQuery(id), attention);
   const progress = useLive(evalProgressQuery(id), attention);
-  const state = useRecordWithParts({ kind: 'run', id }, [record, progress]);
   const known: EvalRun = record.data ?? { eval_run_id: id, display_name: label, bench_id: parent };
   // The record may be older than the progress: either can show the end.
   const status = progress.data?.status ?? known.status;
@@ -51,8 +51,10 @@ function useRun({ id, label, parent }: Place<'record'>, attention: Attention) {
   const heldOut = useLive(heldOutRewardsQuery(training ?? '', true), training ? attention : 'hidden');
   const shown: EvalRun = { ...known, status };
   const measured: MeasuredRun = { ...shown, held_out_split: heldOutMeans(heldOut.data ?? [])?.best.split };
-  const ended = state.isDeleted || hasEnded(shown.status);
+  const deleted = useDeleted('run', id) !== undefined;
+  const ended = deleted || hasEnded(shown.status);
   const results = useLive(runResultsQuery(id, ended, progress.data?.live?.scored_rollouts), attention);
+  const state = useRecordWithParts({ kind: 'run', id }, [record, progress], [results]);
   const source = useMemo(() => trajectoriesOfRun(id, ended), [id, ended]);
   // The rows may be newer than the rewards, and a smaller count would look like an error.
   const listed = useListedRows(source);
