@@ -35,7 +35,7 @@ import {
   statusBefore,
   statusOfRefused,
 } from './awaited-changes.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Found, findAmong, nameOf, resourceOrThrow } from './find.ts';
 import { type CommandIo, readInput } from './io.ts';
@@ -173,8 +173,7 @@ async function changeFound(send: Action<Found>, found: readonly Found[], run: Ch
     const outcome = outcomes.get(each);
     if (outcome) await printChange(each, outcome, answers.get(each), run);
   }
-  const codes = [...reasons.map(exitCodeOf), ...[...outcomes.values()].map(({ code }) => code)];
-  return codes.find(code => code !== exitCodes.done) ?? exitCodes.done;
+  return worstOf([...reasons.map(exitCodeOf), ...[...outcomes.values()].map(({ code }) => code)]);
 }
 
 /**

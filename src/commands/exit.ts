@@ -25,6 +25,25 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** An interruption first, then what is known to have gone wrong, then what is not known. */
+const worstFirst: readonly ExitCode[] = [
+  exitCodes.interrupted,
+  exitCodes.terminated,
+  exitCodes.hungUp,
+  exitCodes.failed,
+  exitCodes.usage,
+  exitCodes.forbidden,
+  exitCodes.notFound,
+  exitCodes.unsupported,
+  exitCodes.unreachable,
+  exitCodes.timeout,
+  exitCodes.endUnseen,
+];
+
+/** The exit code of a command on several resources, whatever their order. */
+export const worstOf = (codes: readonly ExitCode[]): ExitCode =>
+  worstFirst.find(code => codes.includes(code)) ?? exitCodes.done;
+
 /** A failure of the command itself. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';

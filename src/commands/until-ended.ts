@@ -118,13 +118,19 @@ interface Late {
   readonly past: string | undefined;
   /** The only sign of its end if it has no status. */
   readonly until: Until | undefined;
+  /** Its rewards, if known. */
+  readonly graded: number | undefined;
   readonly seconds: number;
 }
 
 /** The known state at the end of --timeout. */
-function lateWords({ past, until, seconds }: Late): string {
+function lateWords({ past, until, graded, seconds }: Late): string {
   const after = `after ${counted(seconds, 'second')}`;
-  if (until) return `has not ended by --until ${until.words} ${after}. The service does not say whether it runs.`;
+  if (until) {
+    const noReward =
+      until.quietMs !== undefined && graded === 0 ? ': it has no reward, and is quiet only after one' : '';
+    return `has not ended by --until ${until.words} ${after}${noReward}. The service does not say whether it runs.`;
+  }
   return past === undefined ? `is still running ${after}, and keeps running.` : `is still being ${past} ${after}.`;
 }
 
@@ -305,7 +311,8 @@ class EndWait {
       this.#adviseUntil();
       return exitCodes.endUnseen;
     }
-    const late = { past: change?.past, until: reason === undefined ? undefined : until, seconds };
+    const graded = this.#last?.graded;
+    const late = { past: change?.past, until: reason === undefined ? undefined : until, graded, seconds };
     const words = isKnown ? lateWords(late) : lostWords(change?.past, service.gate.state());
     this.#io.note(clean`${label} ${words}`, { id });
     const signal = AbortSignal.any([this.#io.signal, AbortSignal.timeout(lateMs)]);

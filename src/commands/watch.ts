@@ -8,7 +8,7 @@ import { lookAt } from '../resources/look.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clock } from '../text/time.ts';
-import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import { CommandError, type ExitCode, exitCodes, worstOf } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { findAmong, pagesOf } from './find.ts';
 import type { CommandIo } from './io.ts';
@@ -162,7 +162,6 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       }
     };
     const codes = await Promise.all(refs.map(watch));
-    const otherwise = uncertain.length > 0 ? exitCodes.endUnseen : exitCodes.done;
-    return codes.find(code => code !== exitCodes.done) ?? otherwise;
+    return worstOf([...codes, uncertain.length > 0 ? exitCodes.endUnseen : exitCodes.done]);
   });
 }

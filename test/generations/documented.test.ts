@@ -151,6 +151,22 @@ describe('an evaluation whose status the service never says (C2)', () => {
     ]);
   });
 
+  it('is not quiet before its first reward, and says so where the time is up', async () => {
+    const service = await standIn('documented', {
+      unknown: refusals.get('the 404 of the document') ?? json({}),
+      routes: {
+        [`GET /api/v1/eval/${startedRun}/trajectory-rewards`]: { eval_run_id: startedRun, trajectory_rewards: [] },
+      },
+    });
+    const cli = cliOn({ baseUrl: service.url, apiKey, home: testFolder() });
+    const args = [startedRun, '--until', 'quiet=1s', '--timeout', '60'];
+    const { code, notes } = await cli('watch', args, { onPrint: timeIsUp() });
+    expect([code, notes]).toEqual([
+      124,
+      `${startedRun} has not ended by --until quiet=1s after 60 seconds: it has no reward, and is quiet only after one. The service does not say whether it runs.`,
+    ]);
+  });
+
   it('is told how many of its rollouts have no reward', async () => {
     const getting = async (...values: (number | null)[]) => {
       const trajectory_rewards = values.map((value, index) => ({ ...reward(index), reward: value }));
@@ -214,6 +230,14 @@ describe('an evaluation whose status the service never says (C2)', () => {
       expect(await cli('evaluate', [...evaluate, '--until', until])).toMatchObject({ code: 2, out: '' });
     }
   });
+});
+
+it('of several, the worst end is the exit code in every order', async () => {
+  const { cli, ids } = await worldOf('the 404 of the document');
+  const codeOf = async (...watched: string[]) => (await cli('watch', watched)).code;
+  expect(await codeOf(ids.gone, ids.oldRun)).toBe(1);
+  expect(await codeOf(ids.oldRun, ids.gone)).toBe(1);
+  expect(await codeOf(ids.oldRun, ids.production)).toBe(6);
 });
 
 it('a start whose answer was lost is sent once, with how to find out and how to repeat it (C3)', async () => {

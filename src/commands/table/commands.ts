@@ -100,7 +100,7 @@ export const commands = {
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name. The
 first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments, watches
-everything that is running or pinned. Exit code 0 if all succeed, 1 if one does not, 6 if the service does not say. With
+everything that is running or pinned. Exit code 0 if all succeed, 1 if one fails, 6 if the service does not say of one. With
 --until, an evaluation that is named, pinned or running counts as ended by its rewards; one without a status is listed, but not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {

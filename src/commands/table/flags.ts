@@ -135,7 +135,7 @@ export const waitFlags = {
 /** For evaluations whose status the service does not report. */
 export const untilFlag = {
   value: 'rewards=N|quiet=60s',
-  description: 'treat an evaluation as ended after N rewards, or after this long without a new one',
+  description: 'treat an evaluation as ended after N rewards, or once it has a reward and this long no new one',
 } as const satisfies FlagSpec;
 
 /** For starts. */
