@@ -80,7 +80,7 @@ export interface ResourceOf<Row> {
   readonly status?: (row: Row) => string | null | undefined;
   /** The known statuses; a service may have others. */
   readonly statuses?: readonly string[];
-  /** How it is watched; by default, by its status, which its record has. */
+  /** How it is watched; by default, by the status of its record. */
   readonly watch?: Watching;
   /** The actions on its rows, in the order of the screen. */
   readonly actions?: ActionTable<Row>;
@@ -110,7 +110,7 @@ export function defineResource<Row extends object>(declared: ResourceOf<Row>): R
       return source.observes ? source : { ...source, observes, onlyNames: status === undefined };
     },
     get: observed,
-    ...(status && { watch: { status: (id: string) => [observed(id)], ...watch } }),
+    ...((status || watch) && { watch: { status: (id: string) => [observed(id)], ...watch } }),
   };
 }
 
