@@ -42,7 +42,7 @@ export function openOnStage(
   function StageView() {
     const { showOverlay } = useShell();
     // biome-ignore lint/correctness/useExhaustiveDependencies: the window is opened once
-    useEffect(() => showOverlay({ id: 'window', render: window }), []);
+    useEffect(() => showOverlay('window', window), []);
     return <View main={<Text>behind</Text>} />;
   }
   return openViewOnStage(StageView, { service, ...options });

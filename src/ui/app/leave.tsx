@@ -17,10 +17,7 @@ export function leaveOrAsk(
   onLeave: () => void,
 ): void {
   if (lost.length === 0) onLeave();
-  else {
-    const render = (close: () => void) => <LeaveWindow verb={verb} lost={lost} onLeave={onLeave} onClose={close} />;
-    showOverlay({ id: 'leave', render });
-  }
+  else showOverlay('leave', close => <LeaveWindow verb={verb} lost={lost} onLeave={onLeave} onClose={close} />);
 }
 
 /** Shows the service of another profile. */

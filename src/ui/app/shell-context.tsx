@@ -41,7 +41,8 @@ export interface Shell {
   readonly open: (place: Place) => void;
   readonly setFocus: (pane: PaneName) => void;
   readonly toast: (toast: Toast) => void;
-  readonly showOverlay: (overlay: Overlay) => void;
+  /** Opens a window, in place of one with the same id. */
+  readonly showOverlay: (id: string, render: Overlay['render']) => void;
   readonly terminal: TerminalPort;
 }
 

@@ -133,13 +133,11 @@ function useGlobalBindings(
     { command: globalCommands.historyForward, run: () => navigate({ kind: 'forward' }) },
     {
       command: globalCommands.palette,
-      run: () =>
-        shell.showOverlay({ id: 'palette', render: close => <PaletteOverlay registry={registry} onClose={close} /> }),
+      run: () => shell.showOverlay('palette', close => <PaletteOverlay registry={registry} onClose={close} />),
     },
     {
       command: globalCommands.help,
-      run: () =>
-        shell.showOverlay({ id: 'help', render: close => <HelpOverlay registry={registry} onClose={close} /> }),
+      run: () => shell.showOverlay('help', close => <HelpOverlay registry={registry} onClose={close} />),
     },
     {
       command: globalCommands.pause,
@@ -155,13 +153,13 @@ function useGlobalBindings(
     },
     {
       command: globalCommands.notices,
-      run: () => shell.showOverlay({ id: 'notices', render: close => <ToastsWindow onClose={close} /> }),
+      run: () => shell.showOverlay('notices', close => <ToastsWindow onClose={close} />),
     },
     { command: globalCommands.repaint, run: terminal.repaint },
     { command: globalCommands.suspend, run: terminal.suspend },
     {
       command: globalCommands.connect,
-      run: () => shell.showOverlay({ id: 'connect', render: close => <ConnectWindow onClose={close} /> }),
+      run: () => shell.showOverlay('connect', close => <ConnectWindow onClose={close} />),
     },
     {
       command: globalCommands.quit,
@@ -174,7 +172,8 @@ function useGlobalBindings(
 function useOverlays() {
   const [overlays, setOverlays] = useState<readonly Overlay[]>([]);
   const show = useCallback(
-    (overlay: Overlay) => setOverlays(shown => [...shown.filter(({ id }) => id !== overlay.id), overlay]),
+    (id: string, render: Overlay['render']) =>
+      setOverlays(shown => [...shown.filter(each => each.id !== id), { id, render }]),
     [],
   );
   const close = useCallback((id: string) => setOverlays(shown => shown.filter(overlay => overlay.id !== id)), []);

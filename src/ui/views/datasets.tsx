@@ -28,10 +28,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
   const unfinished = useUnfinishedTrajectories();
   const [last] = unfinished;
   const upload = (from?: TrajectoryRecord) => () =>
-    shell.showOverlay({
-      id: 'upload',
-      render: close => <UploadTrajectoriesWindow from={from} onClose={close} />,
-    });
+    shell.showOverlay('upload', close => <UploadTrajectoriesWindow from={from} onClose={close} />);
   return (
     <ResourceListView
       resource={datasets}

@@ -14,7 +14,7 @@ export function SecretsView({ place }: ViewProps<'list'>) {
       bindings={[
         {
           command: secretCommands.create,
-          run: () => shell.showOverlay({ id: 'secret', render: close => <CreateSecretWindow onClose={close} /> }),
+          run: () => shell.showOverlay('secret', close => <CreateSecretWindow onClose={close} />),
         },
       ]}
     />

@@ -78,7 +78,7 @@ function FailsInEffect() {
 function FailsInHandlers() {
   const shell = useShell();
   const region = useMouseRegion({ onClick: () => explode() });
-  const show = (id: string, render: (close: () => void) => ReactNode): void => shell.showOverlay({ id, render });
+  const show = (id: string, render: (close: () => void) => ReactNode): void => shell.showOverlay(id, render);
   return (
     <View
       bindings={[

@@ -56,7 +56,7 @@ export function BenchmarksView({ place }: ViewProps<'list'>) {
   const unfinished = useUnfinishedUploads();
   const [last] = unfinished;
   const upload = (folder?: string) => () =>
-    shell.showOverlay({ id: 'upload', render: close => <StartBenchmarkUpload folder={folder} onClose={close} /> });
+    shell.showOverlay('upload', close => <StartBenchmarkUpload folder={folder} onClose={close} />);
   return (
     <ResourceListView
       resource={benchmarks}

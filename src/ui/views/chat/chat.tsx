@@ -85,46 +85,31 @@ function useWindows(chat: ChatState, read: Side, slugs: readonly string[]) {
   const { settings, change } = chat;
   return {
     chooseModel: () =>
-      showOverlay({
-        id: 'chat',
-        render: close => <ModelWindow settings={settings} slugs={slugs} onChange={change} onClose={close} />,
-      }),
+      showOverlay('chat', close => <ModelWindow settings={settings} slugs={slugs} onChange={change} onClose={close} />),
     setParameters: () =>
-      showOverlay({
-        id: 'chat',
-        render: close => <SettingsWindow settings={settings} onChange={change} onClose={close} />,
-      }),
+      showOverlay('chat', close => <SettingsWindow settings={settings} onChange={change} onClose={close} />),
     showEarlier: () =>
-      showOverlay({
-        id: 'chats',
-        render: close => <EarlierWindow chats={chat.earlier()} onChoose={chat.open} onClose={close} />,
-      }),
+      showOverlay('chats', close => <EarlierWindow chats={chat.earlier()} onChoose={chat.open} onClose={close} />),
     forget: () =>
-      showOverlay({
-        id: 'forget-chat',
-        render: close => (
-          <ForgetWindow
-            title={titleOf(chat.turns)}
-            onForget={() => {
-              chat.forget();
-              toast({ kind: 'success', text: 'Forgotten' });
-            }}
-            onClose={close}
-          />
-        ),
-      }),
+      showOverlay('forget-chat', close => (
+        <ForgetWindow
+          title={titleOf(chat.turns)}
+          onForget={() => {
+            chat.forget();
+            toast({ kind: 'success', text: 'Forgotten' });
+          }}
+          onClose={close}
+        />
+      )),
     save: () =>
-      showOverlay({
-        id: 'save-chat',
-        render: close => (
-          <SaveWindow
-            settings={read.settings}
-            turns={read.session.conversation.turns}
-            isOneOfTwo={chat.sides.length > 1}
-            onClose={close}
-          />
-        ),
-      }),
+      showOverlay('save-chat', close => (
+        <SaveWindow
+          settings={read.settings}
+          turns={read.session.conversation.turns}
+          isOneOfTwo={chat.sides.length > 1}
+          onClose={close}
+        />
+      )),
   };
 }
 

@@ -39,7 +39,7 @@ export function PromoteWindow({ row: deployment, onClose }: ActionWindowProps<De
       title="Which deployment should be demoted?"
       choices={[{ key: '', label: 'leave it to the service', value: undefined }, ...named]}
       emptyWords=""
-      onChoose={demoted => shell.showOverlay({ id: 'confirm', render: close => confirmation(demoted, close) })}
+      onChoose={demoted => shell.showOverlay('confirm', close => confirmation(demoted, close))}
       onClose={onClose}
     />
   );

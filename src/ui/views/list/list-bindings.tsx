@@ -115,5 +115,5 @@ function useColumnsBinding<Row>({ name, columns }: ResourceListProps<Row>, { tab
   const render = (close: () => void) => (
     <ColumnsWindow columns={columns} choice={choice} onChoose={choose} onClose={close} />
   );
-  return { command: listCommands.columns, run: () => shell.showOverlay({ id: 'columns', render }) };
+  return { command: listCommands.columns, run: () => shell.showOverlay('columns', render) };
 }

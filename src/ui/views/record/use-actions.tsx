@@ -35,7 +35,7 @@ export function useActions<Row extends object>(
   const workbench = useWorkbench();
   const confirm = (change: Change<Row>, rows: readonly Row[]): void => {
     const shown = { resource, change, rows, onRemoved };
-    shell.showOverlay({ id: 'confirm', render: close => <ConfirmChange {...shown} onClose={close} /> });
+    shell.showOverlay('confirm', close => <ConfirmChange {...shown} onClose={close} />);
   };
   const go = (place: Place): void => {
     // Chat is a section of its own.
@@ -54,7 +54,7 @@ export function useActions<Row extends object>(
           return;
         }
         const Window = actionWindows[opened];
-        shell.showOverlay({ id: opened, render: close => <Window row={rows[0] as never} onClose={close} /> });
+        shell.showOverlay(opened, close => <Window row={rows[0] as never} onClose={close} />);
       };
       return { command: action, run };
     });

@@ -73,9 +73,8 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   };
   const offered = actions.filter(usable);
   const showActions = (): void =>
-    showOverlay({ id: 'actions', render: close => <ActionMenu title={title} bindings={offered} onClose={close} /> });
-  const showExport = (): void =>
-    showOverlay({ id: 'export', render: close => <ExportWindow {...options} onClose={close} /> });
+    showOverlay('actions', close => <ActionMenu title={title} bindings={offered} onClose={close} />);
+  const showExport = (): void => showOverlay('export', close => <ExportWindow {...options} onClose={close} />);
   const readable = enabled || document !== undefined;
   return [
     ...actions,

@@ -87,10 +87,7 @@ export function useCurvesView(
     setOverlaid(undefined);
   };
   const choose = (): void =>
-    shell.showOverlay({
-      id: 'overlay',
-      render: close => <OverlayWindow run={run} onChoose={setOverlaid} onClose={close} />,
-    });
+    shell.showOverlay('overlay', close => <OverlayWindow run={run} onChoose={setOverlaid} onClose={close} />);
   return {
     lines: (width, height, theme) => chartLines({ series, own, chart, readTo }, width, height, theme),
     bindings: [

@@ -158,9 +158,8 @@ function useUploadBindings(job: BenchmarkUpload | undefined): readonly Binding[]
     shell.toast({ kind: 'info', text: 'Forgotten: the upload cannot be resumed. The folder is unchanged' });
   };
   const chooseAgent = (): void =>
-    shell.showOverlay({ id: 'agent', render: close => <AgentWindow job={job} agents={agents} onClose={close} /> });
-  const preview = (): void =>
-    shell.showOverlay({ id: 'preview', render: close => <UploadPreview job={job} onClose={close} /> });
+    shell.showOverlay('agent', close => <AgentWindow job={job} agents={agents} onClose={close} />);
+  const preview = (): void => shell.showOverlay('preview', close => <UploadPreview job={job} onClose={close} />);
   const open = (id: string): void =>
     shell.navigate({ kind: 'go', trail: [listPlace(benchmarks), recordPlace(benchmarks, id, plan.name)] });
   const isDone = phase === 'done';
