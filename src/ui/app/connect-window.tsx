@@ -7,16 +7,15 @@ import { profileNameProblem } from '../../config/schema.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { formCommands } from '../keys/general.ts';
-import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';
 import type { FieldSpec, FormValues } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, type KeySource, keySources, useConnection } from './connection.ts';
-import { windowRoom } from './layout.ts';
 import { useShowProfile } from './leave.tsx';
-import { useShell } from './shell-context.tsx';
+import { useWindowRoom } from './shell-context.tsx';
 
 const sourceWords: Readonly<Record<KeySource, string>> = {
   environment: 'an environment variable',
@@ -99,7 +98,6 @@ function useSetUp(onDone: (name: string) => void) {
 
 export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const connection = useConnection();
-  const { layout } = useShell();
   const showProfile = useShowProfile();
   const { busy, error, submit, stop } = useSetUp(name => {
     onClose();
@@ -109,9 +107,8 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const keyOf = useKeyOf();
   const [fields] = useState(() => fieldsOf(connection));
   const form = useForm(fields);
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 76);
-  const inner = width - windowMargin.columns;
+  const room = useWindowRoom(76);
+  const { width, inner } = room;
   const errorLines = error === undefined ? [] : wrap(sanitiseLine(error), inner).slice(0, 4);
   const below = errorLines.length + (busy ? 1 : 0) + windowMargin.lines;
   const known = [...connection.origins, connection.generation()].filter(words => words !== undefined);
@@ -121,20 +118,18 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const otherLines = notes.length + below;
   const height = Math.min(room.height, formHeight(fields) + otherLines);
   return (
-    <KeyScope modal>
-      <Window title="Connect to a service" width={width} height={height}>
-        <Lines lines={notes.map(note => styles.muted(note))} width={inner} height={notes.length} />
-        <Form
-          form={form}
-          width={inner}
-          height={height - otherLines}
-          busy={busy}
-          onSubmit={values => void submit(values)}
-          onCancel={busy ? stop : onClose}
-        />
-        <Lines lines={errorLines.map(line => styles.danger(line))} width={inner} height={errorLines.length} />
-        {busy ? <Text>{`Testing the service… ${keyOf(formCommands.cancel)} cancels`}</Text> : null}
-      </Window>
-    </KeyScope>
+    <Window title="Connect to a service" width={width} height={height}>
+      <Lines lines={notes.map(note => styles.muted(note))} width={inner} height={notes.length} />
+      <Form
+        form={form}
+        width={inner}
+        height={height - otherLines}
+        busy={busy}
+        onSubmit={values => void submit(values)}
+        onCancel={busy ? stop : onClose}
+      />
+      <Lines lines={errorLines.map(line => styles.danger(line))} width={inner} height={errorLines.length} />
+      {busy ? <Text>{`Testing the service… ${keyOf(formCommands.cancel)} cancels`}</Text> : null}
+    </Window>
   );
 }

@@ -4,12 +4,11 @@ import { Component, type ErrorInfo, type ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { failureCommands } from '../keys/general.ts';
-import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Failure, type Failures, useFailures } from './failures.ts';
-import { windowRoom } from './layout.ts';
-import { type Overlay, useShell } from './shell-context.tsx';
+import { type Overlay, useShell, useWindowRoom } from './shell-context.tsx';
 import { usePane, View } from './view.tsx';
 
 interface BoundaryProps {
@@ -83,29 +82,29 @@ function FailedView({ failure, onRetry }: FallbackProps) {
 }
 
 function FailedWindow({ failure, onRetry, onClose }: FallbackProps & { readonly onClose: () => void }) {
-  const { layout } = useShell();
   const { styles } = useTheme();
   const keyOf = useKeyOf();
-  const width = Math.min(windowRoom(layout).width, 64);
-  const lines = failureLines('This window', failure, width - windowMargin.columns);
+  const { width, inner } = useWindowRoom(64);
+  const lines = failureLines('This window', failure, inner);
   return (
-    <KeyScope
-      modal
+    <Window
+      title="Failed"
+      width={width}
+      height={lines.length + 2 + windowMargin.lines}
+      danger
       bindings={[
         { command: failureCommands.again, run: onRetry },
         { command: failureCommands.back, run: onClose },
       ]}
     >
-      <Window title="Failed" width={width} height={lines.length + 2 + windowMargin.lines} danger>
-        {lines.map((line, index) => (
-          <Text key={index} wrap="truncate">
-            {line}
-          </Text>
-        ))}
-        <Text> </Text>
-        <Text>{`${styles.key(`<${keyOf(failureCommands.again)}>`)} try again   ${styles.key(`<${keyOf(failureCommands.back)}>`)} close`}</Text>
-      </Window>
-    </KeyScope>
+      {lines.map((line, index) => (
+        <Text key={index} wrap="truncate">
+          {line}
+        </Text>
+      ))}
+      <Text> </Text>
+      <Text>{`${styles.key(`<${keyOf(failureCommands.again)}>`)} try again   ${styles.key(`<${keyOf(failureCommands.back)}>`)} close`}</Text>
+    </Window>
   );
 }
 

@@ -3,11 +3,10 @@ import { Text } from 'ink';
 import { clean } from '../../text/sanitise.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
 import { confirmCommands } from '../keys/general.ts';
-import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
-import { windowRoom } from './layout.ts';
-import { useShell } from './shell-context.tsx';
+import { useWindowRoom } from './shell-context.tsx';
 
 export interface LeaveWindowProps {
   /** The action, e.g. `quit` or `show prod`. */
@@ -19,14 +18,11 @@ export interface LeaveWindowProps {
 }
 
 export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) {
-  const { layout } = useShell();
   const { styles } = useTheme();
   const keyOf = useKeyOf();
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 64);
-  const inner = width - windowMargin.columns;
+  const { width, inner, height } = useWindowRoom(64);
   const kept = wrap('Work on the service continues.', inner);
-  const most = room.height - windowMargin.lines - kept.length - 3;
+  const most = height - windowMargin.lines - kept.length - 3;
   const shown = firstLines(
     lost.flatMap(words => wrap(clean`- ${words}`, inner)),
     most,
@@ -37,20 +33,21 @@ export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) 
     onLeave();
   };
   return (
-    <KeyScope
-      modal
+    <Window
+      title="This would be interrupted"
+      width={width}
+      height={lines.length + 2 + windowMargin.lines}
+      danger
       bindings={[
         { command: confirmCommands.yes, run: leave },
         { command: confirmCommands.no, run: onClose },
       ]}
     >
-      <Window title="This would be interrupted" width={width} height={lines.length + 2 + windowMargin.lines} danger>
-        {lines.map((line, index) => (
-          <Text key={index}>{line === '' ? ' ' : line}</Text>
-        ))}
-        <Text> </Text>
-        <Text>{`${styles.key(`<${keyOf(confirmCommands.no)}>`)} stay   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(verb)}`}</Text>
-      </Window>
-    </KeyScope>
+      {lines.map((line, index) => (
+        <Text key={index}>{line === '' ? ' ' : line}</Text>
+      ))}
+      <Text> </Text>
+      <Text>{`${styles.key(`<${keyOf(confirmCommands.no)}>`)} stay   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(verb)}`}</Text>
+    </Window>
   );
 }

@@ -9,7 +9,7 @@ import { overlayCommands, paletteCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
 import { keyLabel } from '../keys/key.ts';
 import type { Router } from '../keys/key-router.ts';
-import { KeyScope, useRouter } from '../keys/router.tsx';
+import { useRouter } from '../keys/router.tsx';
 import type { PaletteEntry } from '../navigation/palette.ts';
 import { paletteEntries } from '../navigation/palette-records.ts';
 import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
@@ -18,10 +18,9 @@ import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, useConnection } from './connection.ts';
-import { windowRoom } from './layout.ts';
 import { useShowProfile } from './leave.tsx';
 import type { Registry } from './registry.ts';
-import { type Shell, useShell } from './shell-context.tsx';
+import { type Shell, useShell, useWindowRoom } from './shell-context.tsx';
 
 /** Number of recent entries shown first while nothing is typed. */
 const recentEntries = 8;
@@ -107,16 +106,13 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
 }
 
 export function PaletteOverlay({ registry, onClose }: { registry: Registry; onClose: () => void }) {
-  const { layout } = useShell();
   const { remembered } = useWorkbench();
   const { styles } = useTheme();
   const [state, dispatch] = useReducer(paletteReducer, { typed: editStateOf(''), cursor: 0 });
   const typed = textOf(state.typed);
   const entries = usePaletteEntries(registry)(typed);
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 72);
+  const { width, inner, ...room } = useWindowRoom(72);
   const height = Math.min(room.height, 18);
-  const inner = width - windowMargin.columns;
   const cursor = Math.min(state.cursor, entries.length - 1);
   const move = (by: number) => () => dispatch({ kind: 'move', by, count: entries.length });
   const complete = (): void => dispatch({ kind: 'complete', text: entries[cursor]?.title ?? typed });
@@ -128,8 +124,10 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
     entry.run();
   };
   return (
-    <KeyScope
-      modal
+    <Window
+      title="Go to, or run"
+      width={width}
+      height={height}
       bindings={[
         { command: paletteCommands.up, run: move(-1) },
         { command: paletteCommands.down, run: move(1) },
@@ -139,22 +137,20 @@ export function PaletteOverlay({ registry, onClose }: { registry: Registry; onCl
       ]}
       {...fieldHandlers(oneLine, press => dispatch({ kind: 'press', press }))}
     >
-      <Window title="Go to, or run" width={width} height={height}>
-        <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(state.typed, inner - 1), 0, styles.caret)}`}</Text>
-        <Box flexDirection="column">
-          <CursorList
-            items={entries}
-            cursor={cursor}
-            height={height - windowMargin.lines - 1}
-            keyOf={({ id }) => id}
-            lineOf={({ title, note: long }, emphasise) => {
-              const note = truncate(long, 20);
-              return `${emphasise(fitCells(title, inner - 3 - displayWidth(note)))} ${styles.muted(note)}`;
-            }}
-          />
-          {entries.length === 0 ? <Text>{styles.muted('  no match')}</Text> : null}
-        </Box>
-      </Window>
-    </KeyScope>
+      <Text wrap="truncate">{`${styles.key(':')}${withCaret(lineView(state.typed, inner - 1), 0, styles.caret)}`}</Text>
+      <Box flexDirection="column">
+        <CursorList
+          items={entries}
+          cursor={cursor}
+          height={height - windowMargin.lines - 1}
+          keyOf={({ id }) => id}
+          lineOf={({ title, note: long }, emphasise) => {
+            const note = truncate(long, 20);
+            return `${emphasise(fitCells(title, inner - 3 - displayWidth(note)))} ${styles.muted(note)}`;
+          }}
+        />
+        {entries.length === 0 ? <Text>{styles.muted('  no match')}</Text> : null}
+      </Box>
+    </Window>
   );
 }

@@ -1,21 +1,18 @@
 /** A window for more lines than fit: the user scrolls and searches them. */
 import type { Command } from '../../present/command.ts';
 import { overlayCommands, scrollCommands } from '../keys/general.ts';
-import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { ScrollView, scrollViewLines } from '../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../widgets/scroll-view/use-scroll.ts';
 import type { Style } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
-import { windowRoom } from './layout.ts';
-import { useShell } from './shell-context.tsx';
+import { useWindowRoom } from './shell-context.tsx';
 
 /** A width at which keys, titles and ids are easily read together. */
 const widest = 100;
 
 /** Cells of a line in such a window. */
-export function useReadingWidth(): number {
-  return Math.min(windowRoom(useShell().layout).width, widest) - windowMargin.columns;
-}
+export const useReadingWidth = (): number => useWindowRoom(widest).inner;
 
 export interface ReadingLine {
   readonly text: string;
@@ -35,33 +32,32 @@ export interface ReadingWindowProps {
 }
 
 export function ReadingWindow({ title, lines, isTall = false, words, opener, onClose }: ReadingWindowProps) {
-  const room = windowRoom(useShell().layout);
+  const room = useWindowRoom(widest);
   const keyOf = useKeyOf();
   const keys = `${keyOf(scrollCommands.search)} searches, ${keyOf(overlayCommands.close)} closes`;
-  const inner = useReadingWidth();
   const around = scrollViewLines + windowMargin.lines;
   const height = isTall ? room.height : Math.min(room.height, Math.max(1, lines.length) + around);
   const textAt = (line: number): string => lines[line]?.text ?? '';
   const scroll = useScroll({ lineCount: lines.length, textAt, height: height - around });
   return (
-    <KeyScope
-      modal
+    <Window
+      title={title}
+      width={room.width}
+      height={height}
       bindings={[
         { command: overlayCommands.close, run: onClose },
         { command: opener, run: onClose },
         { command: overlayCommands.quit, run: onClose },
       ]}
     >
-      <Window title={title} width={inner + windowMargin.columns} height={height}>
-        <ScrollView
-          scroll={scroll}
-          focused
-          width={inner}
-          textAt={textAt}
-          styleAt={line => lines[line]?.style}
-          words={words === undefined ? keys : lines.length === 0 ? words : `${words}; ${keys}`}
-        />
-      </Window>
-    </KeyScope>
+      <ScrollView
+        scroll={scroll}
+        focused
+        width={room.inner}
+        textAt={textAt}
+        styleAt={line => lines[line]?.style}
+        words={words === undefined ? keys : lines.length === 0 ? words : `${words}; ${keys}`}
+      />
+    </Window>
   );
 }

@@ -2,7 +2,8 @@
 import { createContext, type ReactNode, useContext } from 'react';
 import type { Place } from '../../resources/place.ts';
 import type { HistoryAction } from '../navigation/history.ts';
-import type { Layout, PaneName } from './layout.ts';
+import { windowMargin } from '../widgets/window.tsx';
+import { type Layout, type PaneName, type Size, windowRoom } from './layout.ts';
 import type { TerminalPort } from './terminal-port.ts';
 
 export type ToastKind = 'info' | 'success' | 'warning' | 'danger';
@@ -54,4 +55,11 @@ export function useShell(): Shell {
   const shell = useContext(ShellContext);
   if (!shell) throw new Error('useShell needs the shell above it');
   return shell;
+}
+
+/** The largest size of a window that is at most `widest` columns wide, and the columns inside of it. */
+export function useWindowRoom(widest: number): Size & { readonly inner: number } {
+  const room = windowRoom(useShell().layout);
+  const width = Math.min(room.width, widest);
+  return { width, inner: width - windowMargin.columns, height: room.height };
 }

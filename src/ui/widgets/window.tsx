@@ -1,11 +1,12 @@
-/** A window above the screen, with border and title. Hides what is behind it. */
+/** A window above the screen, with border and title. Hides what is behind it, and has all keys. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, truncate } from '../../text/width.ts';
+import { KeyScope, type ScopeHandlers } from '../keys/router.tsx';
 import { useTheme } from './theme/theme.tsx';
 
-export interface WindowProps {
+export interface WindowProps extends ScopeHandlers {
   readonly title: string;
   /** Total size, with the border. */
   readonly width: number;
@@ -17,7 +18,7 @@ export interface WindowProps {
 /** Columns and lines of the border and its margin. */
 export const windowMargin = { columns: 4, lines: 2 } as const;
 
-export function Window({ title, width, height, danger = false, children }: WindowProps) {
+export function Window({ title, width, height, danger = false, children, ...handlers }: WindowProps) {
   const { styles, glyphs } = useTheme();
   const border = danger ? styles.danger : styles.accent;
   const shown = truncate(sanitiseLine(title), width - 6);
@@ -27,20 +28,22 @@ export function Window({ title, width, height, danger = false, children }: Windo
   const bottom = border(`${glyphs.bottomLeft}${glyphs.horizontal.repeat(Math.max(0, width - 2))}${glyphs.bottomRight}`);
   const lines = [top, ...Array.from({ length: Math.max(0, height - 2) }, () => middle), bottom];
   return (
-    <Box width={width} height={height} flexShrink={0}>
-      <Box position="absolute">
-        <Text>{lines.join('\n')}</Text>
+    <KeyScope modal {...handlers}>
+      <Box width={width} height={height} flexShrink={0}>
+        <Box position="absolute">
+          <Text>{lines.join('\n')}</Text>
+        </Box>
+        <Box
+          flexDirection="column"
+          marginLeft={2}
+          marginTop={1}
+          width={width - windowMargin.columns}
+          height={height - windowMargin.lines}
+          overflow="hidden"
+        >
+          {children}
+        </Box>
       </Box>
-      <Box
-        flexDirection="column"
-        marginLeft={2}
-        marginTop={1}
-        width={width - windowMargin.columns}
-        height={height - windowMargin.lines}
-        overflow="hidden"
-      >
-        {children}
-      </Box>
-    </Box>
+    </KeyScope>
   );
 }

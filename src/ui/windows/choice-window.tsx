@@ -3,20 +3,14 @@ import { Text } from 'ink';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { truncate } from '../../text/width.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
-import { windowRoom } from '../app/layout.ts';
-import { useShell } from '../app/shell-context.tsx';
+import { useWindowRoom } from '../app/shell-context.tsx';
 import { Waiting } from '../app/waiting.tsx';
 import { overlayCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
-import { type Binding, KeyScope, useRouter } from '../keys/router.tsx';
+import { type Binding, useRouter } from '../keys/router.tsx';
 import { Menu } from '../widgets/menu.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
-
-function useWindowWidth(most: number): number {
-  const { layout } = useShell();
-  return Math.min(windowRoom(layout).width, most);
-}
 
 export interface ActionMenuProps {
   readonly title: string;
@@ -28,13 +22,12 @@ export interface ActionMenuProps {
 export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProps) {
   const router = useRouter();
   const bindings = offered.filter(router.usable);
-  const width = useWindowWidth(56);
-  const { layout } = useShell();
+  const room = useWindowRoom(56);
   const items = bindings.map(({ command }) => ({
     key: command.id,
     label: `${command.title}  (${router.keysOf(command).map(keyLabel).join(', ')})`,
   }));
-  const lines = Math.min(Math.max(1, items.length), windowRoom(layout).height - windowMargin.lines);
+  const lines = Math.min(Math.max(1, items.length), room.height - windowMargin.lines);
   const instead =
     (binding: Binding | undefined): Binding['run'] =>
     press => {
@@ -42,17 +35,20 @@ export function ActionMenu({ title, bindings: offered, onClose }: ActionMenuProp
       return binding && router.run(binding, press);
     };
   return (
-    <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
-      <Window title={title} width={width} height={lines + windowMargin.lines}>
-        {items.length === 0 ? <Text>No action is available now.</Text> : null}
-        <Menu
-          limit={lines}
-          items={items}
-          onChoose={index => instead(bindings[index])({ name: 'enter', text: '' })}
-          bindings={bindings.map(binding => ({ ...binding, run: instead(binding) }))}
-        />
-      </Window>
-    </KeyScope>
+    <Window
+      title={title}
+      width={room.width}
+      height={lines + windowMargin.lines}
+      bindings={[{ command: overlayCommands.close, run: onClose }]}
+    >
+      {items.length === 0 ? <Text>No action is available now.</Text> : null}
+      <Menu
+        limit={lines}
+        items={items}
+        onChoose={index => instead(bindings[index])({ name: 'enter', text: '' })}
+        bindings={bindings.map(binding => ({ ...binding, run: instead(binding) }))}
+      />
+    </Window>
   );
 }
 
@@ -67,24 +63,23 @@ export interface LoadingWindowProps {
 
 /** Shown instead of a form until its data has been read, or could not be read. */
 export function LoadingWindow({ title, words, error, onClose }: LoadingWindowProps) {
-  const { layout } = useShell();
-  const width = useWindowWidth(64);
-  const room = { width: width - windowMargin.columns, height: windowRoom(layout).height - windowMargin.lines };
+  const { width, inner, ...most } = useWindowRoom(64);
+  const room = { width: inner, height: most.height - windowMargin.lines };
   const theme = useTheme();
   const advice = useSettingAdvice();
   const height = error ? noteLines(error, room, theme, advice).length : 1;
   return (
-    <KeyScope
-      modal
+    <Window
+      title={title}
+      width={width}
+      height={height + windowMargin.lines}
       bindings={[
         { command: overlayCommands.close, run: onClose },
         { command: overlayCommands.quit, run: onClose },
       ]}
     >
-      <Window title={title} width={width} height={height + windowMargin.lines}>
-        {error ? <ErrorNote error={error} width={room.width} height={height} /> : <Waiting words={words} />}
-      </Window>
-    </KeyScope>
+      {error ? <ErrorNote error={error} width={inner} height={height} /> : <Waiting words={words} />}
+    </Window>
   );
 }
 
@@ -107,27 +102,29 @@ export interface ChoiceWindowProps<Value> {
 /** A choice of one among several. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
-  const { layout } = useShell();
-  const width = useWindowWidth(64);
-  const lines = Math.min(Math.max(1, choices.length), windowRoom(layout).height - windowMargin.lines);
+  const { width, inner, ...room } = useWindowRoom(64);
+  const lines = Math.min(Math.max(1, choices.length), room.height - windowMargin.lines);
   return (
-    <KeyScope modal bindings={[{ command: overlayCommands.close, run: onClose }]}>
-      <Window title={title} width={width} height={lines + windowMargin.lines}>
-        {waiting ? <Waiting /> : null}
-        {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
-        <Menu
-          limit={lines}
-          items={choices.map(({ key, label }) => ({
-            key,
-            label: truncate(sanitiseLine(label), width - windowMargin.columns - 3),
-          }))}
-          onChoose={index => {
-            onClose();
-            const chosen = choices[index];
-            if (chosen) onChoose(chosen.value);
-          }}
-        />
-      </Window>
-    </KeyScope>
+    <Window
+      title={title}
+      width={width}
+      height={lines + windowMargin.lines}
+      bindings={[{ command: overlayCommands.close, run: onClose }]}
+    >
+      {waiting ? <Waiting /> : null}
+      {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
+      <Menu
+        limit={lines}
+        items={choices.map(({ key, label }) => ({
+          key,
+          label: truncate(sanitiseLine(label), inner - 3),
+        }))}
+        onChoose={index => {
+          onClose();
+          const chosen = choices[index];
+          if (chosen) onChoose(chosen.value);
+        }}
+      />
+    </Window>
   );
 }

@@ -10,13 +10,13 @@ import { isTyped, typeable } from '../../text/typed.ts';
 import { truncate } from '../../text/width.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
 import { ErrorNote } from '../app/error-note.tsx';
-import { type Size, windowRoom } from '../app/layout.ts';
-import { useShell } from '../app/shell-context.tsx';
+import type { Size } from '../app/layout.ts';
+import { useWindowRoom } from '../app/shell-context.tsx';
 import { useHeldBackWords } from '../app/waiting.tsx';
 import { type RepeatedAction, useActionForEach, useRequests } from '../data/use-action.ts';
 import { confirmCommands, formCommands, overlayCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
-import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { Lines } from '../widgets/lines.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
@@ -101,14 +101,11 @@ function typedReducer(state: TypedState, action: KeyPress | 'wrong'): TypedState
  */
 export function Confirm<Row>(props: ConfirmProps<Row>) {
   const { title, verb, action, rows, onDone, onClose } = props;
-  const { layout } = useShell();
   const typed = props.typed === undefined ? undefined : typeable(props.typed);
   const [preview, setPreview] = useState(false);
   const [answer, dispatch] = useReducer(typedReducer, { field: editStateOf('', oneLine), wrong: false });
   const sending = useActionForEach(action, rows);
-  const most = windowRoom(layout);
-  const width = Math.min(most.width, 64);
-  const inner = width - windowMargin.columns;
+  const { width, inner, ...most } = useWindowRoom(64);
   const busy = sending.state.kind === 'running';
   const keyLines = buttonLines + (typed === undefined ? 0 : typedLines);
   const previewed = usePreview(preview, action, sending.left, inner);
@@ -125,8 +122,11 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
   };
   const keys = typed === undefined ? confirmCommands : { yes: confirmCommands.typed, no: confirmCommands.leave };
   return (
-    <KeyScope
-      modal
+    <Window
+      title={title}
+      width={width}
+      height={content.height + keyLines + windowMargin.lines}
+      danger
       bindings={[
         { command: keys.yes, run: () => void act(), enabled: !busy },
         // Enter after y, as in a shell, must not stop what y has started.
@@ -135,15 +135,13 @@ export function Confirm<Row>(props: ConfirmProps<Row>) {
       ]}
       {...(typed === undefined || busy ? {} : fieldHandlers(oneLine, dispatch))}
     >
-      <Window title={title} width={width} height={content.height + keyLines + windowMargin.lines} danger>
-        <Lines lines={content.lines} width={inner} height={content.lines.length} />
-        <Text> </Text>
-        {typed === undefined ? null : <TypedAnswer words={`Type ${typed} to ${verb}:`} answer={answer} width={inner} />}
-        <Buttons verb={verb} keys={keys} count={rows.length} sending={sending} />
-        <Lines lines={content.below} width={inner} height={content.below.length} />
-        {content.error ? <ErrorNote error={content.error} width={inner} height={content.errorHeight} /> : null}
-      </Window>
-    </KeyScope>
+      <Lines lines={content.lines} width={inner} height={content.lines.length} />
+      <Text> </Text>
+      {typed === undefined ? null : <TypedAnswer words={`Type ${typed} to ${verb}:`} answer={answer} width={inner} />}
+      <Buttons verb={verb} keys={keys} count={rows.length} sending={sending} />
+      <Lines lines={content.below} width={inner} height={content.below.length} />
+      {content.error ? <ErrorNote error={content.error} width={inner} height={content.errorHeight} /> : null}
+    </Window>
   );
 }
 

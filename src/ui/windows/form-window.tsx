@@ -6,12 +6,11 @@ import { isUnanswered } from '../../service/errors.ts';
 import { clockOrDay } from '../../text/time.ts';
 import type { Service } from '../../workbench/workbench.ts';
 import { ErrorNote } from '../app/error-note.tsx';
-import { windowRoom } from '../app/layout.ts';
-import { useShell } from '../app/shell-context.tsx';
+import { useWindowRoom } from '../app/shell-context.tsx';
 import { useHeldBackWords } from '../app/waiting.tsx';
 import { useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
-import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { Form, formHeight, leastFormLines, useForm } from '../widgets/form/form.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { Lines } from '../widgets/lines.tsx';
@@ -40,26 +39,22 @@ export interface PlainFormWindowProps extends Pick<FormWindowProps<never, never>
 
 /** A form that sends nothing and submits immediately. */
 export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormWindowProps) {
-  const { layout } = useShell();
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 68);
+  const { width, inner, ...room } = useWindowRoom(68);
   const height = Math.min(room.height, formHeight(fields) + windowMargin.lines);
   return (
-    <KeyScope modal>
-      <Window title={title} width={width} height={height}>
-        <Form
-          form={useForm(fields)}
-          width={width - windowMargin.columns}
-          height={height - windowMargin.lines}
-          busy={false}
-          onCancel={onClose}
-          onSubmit={values => {
-            onSubmit(values);
-            onClose();
-          }}
-        />
-      </Window>
-    </KeyScope>
+    <Window title={title} width={width} height={height}>
+      <Form
+        form={useForm(fields)}
+        width={inner}
+        height={height - windowMargin.lines}
+        busy={false}
+        onCancel={onClose}
+        onSubmit={values => {
+          onSubmit(values);
+          onClose();
+        }}
+      />
+    </Window>
   );
 }
 
@@ -72,10 +67,7 @@ const mostErrorLines = 6;
  */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
   const { title, fields, action, inputOf, describe = action, start: first = 0, onDone, onClose } = props;
-  const { layout } = useShell();
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 76);
-  const inner = width - windowMargin.columns;
+  const { width, inner, ...room } = useWindowRoom(76);
   const { styles } = useTheme();
   const keyOf = useKeyOf();
   const { state, start, stop, startedBefore } = useAction(action);
@@ -108,28 +100,26 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
     onDone(result);
   };
   return (
-    <KeyScope modal>
-      <Window title={title} width={width} height={height}>
-        <Form
-          form={form}
-          width={inner}
-          height={height - otherLines}
-          busy={busy}
-          onSubmit={submitted => void submit(submitted)}
-          onCancel={busy ? stop : onClose}
-          bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
-        />
-        {state.kind === 'failed' ? <ErrorNote inForm error={state.error} width={inner} height={errorHeight} /> : null}
-        {warning !== undefined && !busy ? <Text wrap="truncate">{styles.warning(warning)}</Text> : null}
-        {busy ? (
-          <Text>
-            {state.stopping
-              ? 'Stopping…'
-              : `${heldBack ?? 'Sending…'}   ${styles.key(`<${keyOf(formCommands.cancel)}>`)} stop`}
-          </Text>
-        ) : null}
-        <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />
-      </Window>
-    </KeyScope>
+    <Window title={title} width={width} height={height}>
+      <Form
+        form={form}
+        width={inner}
+        height={height - otherLines}
+        busy={busy}
+        onSubmit={submitted => void submit(submitted)}
+        onCancel={busy ? stop : onClose}
+        bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
+      />
+      {state.kind === 'failed' ? <ErrorNote inForm error={state.error} width={inner} height={errorHeight} /> : null}
+      {warning !== undefined && !busy ? <Text wrap="truncate">{styles.warning(warning)}</Text> : null}
+      {busy ? (
+        <Text>
+          {state.stopping
+            ? 'Stopping…'
+            : `${heldBack ?? 'Sending…'}   ${styles.key(`<${keyOf(formCommands.cancel)}>`)} stop`}
+        </Text>
+      ) : null}
+      <Lines lines={sentLines.map(line => styles.code(line))} width={inner} height={previewLines} />
+    </Window>
   );
 }

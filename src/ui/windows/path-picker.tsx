@@ -5,11 +5,10 @@ import { bytes } from '../../text/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
 import { type Entry, type Listing, listFolder, parentOf } from '../../uploads/local-files.ts';
-import { windowRoom } from '../app/layout.ts';
-import { useShell } from '../app/shell-context.tsx';
+import { useWindowRoom } from '../app/shell-context.tsx';
 import { overlayCommands, pickerCommands } from '../keys/general.ts';
 import type { KeyPress } from '../keys/key.ts';
-import { KeyScope, useKeyOf } from '../keys/router.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
@@ -65,15 +64,13 @@ function shownEntries({ listing, typed }: PickerState): readonly Entry[] {
 
 export function PathPicker(props: PathPickerProps) {
   const { title, wanted, choose, start = '.', onChoose, onClose } = props;
-  const { layout } = useShell();
   const [state, dispatch] = useReducer(pickerReducer, undefined, () => ({
     listing: listFolder(start, wanted),
     typed: nothing,
     cursor: 0,
   }));
   const { listing } = state;
-  const room = windowRoom(layout);
-  const width = Math.min(room.width, 76);
+  const { width, inner, ...room } = useWindowRoom(76);
   const height = Math.min(room.height, 22);
   const entries = shownEntries(state);
   const mayUseFolder = choose === 'folder' && listing.entries.some(entry => entry.kind === 'file');
@@ -90,8 +87,10 @@ export function PathPicker(props: PathPickerProps) {
     else if (entry) onChoose(entry.path);
   };
   return (
-    <KeyScope
-      modal
+    <Window
+      title={title}
+      width={width}
+      height={height}
       bindings={[
         { command: pickerCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },
         { command: pickerCommands.down, run: () => dispatch({ kind: 'move', by: 1 }) },
@@ -105,14 +104,12 @@ export function PathPicker(props: PathPickerProps) {
         dispatch({ kind: 'press', press: { ...press, text } });
       })}
     >
-      <Window title={title} width={width} height={height}>
-        <PickerLines
-          {...{ state, entries, choose, mayUseFolder }}
-          width={width - windowMargin.columns}
-          height={Math.max(1, height - windowMargin.lines - 4)}
-        />
-      </Window>
-    </KeyScope>
+      <PickerLines
+        {...{ state, entries, choose, mayUseFolder }}
+        width={inner}
+        height={Math.max(1, height - windowMargin.lines - 4)}
+      />
+    </Window>
   );
 }
 

@@ -5,11 +5,9 @@ import type { BenchmarkUpload } from '../../../uploads/benchmark-upload.ts';
 import { allocate } from '../../../uploads/file-batch.ts';
 import { buildImages, ingest } from '../../../uploads/ingest.ts';
 import type { Service } from '../../../workbench/workbench.ts';
-import { windowRoom } from '../../app/layout.ts';
-import { useShell } from '../../app/shell-context.tsx';
+import { useWindowRoom } from '../../app/shell-context.tsx';
 import { useRequests } from '../../data/use-action.ts';
 import { formCommands, overlayCommands } from '../../keys/general.ts';
-import { KeyScope } from '../../keys/router.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../../widgets/window.tsx';
@@ -24,11 +22,9 @@ export interface UploadPreviewProps {
 }
 
 export function UploadPreview({ job, onClose }: UploadPreviewProps) {
-  const { layout } = useShell();
   const { styles } = useTheme();
   const { plan, benchId, agent } = job.state;
-  const width = Math.min(windowRoom(layout).width, 76);
-  const inner = width - windowMargin.columns;
+  const { width, inner, ...room } = useWindowRoom(76);
   const requests = useRequests((service: Service) => {
     // The first answer provides the id.
     const id = benchId ?? '';
@@ -48,23 +44,23 @@ export function UploadPreview({ job, onClose }: UploadPreviewProps) {
         ...rest.map(requestLine),
       ]
     : requestLines(requests, inner);
-  const height = Math.min(windowRoom(layout).height, lines.length + windowMargin.lines);
+  const height = Math.min(room.height, lines.length + windowMargin.lines);
   return (
-    <KeyScope
-      modal
+    <Window
+      title="Requests of the upload"
+      width={width}
+      height={height}
       bindings={[
         { command: overlayCommands.close, run: onClose },
         { command: overlayCommands.quit, run: onClose },
         { command: formCommands.preview, run: onClose },
       ]}
     >
-      <Window title="Requests of the upload" width={width} height={height}>
-        <Lines
-          lines={lines.map(line => styles.code(line))}
-          width={inner}
-          height={Math.max(1, height - windowMargin.lines)}
-        />
-      </Window>
-    </KeyScope>
+      <Lines
+        lines={lines.map(line => styles.code(line))}
+        width={inner}
+        height={Math.max(1, height - windowMargin.lines)}
+      />
+    </Window>
   );
 }
