@@ -1,7 +1,7 @@
 /** Benchmarks: lists, uploads, readiness, images and runtimes. */
 import * as z from 'zod/mini';
 import {
-  endpoint,
+  defineEndpoints,
   field,
   flag,
   freeForm,
@@ -124,9 +124,6 @@ export const ingestResult = renamed(
 );
 export type IngestResult = z.output<typeof ingestResult>;
 
-/** The ingested benchmark, with its tasks unless they are excluded. Its content is up to the service. */
-export const benchmarkSpec = z.looseObject({ bench_id: text, task_count: number, tasks: field(z.array(z.unknown())) });
-
 /** The number of tasks, per split if the service reports it. */
 export const taskCount = renamed(
   { task_count: ['count', 'total'] },
@@ -134,109 +131,71 @@ export const taskCount = renamed(
 );
 export type TaskCount = z.output<typeof taskCount>;
 
-export const benchmarkEndpoints = {
-  listBenchmarkRuntimes: endpoint({
-    operation: 'listBenchmarkRuntimes',
+export const benchmarkEndpoints = defineEndpoints({
+  listBenchmarkRuntimes: {
     method: 'GET',
     path: '/api/v1/benchmarks/runtimes',
-    auth: 'apiKey',
     query: listQuery,
     response: page(benchmarkRuntime),
-  }),
-  listBenchmarks: endpoint({
-    operation: 'listBenchmarks',
+  },
+  listBenchmarks: {
     method: 'GET',
     path: '/api/v1/benchmarks',
-    auth: 'apiKey',
     query: listQuery,
     response: page(benchmark),
-  }),
-  createBenchmarkUpload: endpoint({
-    operation: 'createBenchmarkUpload',
+  },
+  createBenchmarkUpload: {
     method: 'POST',
     path: '/api/v1/benchmarks/uploads',
-    auth: 'apiKey',
     body: createUploadBody,
     response: createUploadResult,
     // The service stores nothing before the benchmark is ingested.
     repeatable: () => true,
     sensitiveAnswer: ['url', 'headers'],
-  }),
-  getBenchmarkReadiness: endpoint({
-    operation: 'getBenchmarkReadiness',
+  },
+  getBenchmarkReadiness: {
     method: 'GET',
     path: '/api/v1/benchmarks/{bench_id}/readiness',
-    auth: 'apiKey',
     response: readiness,
-  }),
-  buildBenchmarkImages: endpoint({
-    operation: 'buildBenchmarkImages',
+  },
+  buildBenchmarkImages: {
     method: 'POST',
     path: '/api/v1/benchmarks/{bench_id}/images/build',
-    auth: 'apiKey',
     response: benchmarkImages,
     pace: 'slow',
-  }),
-  listBenchmarkImages: endpoint({
-    operation: 'listBenchmarkImages',
+  },
+  listBenchmarkImages: {
     method: 'GET',
     path: '/api/v1/benchmarks/{bench_id}/images',
-    auth: 'apiKey',
     response: benchmarkImages,
     capability: true,
-  }),
-  ingestBenchmark: endpoint({
-    operation: 'ingestBenchmark',
+  },
+  ingestBenchmark: {
     method: 'POST',
     path: '/api/v1/benchmarks/{bench_id}/ingest',
-    auth: 'apiKey',
     query: ingestQuery,
     body: z.record(z.string(), z.unknown()),
     response: ingestResult,
     agent: 'query',
     capability: true,
     pace: 'slow',
-  }),
-  getBenchmark: endpoint({
-    operation: 'getBenchmark',
+  },
+  getBenchmark: {
     method: 'GET',
     path: '/api/v1/benchmarks/{bench_id}',
-    auth: 'apiKey',
     response: benchmark,
     capability: true,
-  }),
-  deleteBenchmark: endpoint({
-    operation: 'deleteBenchmark',
+  },
+  deleteBenchmark: {
     method: 'DELETE',
     path: '/api/v1/benchmarks/{bench_id}',
-    auth: 'apiKey',
     response: z.looseObject({ bench_id: text }),
     capability: true,
-  }),
-  getBenchmarkSpec: endpoint({
-    operation: 'getBenchmarkSpec',
-    method: 'GET',
-    path: '/api/v1/benchmarks/{bench_id}/spec',
-    auth: 'apiKey',
-    query: z.strictObject({ include_tasks: z.optional(z.boolean()) }),
-    response: benchmarkSpec,
-    capability: true,
-    pace: 'bulk',
-  }),
-  countTasks: endpoint({
-    operation: 'countTasks',
+  },
+  countTasks: {
     method: 'GET',
     path: '/api/v1/benchmarks/{bench_id}/task-count',
-    auth: 'apiKey',
     response: taskCount,
     capability: true,
-  }),
-  getIngestion: endpoint({
-    operation: 'getIngestion',
-    method: 'GET',
-    path: '/api/v1/benchmark-ingestion/operations/{operation_id}',
-    auth: 'apiKey',
-    response: z.looseObject({ operation_id: text, status: text }),
-    capability: true,
-  }),
-} as const;
+  },
+});

@@ -267,12 +267,20 @@ export function isWrite({ method, auth }: Pick<Endpoint, 'method' | 'auth'>): bo
   return method !== 'GET' && auth !== 'inferenceToken';
 }
 
-/** Declares an endpoint and keeps the types of its schemas and path. */
-export function endpoint<
-  Query extends z.ZodMiniType = z.ZodMiniType<undefined>,
-  Body extends z.ZodMiniType = z.ZodMiniType<undefined>,
-  Response extends z.ZodMiniType = z.ZodMiniType,
-  Path extends string = string,
->(declaration: Endpoint<Query, Body, Response, Path>): Endpoint<Query, Body, Response, Path> {
-  return declaration;
+type Declaration = Omit<Endpoint, 'operation' | 'auth'> & Partial<Pick<Endpoint, 'auth'>>;
+type PartOf<Declared, Part extends 'query' | 'body'> =
+  Declared extends Readonly<Record<Part, infer Schema extends z.ZodMiniType>> ? Schema : z.ZodMiniType<undefined>;
+
+/** Declares endpoints by operation, and keeps the types of their schemas and paths. Without `auth`, they take the API key. */
+export function defineEndpoints<const Area extends Readonly<Record<string, Declaration>>>(area: Area) {
+  return Object.fromEntries(
+    Object.entries(area).map(([operation, declared]) => [operation, { auth: 'apiKey', ...declared, operation }]),
+  ) as {
+    readonly [Name in keyof Area]: Endpoint<
+      PartOf<Area[Name], 'query'>,
+      PartOf<Area[Name], 'body'>,
+      Area[Name]['response'],
+      Area[Name]['path']
+    >;
+  };
 }

@@ -1,6 +1,6 @@
 /** Datasets: named collections of uploaded trajectories. */
 import * as z from 'zod/mini';
-import { endpoint, listQuery, page, text } from './common.ts';
+import { defineEndpoints, listQuery, page, text } from './common.ts';
 
 export const dataset = z.looseObject({
   dataset_id: z.string(),
@@ -14,13 +14,12 @@ export const dataset = z.looseObject({
 });
 export type Dataset = z.output<typeof dataset>;
 
-export const datasetEndpoints = {
-  listDatasets: endpoint({
-    operation: 'listDatasets',
+export const datasetEndpoints = defineEndpoints({
+  listDatasets: {
     method: 'GET',
     path: '/api/v1/datasets',
     auth: 'shownWithout',
     query: listQuery,
     response: page(dataset),
-  }),
-} as const;
+  },
+});

@@ -1,6 +1,6 @@
 /** Deployments: the lifecycle of a served checkpoint. */
 import * as z from 'zod/mini';
-import { endpoint, flag, listQuery, number, openEnum, page, runFailure, text } from './common.ts';
+import { defineEndpoints, flag, listQuery, number, openEnum, page, runFailure, text } from './common.ts';
 import { modelSlug } from './model-slug.ts';
 import { knownDeploymentStatuses } from './status.ts';
 
@@ -48,64 +48,50 @@ export const promoteDeploymentBody = z.strictObject({ demote_deployment_id: z.op
 export const deploymentListQuery = z.extend(listQuery, { status: z.optional(z.string()) });
 export type DeploymentListQuery = z.input<typeof deploymentListQuery>;
 
-export const deploymentEndpoints = {
-  getDeployment: endpoint({
-    operation: 'getDeployment',
+export const deploymentEndpoints = defineEndpoints({
+  getDeployment: {
     method: 'GET',
     path: '/api/v1/deploy/{deployment_id}',
-    auth: 'apiKey',
     response: deployment,
-  }),
-  undeploy: endpoint({
-    operation: 'undeploy',
+  },
+  undeploy: {
     method: 'DELETE',
     path: '/api/v1/deploy/{deployment_id}',
-    auth: 'apiKey',
     response: z.looseObject({ deployment_id: text, row_deleted: flag }),
     pace: 'slow',
-  }),
-  listDeployments: endpoint({
-    operation: 'listDeployments',
+  },
+  listDeployments: {
     method: 'GET',
     path: '/api/v1/deploy',
-    auth: 'apiKey',
     query: deploymentListQuery,
     response: page(deployment),
     capability: true,
-  }),
-  startDeployment: endpoint({
-    operation: 'startDeployment',
+  },
+  startDeployment: {
     method: 'POST',
     path: '/api/v1/deploy',
-    auth: 'apiKey',
     body: startDeploymentBody,
     response: deployment,
     capability: true,
     idempotencyKey: true,
-  }),
-  promoteDeployment: endpoint({
-    operation: 'promoteDeployment',
+  },
+  promoteDeployment: {
     method: 'POST',
     path: '/api/v1/deploy/{deployment_id}/promote',
-    auth: 'apiKey',
     body: z.optional(promoteDeploymentBody),
     response: deployment,
     capability: true,
-  }),
-  unpromoteDeployment: endpoint({
-    operation: 'unpromoteDeployment',
+  },
+  unpromoteDeployment: {
     method: 'POST',
     path: '/api/v1/deploy/{deployment_id}/unpromote',
-    auth: 'apiKey',
     response: deployment,
     capability: true,
-  }),
-  getDeploymentSummary: endpoint({
-    operation: 'getDeploymentSummary',
+  },
+  getDeploymentSummary: {
     method: 'GET',
     path: '/api/v1/deploy/summary',
-    auth: 'apiKey',
     response: z.record(z.string(), z.unknown()),
     capability: true,
-  }),
-} as const;
+  },
+});

@@ -1,7 +1,7 @@
 /** Evaluation runs: start, progress, rollout statistics, rewards, delete. */
 import * as z from 'zod/mini';
 import {
-  endpoint,
+  defineEndpoints,
   freeForm,
   listQuery,
   number,
@@ -135,12 +135,10 @@ export const trajectoryRewards = wrappedList(
 
 export const deleteEvalResult = z.looseObject({ bench_id: text, eval_run_id: text });
 
-export const evaluationEndpoints = {
-  startEval: endpoint({
-    operation: 'startEval',
+export const evaluationEndpoints = defineEndpoints({
+  startEval: {
     method: 'POST',
     path: '/api/v1/eval/{bench_id}/start',
-    auth: 'apiKey',
     body: startEvalBody,
     response: startEvalResult,
     idempotencyKey: true,
@@ -148,69 +146,53 @@ export const evaluationEndpoints = {
       path: '/api/v1/eval',
       names: { model_slug: 'base_model_slug', checkpoint_id: 'parent_checkpoint_id', options: 'options' },
     },
-  }),
-  getRolloutStatistics: endpoint({
-    operation: 'getRolloutStatistics',
+  },
+  getRolloutStatistics: {
     method: 'GET',
     path: '/api/v1/eval/{eval_run_id}/rollout-statistics',
-    auth: 'apiKey',
     response: rolloutStatistics,
-  }),
-  getTrajectoryRewards: endpoint({
-    operation: 'getTrajectoryRewards',
+  },
+  getTrajectoryRewards: {
     method: 'GET',
     path: '/api/v1/eval/{eval_run_id}/trajectory-rewards',
-    auth: 'apiKey',
     response: trajectoryRewards,
-  }),
-  deleteEvalRun: endpoint({
-    operation: 'deleteEvalRun',
+  },
+  deleteEvalRun: {
     method: 'DELETE',
     path: '/api/v1/eval/{bench_id}/runs/{eval_run_id}',
-    auth: 'apiKey',
     response: deleteEvalResult,
     newest: { path: '/api/v1/eval/{eval_run_id}' },
-  }),
-  listEvalRuns: endpoint({
-    operation: 'listEvalRuns',
+  },
+  listEvalRuns: {
     method: 'GET',
     path: '/api/v1/eval/{bench_id}/runs',
-    auth: 'apiKey',
     query: listQuery,
     response: rows(evalRun),
     capability: true,
-  }),
-  getEvalRun: endpoint({
-    operation: 'getEvalRun',
+  },
+  getEvalRun: {
     method: 'GET',
     path: '/api/v1/eval/{eval_run_id}',
-    auth: 'apiKey',
     response: evalRun,
     capability: true,
-  }),
-  getEvalProgress: endpoint({
-    operation: 'getEvalProgress',
+  },
+  getEvalProgress: {
     method: 'GET',
     path: '/api/v1/eval/{eval_run_id}/progress',
-    auth: 'apiKey',
     response: evalProgress,
     capability: true,
-  }),
-  cancelEval: endpoint({
-    operation: 'cancelEval',
+  },
+  cancelEval: {
     method: 'POST',
     path: '/api/v1/eval/{eval_run_id}/cancel',
-    auth: 'apiKey',
     response: z.looseObject({ eval_run_id: text, status: text }),
     capability: true,
-  }),
-  getEvalOptions: endpoint({
-    operation: 'getEvalOptions',
+  },
+  getEvalOptions: {
     method: 'GET',
     path: '/api/v1/eval/options',
-    auth: 'apiKey',
     query: runOptionsQuery,
     response: z.record(z.string(), z.unknown()),
     capability: true,
-  }),
-} as const;
+  },
+});

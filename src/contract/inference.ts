@@ -1,6 +1,6 @@
 /** Inference: chat completions, whole or as server-sent events in the OpenAI chunk form. */
 import * as z from 'zod/mini';
-import { endpoint, number, rows, text, wrappedList } from './common.ts';
+import { defineEndpoints, number, rows, text, wrappedList } from './common.ts';
 
 export const chatMessage = z.strictObject({ role: z.string().check(z.minLength(1)), content: z.string() });
 export type ChatMessage = z.output<typeof chatMessage>;
@@ -74,29 +74,26 @@ export const chatChunk = z.looseObject({
 export const chatModel = z.looseObject({ id: z.string(), object: text, created: number, owned_by: text });
 export type ChatModel = z.output<typeof chatModel>;
 
-export const inferenceEndpoints = {
-  createChatCompletion: endpoint({
-    operation: 'createChatCompletion',
+export const inferenceEndpoints = defineEndpoints({
+  createChatCompletion: {
     method: 'POST',
     path: '/v1/chat/completions',
     auth: 'inferenceToken',
     body: chatCompletionBody,
     response: chatCompletion,
-  }),
-  listModels: endpoint({
-    operation: 'listModels',
+  },
+  listModels: {
     method: 'GET',
     path: '/v1/models',
     auth: 'inferenceToken',
     response: wrappedList('data', z.looseObject({ object: text, data: rows(chatModel) })),
     capability: true,
-  }),
-  getModel: endpoint({
-    operation: 'getModel',
+  },
+  getModel: {
     method: 'GET',
     path: '/v1/models/{model}',
     auth: 'inferenceToken',
     response: chatModel,
     capability: true,
-  }),
-} as const;
+  },
+});

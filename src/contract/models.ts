@@ -1,6 +1,6 @@
 /** Trainable models, the slugs of deployments, and the agents of later generations. */
 import * as z from 'zod/mini';
-import { endpoint, listQuery, number, page, renamed, rows, text } from './common.ts';
+import { defineEndpoints, listQuery, number, page, renamed, rows, text } from './common.ts';
 
 /** The document does not show the units of the prices. */
 export const pricing = z.looseObject({ input: number, output: number, cached_input: number });
@@ -19,30 +19,18 @@ export type SupportedModel = z.output<typeof supportedModel>;
 export const agent = renamed({ agent_id: ['id'] }, z.looseObject({ agent_id: z.string(), name: text }));
 export type Agent = z.output<typeof agent>;
 
-export const modelEndpoints = {
-  listSupportedTrainingModels: endpoint({
-    operation: 'listSupportedTrainingModels',
+export const modelEndpoints = defineEndpoints({
+  listSupportedTrainingModels: {
     method: 'GET',
     path: '/api/v1/models/supported-training-models',
     auth: 'shownWithout',
     response: rows(supportedModel),
-  }),
-  listModelSlugs: endpoint({
-    operation: 'listModelSlugs',
-    method: 'GET',
-    path: '/api/v1/models/slugs',
-    auth: 'apiKey',
-    query: listQuery,
-    response: page(z.looseObject({})),
-    capability: true,
-  }),
-  listAgents: endpoint({
-    operation: 'listAgents',
+  },
+  listAgents: {
     method: 'GET',
     path: '/api/v1/agents',
-    auth: 'apiKey',
     query: listQuery,
     response: page(agent),
     capability: true,
-  }),
-} as const;
+  },
+});

@@ -1,6 +1,6 @@
 /** Organization secrets: write-only values, readable metadata. */
 import * as z from 'zod/mini';
-import { endpoint, flag, listQuery, number, page, text } from './common.ts';
+import { defineEndpoints, flag, listQuery, number, page, text } from './common.ts';
 
 export const secret = z.looseObject({
   secret_id: z.string(),
@@ -19,31 +19,25 @@ export const createSecretBody = z.strictObject({
 });
 export type CreateSecretBody = z.input<typeof createSecretBody>;
 
-export const secretEndpoints = {
-  createSecret: endpoint({
-    operation: 'createSecret',
+export const secretEndpoints = defineEndpoints({
+  createSecret: {
     method: 'POST',
     path: '/api/v1/secrets',
-    auth: 'apiKey',
     body: createSecretBody,
     sensitive: ['value'],
     response: z.looseObject({ secret }),
-  }),
-  listSecrets: endpoint({
-    operation: 'listSecrets',
+  },
+  listSecrets: {
     method: 'GET',
     path: '/api/v1/secrets',
-    auth: 'apiKey',
     query: listQuery,
     response: page(secret),
     capability: true,
-  }),
-  deleteSecret: endpoint({
-    operation: 'deleteSecret',
+  },
+  deleteSecret: {
     method: 'DELETE',
     path: '/api/v1/secrets/{secret_id}',
-    auth: 'apiKey',
     response: z.looseObject({ secret_id: text, deleted: flag }),
     capability: true,
-  }),
-} as const;
+  },
+});

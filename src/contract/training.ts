@@ -1,7 +1,7 @@
 /** Training runs: progress, and the optional operations: start, records, curves, checkpoints. */
 import * as z from 'zod/mini';
 import {
-  endpoint,
+  defineEndpoints,
   field,
   flag,
   freeForm,
@@ -113,105 +113,81 @@ export const heldOutReward = z.looseObject({
 });
 export type HeldOutReward = z.output<typeof heldOutReward>;
 
-export const trainingEndpoints = {
-  getTrainingProgress: endpoint({
-    operation: 'getTrainingProgress',
+export const trainingEndpoints = defineEndpoints({
+  getTrainingProgress: {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/progress',
-    auth: 'apiKey',
     response: trainingProgress,
-  }),
-  startTraining: endpoint({
-    operation: 'startTraining',
+  },
+  startTraining: {
     method: 'POST',
     path: '/api/v1/train',
-    auth: 'apiKey',
     body: startTrainingBody,
     response: trainingRun,
     capability: true,
     idempotencyKey: true,
-  }),
-  listTrainingRuns: endpoint({
-    operation: 'listTrainingRuns',
+  },
+  listTrainingRuns: {
     method: 'GET',
     path: '/api/v1/train/{bench_id}/runs',
-    auth: 'apiKey',
     query: listQuery,
     response: rows(trainingRun),
     capability: true,
-  }),
-  getTrainingRun: endpoint({
-    operation: 'getTrainingRun',
+  },
+  getTrainingRun: {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}',
-    auth: 'apiKey',
     response: trainingRun,
     capability: true,
-  }),
-  cancelTraining: endpoint({
-    operation: 'cancelTraining',
+  },
+  cancelTraining: {
     method: 'POST',
     path: '/api/v1/train/{training_run_id}/cancel',
-    auth: 'apiKey',
     response: z.looseObject({ training_run_id: text, status: text }),
     capability: true,
-  }),
-  deleteTrainingRun: endpoint({
-    operation: 'deleteTrainingRun',
+  },
+  deleteTrainingRun: {
     method: 'DELETE',
     path: '/api/v1/train/{training_run_id}',
-    auth: 'apiKey',
     response: z.looseObject({ training_run_id: text }),
     capability: true,
-  }),
-  listCheckpoints: endpoint({
-    operation: 'listCheckpoints',
+  },
+  listCheckpoints: {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/checkpoints',
-    auth: 'apiKey',
     query: listQuery,
     response: rows(checkpoint),
     capability: true,
-  }),
-  getCheckpoint: endpoint({
-    operation: 'getCheckpoint',
+  },
+  getCheckpoint: {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/checkpoints/{step_index}',
-    auth: 'apiKey',
     response: checkpoint,
     capability: true,
-  }),
-  getTrainerRewards: endpoint({
-    operation: 'getTrainerRewards',
+  },
+  getTrainerRewards: {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/step/trainer-reward-by-step',
-    auth: 'apiKey',
     response: wrappedList('trainer_rewards', z.looseObject({ trainer_rewards: rows(trainerReward) })),
     capability: true,
-  }),
-  getHeldOutRewards: endpoint({
-    operation: 'getHeldOutRewards',
+  },
+  getHeldOutRewards: {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/step/held-out-reward-by-step',
-    auth: 'apiKey',
     response: wrappedList('held_out_rewards', z.looseObject({ held_out_rewards: rows(heldOutReward) })),
     capability: true,
-  }),
-  getStepTrajectoryRewards: endpoint({
-    operation: 'getStepTrajectoryRewards',
+  },
+  getStepTrajectoryRewards: {
     method: 'GET',
     path: '/api/v1/train/{training_run_id}/steps/{step}/trajectory-rewards',
-    auth: 'apiKey',
     response: wrappedList('trajectory_rewards', z.looseObject({ trajectory_rewards: rows(trajectoryReward) })),
     capability: true,
-  }),
-  getTrainingOptions: endpoint({
-    operation: 'getTrainingOptions',
+  },
+  getTrainingOptions: {
     method: 'GET',
     path: '/api/v1/train/options',
-    auth: 'apiKey',
     query: runOptionsQuery,
     response: z.record(z.string(), z.unknown()),
     capability: true,
-  }),
-} as const;
+  },
+});

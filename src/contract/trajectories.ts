@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { isRecord } from '../base/own-property.ts';
 import {
-  endpoint,
+  defineEndpoints,
   field,
   flag,
   freeForm,
@@ -168,12 +168,10 @@ function everyOneHasTraceId(body: unknown): boolean {
   return Array.isArray(trajectories) && trajectories.every(hasTraceId);
 }
 
-export const trajectoryEndpoints = {
-  uploadTrajectories: endpoint({
-    operation: 'uploadTrajectories',
+export const trajectoryEndpoints = defineEndpoints({
+  uploadTrajectories: {
     method: 'POST',
     path: '/api/v1/trajectories/upload',
-    auth: 'apiKey',
     body: uploadTrajectoriesBody,
     response: uploadTrajectoriesResult,
     idempotencyKey: true,
@@ -181,18 +179,16 @@ export const trajectoryEndpoints = {
     repeatable: everyOneHasTraceId,
     pace: 'bulk',
     agent: 'body',
-  }),
-  getTrajectory: endpoint({
-    operation: 'getTrajectory',
+  },
+  getTrajectory: {
     method: 'GET',
     path: '/api/v1/trajectories/{trajectory_id}',
     auth: 'shownWithout',
     query: trajectoryQuery,
     response: trajectory,
     pace: 'bulk',
-  }),
-  logReward: endpoint({
-    operation: 'logReward',
+  },
+  logReward: {
     method: 'POST',
     path: '/api/v1/trajectories/{trajectory_id}/rewards',
     auth: 'trajectoryToken',
@@ -200,62 +196,28 @@ export const trajectoryEndpoints = {
     response: logRewardResult,
     // The same `reward_id` means the same reward.
     repeatable: () => true,
-  }),
-  listTrajectories: endpoint({
-    operation: 'listTrajectories',
+  },
+  listTrajectories: {
     method: 'GET',
     path: '/api/v1/trajectories',
-    auth: 'apiKey',
     query: trajectoryListQuery,
     response: page(trajectory),
     capability: true,
-  }),
-  completeTrajectory: endpoint({
-    operation: 'completeTrajectory',
+  },
+  completeTrajectory: {
     method: 'POST',
     path: '/api/v1/trajectories/{trajectory_id}/complete',
     auth: 'trajectoryToken',
     body: completeTrajectoryBody,
     response: logRewardResult,
     capability: true,
-  }),
-  createTrajectory: endpoint({
-    operation: 'createTrajectory',
+  },
+  createTrajectory: {
     method: 'POST',
     path: '/api/v1/trajectories',
-    auth: 'apiKey',
     body: z.record(z.string(), z.unknown()),
     response: renamed({ tid: ['trajectory_id'] }, z.looseObject({ tid: text })),
     capability: true,
     idempotencyKey: true,
-  }),
-  listTrajectoryEvents: endpoint({
-    operation: 'listTrajectoryEvents',
-    method: 'GET',
-    path: '/api/v1/trajectories/{trajectory_id}/events',
-    auth: 'apiKey',
-    query: listQuery,
-    response: page(z.looseObject({})),
-    capability: true,
-    pace: 'bulk',
-  }),
-  listTrajectorySteps: endpoint({
-    operation: 'listTrajectorySteps',
-    method: 'GET',
-    path: '/api/v1/trajectories/{trajectory_id}/steps',
-    auth: 'apiKey',
-    query: listQuery,
-    response: page(step),
-    capability: true,
-    pace: 'bulk',
-  }),
-  listTrajectoryArtifacts: endpoint({
-    operation: 'listTrajectoryArtifacts',
-    method: 'GET',
-    path: '/api/v1/trajectories/{trajectory_id}/artifacts',
-    auth: 'apiKey',
-    query: listQuery,
-    response: page(z.looseObject({})),
-    capability: true,
-  }),
-} as const;
+  },
+});

@@ -1,6 +1,6 @@
 /** Requests outside the contract: any path of the service, with the usual credentials, retries and redaction. */
 import * as z from 'zod/mini';
-import { endpoint, type Method } from '../contract/common.ts';
+import type { Endpoint, Method } from '../contract/common.ts';
 import { WireFailure } from '../net/failure.ts';
 import type { Client } from './client.ts';
 import { openOperation, readText } from './operation.ts';
@@ -22,7 +22,7 @@ export function rawSender(client: Client): SendRaw {
     const pathname = path.replace(/\?.*/s, '');
     // Braces would be placeholders.
     const pattern = pathname.replaceAll(/[{}]/g, encodeURIComponent);
-    const raw = endpoint({ operation: 'raw', method, path: pattern, auth: 'apiKey', response: z.unknown() });
+    const raw: Endpoint = { operation: 'raw', method, path: pattern, auth: 'apiKey', response: z.unknown() };
     const open = await openOperation(client, raw, {}, { ...options, at: path, payload: body });
     try {
       return await readText(open.answer, open.facts, options.maxBytes ?? defaultMaxBytes);

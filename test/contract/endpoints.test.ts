@@ -56,7 +56,6 @@ const capabilities = [
   'GET /api/v1/secrets',
   'DELETE /api/v1/secrets/{secret_id}',
   'GET /api/v1/eval/options',
-  'GET /api/v1/benchmarks/{bench_id}/spec',
   'GET /api/v1/benchmarks/{bench_id}/task-count',
   'POST /api/v1/trajectories',
   'GET /v1/models',

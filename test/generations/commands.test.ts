@@ -145,15 +145,13 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
   });
 
   it.each([
-    ['getBenchmarkSpec', ['bench_id={bench}', 'include_tasks=false'], 't-words'],
     ['countTasks', ['bench_id={bench}'], '3'],
     ['getEvalOptions', ['bench_id={bench}'], 'evaluation_max_samples'],
     ['listAgents', [], 'agent-1'],
-    ['listTrajectoryEvents', ['trajectory_id={trajectory}'], 'e-1'],
     ['listModels', [], 'acme/small'],
   ])('api %s', async (operation, args, words) => {
     const { cli, ids } = await worldOf(generation);
-    const filled = args.map(arg => arg.replace('{bench}', ids.bench).replace('{trajectory}', ids.trajectory));
+    const filled = args.map(arg => arg.replace('{bench}', ids.bench));
     const { code, out, notes } = await cli('api', [operation, ...filled]);
     if (isNewest || operation === 'listModels') expect([code, out]).toEqual([0, expect.stringContaining(words)]);
     else expect([code, notes]).toEqual([exitCodes.unsupported, expect.stringMatching(/does not|404/)]);

@@ -342,9 +342,7 @@ function newest(): Routes {
     'GET /api/v1/benchmarks': page(benchmark, { name: 'without an id' }),
     [`GET /api/v1/benchmarks/${bench}`]: benchmark,
     [`GET /api/v1/benchmarks/${bench}/task-count`]: { bench_id: bench, task_count: 3 },
-    [`GET /api/v1/benchmarks/${bench}/spec`]: { bench_id: bench, name: 't-words', tags: ['words'], tasks: null },
     'GET /api/v1/agents': page({ agent_id, name: 'me' }),
-    [`GET /api/v1/trajectories/${trajectory}/events`]: page({ event_id: 'e-1', type: 'started' }),
     [`GET /api/v1/benchmarks/${bench}/images`]: {
       bench_id: bench,
       images: [

@@ -77,12 +77,4 @@ export interface Area {
 }
 
 /** Operations that only other services have. */
-export const foreignOperations: ReadonlySet<string> = new Set<Operation>([
-  'deleteBenchmark',
-  'getIngestion',
-  'listTrajectoryEvents',
-  'listTrajectorySteps',
-  'listTrajectoryArtifacts',
-  'listModelSlugs',
-  'listAgents',
-]);
+export const foreignOperations: ReadonlySet<string> = new Set<Operation>(['deleteBenchmark', 'listAgents']);

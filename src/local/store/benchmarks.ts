@@ -87,12 +87,6 @@ export class BenchmarkStore {
     return { ...row, name, agent_id: null, tags, eval_run_count: count?.count ?? 0 };
   }
 
-  /** The manifest as uploaded, without its tasks. */
-  spec(benchId: string): Readonly<Record<string, unknown>> {
-    const row = this.#database.get<{ details: string }>('select details from benchmarks where bench_id = ?', benchId);
-    return JSON.parse(row?.details ?? '{}') as Record<string, unknown>;
-  }
-
   listRuntimes(organizationId: string, query: ListQuery) {
     return readPage<RuntimeRow>(this.#database, runtimeList, { organization_id: organizationId }, query);
   }
@@ -145,15 +139,10 @@ export class BenchmarkStore {
 
   /** The tasks of a benchmark, or of one split, ordered by name. */
   tasks(benchId: string, split?: string): Task[] {
-    const tasks = this.manifestTasks(benchId).map(readTask);
-    return split === undefined ? tasks : tasks.filter(task => task.split === split);
-  }
-
-  /** The tasks as the manifest has them. */
-  manifestTasks(benchId: string): ManifestTask[] {
-    return this.#database
+    const tasks = this.#database
       .all<{ spec: string }>('select spec from tasks where bench_id = ? order by task_id', benchId)
-      .map(row => JSON.parse(row.spec) as ManifestTask);
+      .map(row => readTask(JSON.parse(row.spec) as ManifestTask));
+    return split === undefined ? tasks : tasks.filter(task => task.split === split);
   }
 
   files(benchId: string): StoredFile[] {

@@ -20,17 +20,7 @@ const ids = {
 };
 
 /** What only scripts have a use for: `benchtop api` sends it. */
-const scriptsOnly: readonly Operation[] = [
-  'deleteBenchmark',
-  'getBenchmarkSpec',
-  'getIngestion',
-  'createTrajectory',
-  'listTrajectoryEvents',
-  'listTrajectorySteps',
-  'listTrajectoryArtifacts',
-  'listModelSlugs',
-  'getModel',
-];
+const scriptsOnly: readonly Operation[] = ['deleteBenchmark', 'createTrajectory', 'getModel'];
 
 /** Sent only for a list of several pages, which the double does not have. */
 const longListsOnly: readonly Operation[] = ['getDeploymentSummary'];

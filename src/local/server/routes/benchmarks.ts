@@ -10,23 +10,6 @@ const imageList = ({ benchmarks }: ServiceContext, bench_id: string) => ({
   images: benchmarks.images(bench_id),
 });
 
-function getBenchmarkSpec(service: ServiceContext, call: Call<'getBenchmarkSpec'>) {
-  const { bench_id, name, label, family, description, visibility } = pathBenchmark(service, call);
-  const { include_tasks = true } = call.query;
-  const tasks = service.benchmarks.manifestTasks(bench_id);
-  return {
-    ...service.benchmarks.spec(bench_id),
-    bench_id,
-    name,
-    label,
-    family,
-    description,
-    visibility,
-    task_count: tasks.length,
-    tasks: include_tasks ? tasks : null,
-  };
-}
-
 function countTasks(service: ServiceContext, call: Call<'countTasks'>) {
   const { bench_id } = pathBenchmark(service, call);
   const tasks = service.benchmarks.tasks(bench_id);
@@ -44,7 +27,6 @@ export const benchmarkArea: Area = {
     getBenchmarkReadiness: (service, call) =>
       service.benchmarks.readiness(call.organizationId, pathBenchmark(service, call).bench_id),
     listBenchmarkImages: (service, call) => imageList(service, pathBenchmark(service, call).bench_id),
-    getBenchmarkSpec,
     countTasks,
     buildBenchmarkImages: (service, call) => {
       const { bench_id } = pathBenchmark(service, call);
