@@ -31,23 +31,12 @@ export interface ChatOptions extends CallOptions {
 
 /** An event of a stream. `index` is that of the choice; a request for one answer has only 0. */
 export type ChatEvent =
-  | { readonly kind: 'start'; readonly id: string | undefined; readonly model: string | undefined }
   | { readonly kind: 'delta'; readonly index: number; readonly content?: string; readonly reasoning?: string }
-  /** A fragment of a tool call: the name comes once, the arguments in fragments to be joined by `call`. */
-  | {
-      readonly kind: 'tool_call';
-      readonly index: number;
-      readonly call: number;
-      readonly id?: string;
-      readonly name?: string;
-      readonly arguments?: string;
-    }
   | { readonly kind: 'finish'; readonly index: number; readonly reason: string }
   /** Token counts so far; the last ones count. */
   | { readonly kind: 'usage'; readonly usage: Usage };
 
 type ChatChunk = z.output<typeof chatChunk>;
-type Delta = NonNullable<NonNullable<ChatChunk['choices']>[number]['delta']>;
 
 const endpoint = inferenceEndpoints.createChatCompletion;
 
@@ -138,15 +127,12 @@ export class Chat {
     try {
       return await openOperation(client, endpoint, { body: { ...body, stream: true, ...usage } }, options);
     } catch (error) {
-      if (!requestsUsage || !(error instanceof ApiError && refusesUsage(error))) throw error;
+      const isRefused = error instanceof ApiError && error.kind === 'validation';
+      if (!requestsUsage || !isRefused || !`${error.param} ${error.message}`.includes('stream_options')) throw error;
       this.#usageRefused = true;
       return openOperation(client, endpoint, { body: { ...body, stream: true } }, options);
     }
   }
-}
-
-function refusesUsage({ kind, param, message }: ApiError): boolean {
-  return kind === 'validation' && `${param} ${message}`.includes('stream_options');
 }
 
 /** `streaming is not supported`, `stream=true is unsupported`, `stream must be false` and the like. */
@@ -173,7 +159,6 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
     yield* readVerified(open, facts, now);
     return;
   }
-  let started = false;
   let finished = false;
   let length = 0;
   for await (const { event, data } of readEvents(answer.chunks())) {
@@ -191,8 +176,6 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
       if (body === undefined) throw cutOff(open, facts());
       throw unusableAnswer({ ...answer, text, body }, facts(), chunk.error.issues);
     }
-    if (!started) yield { kind: 'start', id: chunk.data.id ?? undefined, model: chunk.data.model ?? undefined };
-    started = true;
     for (const chatEvent of eventsOf(chunk.data)) {
       finished ||= chatEvent.kind === 'finish';
       yield chatEvent;
@@ -204,30 +187,14 @@ async function* readAnswer(open: OpenAnswer, facts: Facts, now: () => number): A
 function* eventsOf({ choices, usage }: ChatChunk): Generator<ChatEvent, void> {
   for (const { index, delta, finish_reason } of choices ?? []) {
     const choice = index ?? 0;
-    if (delta) yield* deltaEvents(choice, delta);
+    const reasoning = delta?.reasoning_content || delta?.reasoning;
+    if (delta?.content || reasoning) {
+      const content = delta?.content;
+      yield { kind: 'delta', index: choice, ...(content ? { content } : {}), ...(reasoning ? { reasoning } : {}) };
+    }
     if (finish_reason) yield { kind: 'finish', index: choice, reason: finish_reason };
   }
   if (usage) yield { kind: 'usage', usage };
-}
-
-function* deltaEvents(index: number, delta: Delta): Generator<ChatEvent, void> {
-  const { content } = delta;
-  const reasoning = delta.reasoning_content || delta.reasoning;
-  if (content || reasoning) {
-    yield { kind: 'delta', index, ...(content ? { content } : {}), ...(reasoning ? { reasoning } : {}) };
-  }
-  for (const [position, call] of (delta.tool_calls ?? []).entries()) {
-    const { id } = call;
-    const { name, arguments: pieces } = call.function ?? {};
-    yield {
-      kind: 'tool_call',
-      index,
-      call: call.index ?? position,
-      ...(id ? { id } : {}),
-      ...(name ? { name } : {}),
-      ...(pieces ? { arguments: pieces } : {}),
-    };
-  }
 }
 
 /** A service that does not stream sends the whole answer, or an error with status 200. */
@@ -238,12 +205,8 @@ async function* readVerified(open: OpenAnswer, facts: Facts, now: () => number):
   if (hasError(body)) throw streamedError(open, facts(), undefined, body, text, now());
   const read = parseWhole(chatCompletion, body);
   if (!read.success) throw unusableAnswer({ ...answer, text, body }, facts(), read.error.issues);
-  const { id, model, choices, usage } = read.data;
-  yield { kind: 'start', id: id ?? undefined, model: model ?? undefined };
-  for (const { index, message, finish_reason } of choices) {
-    yield* eventsOf({ choices: [{ index, delta: message, finish_reason }] });
-  }
-  if (usage) yield { kind: 'usage', usage };
+  const { choices, usage } = read.data;
+  yield* eventsOf({ choices: choices.map(({ message, ...choice }) => ({ ...choice, delta: message })), usage });
 }
 
 function hasError(body: unknown): boolean {
