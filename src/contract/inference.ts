@@ -9,9 +9,9 @@ export const chatCompletionBody = z.strictObject({
   model: z.string().check(z.minLength(1)),
   messages: z.array(chatMessage).check(z.minLength(1)),
   stream: z.optional(z.boolean()),
-  temperature: z.optional(z.number().check(z.gte(0))),
+  temperature: z.optional(z.number()),
   max_tokens: z.optional(z.int().check(z.gte(1))),
-  top_p: z.optional(z.number().check(z.gt(0), z.lte(1))),
+  top_p: z.optional(z.number()),
   /** Requests the token counts of a stream. Not in the document; omitted once refused. */
   stream_options: z.optional(z.strictObject({ include_usage: z.boolean() })),
 });

@@ -158,7 +158,7 @@ export type LogRewardBody = z.input<typeof logRewardBody>;
 export const logRewardResult = z.looseObject({ ok: flag, trajectory_id: text, status: text });
 export type LogRewardResult = z.output<typeof logRewardResult>;
 
-export const completeTrajectoryBody = z.strictObject({ termination_reason: z.enum(terminationReasons) });
+export const completeTrajectoryBody = z.strictObject({ termination_reason: z.optional(z.enum(terminationReasons)) });
 export type CompleteTrajectoryBody = z.input<typeof completeTrajectoryBody>;
 
 function everyOneHasTraceId(body: unknown): boolean {

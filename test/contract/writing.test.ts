@@ -81,8 +81,8 @@ const bodies: Record<string, { schema: z.ZodMiniType; good: object[]; bad: objec
   },
   completeTrajectoryBody: {
     schema: completeTrajectoryBody,
-    good: [{ termination_reason: 'ENV_DONE' }, { termination_reason: 'MISSING_SUBMIT' }],
-    bad: [{}, { termination_reason: 'BORED' }],
+    good: [{}, { termination_reason: 'ENV_DONE' }, { termination_reason: 'MISSING_SUBMIT' }],
+    bad: [{ termination_reason: 'BORED' }],
   },
   startDeploymentBody: {
     schema: startDeploymentBody,
@@ -108,18 +108,16 @@ const bodies: Record<string, { schema: z.ZodMiniType; good: object[]; bad: objec
   },
   chatCompletionBody: {
     schema: chatCompletionBody,
-    good: [question, { ...question, stream: true, temperature: 0, max_tokens: 1, top_p: 1 }],
+    // The document gives no bounds, so the service judges.
+    good: [question, { ...question, stream: true, temperature: -1, max_tokens: 1, top_p: 0 }],
     bad: [
       { model: 'm' },
       { ...question, model: '' },
       { ...question, messages: [] },
       { ...question, messages: [{ role: '', content: 'x' }] },
       { ...question, messages: [{ role: 'user' }] },
-      { ...question, temperature: -1 },
       { ...question, max_tokens: 0 },
       { ...question, max_tokens: 1.5 },
-      { ...question, top_p: 0 },
-      { ...question, top_p: 1.1 },
     ],
   },
 };

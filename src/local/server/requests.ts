@@ -12,7 +12,7 @@ import { concurrencies, outputSpeeds, promoteDeploymentBody, startDeploymentBody
 import { type BodyRead, endpoints, type Operation } from '../../contract/endpoints.ts';
 import { startEvalBody } from '../../contract/evaluations.ts';
 import { startTrainingBody } from '../../contract/training.ts';
-import { completeTrajectoryBody, logRewardBody, uploadTrajectoriesBody } from '../../contract/trajectories.ts';
+import { logRewardBody, uploadTrajectoriesBody } from '../../contract/trajectories.ts';
 import { apiError } from './errors.ts';
 import { check } from './validate.ts';
 
@@ -35,16 +35,15 @@ const startTraining = z.extend(z.partial(startTrainingBody, { bench_id: true }),
 const accepted = {
   startEval,
   startTraining,
-  startDeployment: z.extend(open(z.partial(startDeploymentBody, { role: true })), {
+  startDeployment: z.extend(z.partial(startDeploymentBody, { role: true }), {
     output_speed: z.optional(z.enum(outputSpeeds)),
     expected_concurrency: z.optional(z.enum(concurrencies)),
   }),
-  promoteDeployment: open(promoteDeploymentBody),
+  promoteDeployment: promoteDeploymentBody,
   // Each trajectory is read separately, so that an invalid one does not reject the others.
-  uploadTrajectories: z.extend(open(uploadTrajectoriesBody), { trajectories: z.array(z.unknown()) }),
-  completeTrajectory: open(z.partial(completeTrajectoryBody)),
-  logReward: open(z.partial(logRewardBody, { reward_id: true })),
-  createBenchmarkUpload: z.extend(open(createUploadBody), {
+  uploadTrajectories: z.extend(uploadTrajectoriesBody, { trajectories: z.array(z.unknown()) }),
+  logReward: z.partial(logRewardBody, { reward_id: true }),
+  createBenchmarkUpload: z.extend(createUploadBody, {
     files: z.array(open(uploadFile)).check(z.minLength(1)),
   }),
 } satisfies Partial<Record<Operation, z.ZodMiniType>>;
