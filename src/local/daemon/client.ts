@@ -193,21 +193,18 @@ async function findSuccessor(dataFolder: string, signal?: AbortSignal): Promise<
   }
 }
 
-/** The environment without the variables for the upstream server: the flags decide. */
-function withoutUpstream(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('BENCHTOP_UPSTREAM')));
-}
-
 async function startService({ dataFolder, entry, upstream, signal }: EnsureOptions): Promise<LocalAddress> {
   makeDataFolder(dataFolder);
   const log = new Log(dataFolder);
   const upstreamFlags = upstream ? ['--upstream', upstream.url, '--upstream-key-env', upstreamKeyVariable] : [];
   const flags = ['serve', '--data', dataFolder, '--background', ...upstreamFlags];
+  // The flags decide about the upstream server, not its variables.
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('BENCHTOP_UPSTREAM'));
   const child = spawn(entry.command, [...entry.args, ...flags], {
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
     // Other users can read arguments, but not the environment.
-    env: { ...withoutUpstream(process.env), ...(upstream && { [upstreamKeyVariable]: upstream.key ?? '' }) },
+    env: { ...Object.fromEntries(others), ...(upstream && { [upstreamKeyVariable]: upstream.key ?? '' }) },
   });
   closeSync(log.fd);
   let failed: string | undefined;
@@ -231,7 +228,9 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
       }
     }
     if (performance.now() >= deadline) {
-      if (!isStartingOrStopping(dataFolder) || deadline >= begun + stopMs + startMs) break;
+      // A service that is starting, or saving its work before it exits, holds the folder, but has no address.
+      const isBusy = readAddress(dataFolder) === undefined && isFolderLocked(dataFolder);
+      if (!isBusy || deadline >= begun + stopMs + startMs) break;
       deadline += startMs;
     }
     await wait(pollIntervalMs, undefined, { ...(signal && { signal }) });
@@ -242,11 +241,6 @@ async function startService({ dataFolder, entry, upstream, signal }: EnsureOptio
   throw new Error(
     `The local service did not start: ${why}.${lines === '' ? '' : `\n${lines}`}\nNothing was lost. \`benchtop serve\` shows what is wrong.`,
   );
-}
-
-/** Whether a service is starting, or saving its work before it exits: it holds the folder, but has no address. */
-function isStartingOrStopping(dataFolder: string): boolean {
-  return readAddress(dataFolder) === undefined && isFolderLocked(dataFolder);
 }
 
 /** Explains that another process holds the folder, as the end of a sentence. */

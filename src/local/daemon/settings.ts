@@ -31,7 +31,6 @@ export function fingerprintOf(dataFolder: string, { upstream, rateLimit }: Servi
   ]);
 }
 
-/** The settings of a running service. */
 export interface RunningSettings {
   readonly pid: number;
   readonly version: string;

@@ -25,7 +25,6 @@ export interface RolloutOrder {
   readonly sampling: SamplingOptions;
 }
 
-/** A task for training. */
 export interface TrainingTask {
   readonly task_id: string;
   readonly turns: readonly ChatTurn[];

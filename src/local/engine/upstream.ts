@@ -72,15 +72,6 @@ const errorBody = z.looseObject({
 const listMs = 3_000;
 const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
-function addressOf(url: string, path: string): string {
-  const bare = url.replace(/\/+$/, '');
-  return `${bare.endsWith('/v1') ? bare : `${bare}/v1`}/${path}`;
-}
-
-function credentialsOf({ key }: Upstream): Record<string, string> {
-  return key ? { Authorization: `Bearer ${key}` } : {};
-}
-
 /** Uses the proxies in the environment. */
 const agents = new Agents(undefined);
 
@@ -90,9 +81,9 @@ async function ask(
   path: string,
   request: Pick<WireRequest, 'method' | 'signal' | 'body'> & { readonly headers?: WireRequest['headers'] },
 ): Promise<WireAnswer> {
-  const url = new URL(addressOf(upstream.url, path));
+  const url = new URL(`${upstream.url.replace(/(\/v1)?\/*$/, '')}/v1/${path}`);
   const agent = await agents.get(url, 'long');
-  const headers = { ...request.headers, ...credentialsOf(upstream) };
+  const headers = { ...request.headers, ...(upstream.key && { authorization: `Bearer ${upstream.key}` }) };
   return exchange({ ...request, url, headers, agent, connectMs: silenceMs, silenceMs, uncompressed: true });
 }
 

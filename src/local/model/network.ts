@@ -52,7 +52,6 @@ export class Network {
     this.outputBias = take(vocabulary);
   }
 
-  /** Number of weights of a network of this shape. */
   static size({ vocabulary, hidden }: NetworkShape): number {
     return 3 * vocabulary * hidden + hidden + vocabulary;
   }

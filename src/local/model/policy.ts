@@ -129,7 +129,6 @@ export class PolicyModel {
     return { text, tokens, prompt_tokens: prompt.length, completion_tokens: tokens.length, finish_reason };
   }
 
-  /** Samples a whole answer. */
   answer(turns: readonly ChatTurn[], options: SamplingOptions): Generated {
     const tokens = this.generate(turns, options);
     let token = tokens.next();

@@ -17,7 +17,7 @@ import { IdempotencyConflict } from '../store/idempotency.ts';
 import { ListQueryError } from '../store/list-page.ts';
 import { Authenticator, type Guarded, inferenceRoute, localRoute } from './authentication.ts';
 import { limitBody, parseJson } from './body.ts';
-import { ApiError, apiError, notFound, notStored } from './errors.ts';
+import { ApiError, apiError, conflict, notFound, notStored } from './errors.ts';
 import { type Area, type BaseCall, foreignOperations, type Route, type ServiceContext } from './handlers.ts';
 import { answerChat } from './inference.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -63,14 +63,6 @@ const honoPath = (path: string): string => path.replace(/\{model\}$/, ':model{.+
 
 /** Refusals that close the connection instead of reading the rest of the body, which may be endless. */
 const unreadStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 413]);
-
-function hasBody({ req }: Context): boolean {
-  return req.header('transfer-encoding') !== undefined || Number(req.header('content-length') ?? 0) > 0;
-}
-
-function isInference(path: string): boolean {
-  return path.startsWith('/v1/') || path.startsWith('/playground/');
-}
 
 /** Paths without parameters first: `/benchmarks/runtimes` is not a benchmark of that name. */
 function byGenerality(left: Route, right: Route): number {
@@ -155,8 +147,10 @@ function answerError(context: Context, error: ApiError): Response {
   for (const [name, value] of Object.entries(details.headers ?? {})) context.header(name, value);
   if (status === 429 || status === 503) context.header('Service-Should-Retry', 'true');
   else if (status >= 500) context.header('Service-Should-Retry', 'false');
-  if (unreadStatuses.has(status) && hasBody(context)) context.header('Connection', 'close');
-  const body = isInference(context.req.path) ? error.inferenceEnvelope() : error.envelope();
+  const { req } = context;
+  const hasBody = req.header('transfer-encoding') !== undefined || Number(req.header('content-length') ?? 0) > 0;
+  if (unreadStatuses.has(status) && hasBody) context.header('Connection', 'close');
+  const body = /^\/(v1|playground)\//.test(req.path) ? error.inferenceEnvelope() : error.envelope();
   return context.json(body, status as ContentfulStatusCode);
 }
 
@@ -225,7 +219,7 @@ function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof ListQueryError) return apiError('validation_error', error.message, { param: error.param });
   if (error instanceof IdempotencyConflict) {
-    return new ApiError(409, 'conflict_error', 'idempotency_key_reused', error.message, { param: 'Idempotency-Key' });
+    return conflict('idempotency_key_reused', error.message, { param: 'Idempotency-Key' });
   }
   if (isDiskFull(error)) {
     return notStored(

@@ -65,8 +65,13 @@ export function invalid(param: string, words: string, context?: ApiErrorDetails[
   return apiError('validation_error', `${param}: ${words}`, { param, context });
 }
 
+/** The state of a resource does not allow the request. */
+export function conflict(code: string, message: string, details?: ApiErrorDetails): ApiError {
+  return new ApiError(409, 'conflict_error', code, message, details);
+}
+
 export function alreadyEnded(status: string): ApiError {
-  return new ApiError(409, 'conflict_error', 'run_already_terminal', `The run has already ended as ${status}.`);
+  return conflict('run_already_terminal', `The run has already ended as ${status}.`);
 }
 
 export function notFound(what: string, id: string): ApiError {

@@ -11,7 +11,7 @@ import type { Generated, SampledToken } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
 import { parseJson, textOf } from './body.ts';
 import { type ChatOrder, readChat } from './chat-request.ts';
-import { ApiError, apiError, invalid, notFound } from './errors.ts';
+import { ApiError, apiError, conflict, invalid, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
 import { type AssistantMessage, messageOf, tapMessage } from './upstream-step.ts';
 
@@ -41,7 +41,7 @@ function findSource({ catalog }: ServiceContext, organizationId: string, model: 
     }
     // Retrying does not help: the user has to deploy or promote it first.
     if (error.status === 'FAILED' || error.status === 'DEPLOYED') {
-      throw new ApiError(409, 'conflict_error', 'model_not_ready', error.message, { param: 'model' });
+      throw conflict('model_not_ready', error.message, { param: 'model' });
     }
     throw new ApiError(503, 'dependency_error', 'model_not_ready', error.message, {
       param: 'model',
@@ -71,16 +71,6 @@ function recorderOf({ trajectories }: ServiceContext, organizationId: string, id
   return (model: string, messages: readonly unknown[]): void => trajectories.addStep(id, model, { messages });
 }
 
-function assistantMessage({ text, finish_reason, prompt_tokens, completion_tokens }: Generated): AssistantMessage {
-  return { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };
-}
-
-/** The messages of a request, whatever form they have. */
-function messagesOf(request: unknown): readonly unknown[] {
-  const { messages } = (request ?? {}) as { messages?: unknown };
-  return Array.isArray(messages) ? messages : [];
-}
-
 /**
  * Answers a chat completion given as JSON. `model` overrides the one in it. A request for an upstream model
  * is forwarded unchanged, and its answer returned unchanged; both are recorded if the request names a trajectory.
@@ -103,16 +93,18 @@ export async function answerChat(
   const record = recorderOf(service, organizationId, context.req.header('x-trajectory-id'));
   if (source.kind === 'upstream') {
     const asIs = request === raw || modelOf(raw) === model;
+    const { messages } = (request ?? {}) as { messages?: unknown };
+    const asked: readonly unknown[] = Array.isArray(messages) ? messages : [];
     const onMessage =
-      record &&
-      ((message: AssistantMessage) => record(modelOf(request) ?? 'upstream', [...messagesOf(request), message]));
+      record && ((message: AssistantMessage) => record(modelOf(request) ?? 'upstream', [...asked, message]));
     const sent = asIs ? { content: body, encoding } : { content: JSON.stringify(request) };
     return forward(context, source.upstream, sent, left.signal, onMessage);
   }
 
   const order = readChat(request);
   const answer = service.sampleChat(source.model, order.turns, order.sampling, left.signal);
-  const onGenerated = (generated: Generated) => record?.(order.model, [...order.turns, assistantMessage(generated)]);
+  const onGenerated = ({ text: content, tokens: _, ...generated }: Generated): void =>
+    record?.(order.model, [...order.turns, { role: 'assistant', content, ...generated }]);
   return order.stream
     ? streamAnswer(context, order, answer, onGenerated, left)
     : context.json(await wholeAnswer(order, answer, onGenerated));

@@ -1,6 +1,6 @@
 /** Reads the message of an upstream answer, for a trajectory, while the answer is forwarded unchanged. */
 import { createParser } from 'eventsource-parser';
-import type * as z from 'zod/mini';
+import { parseDeepJson } from '../../base/json-depth.ts';
 import { chatChunk, chatCompletion, type Usage } from '../../contract/inference.ts';
 
 /** A model's answer as a message of a step. */
@@ -14,14 +14,6 @@ export interface AssistantMessage {
   readonly completion_tokens: number | null;
 }
 
-function parsed<Schema extends z.ZodMiniType>(schema: Schema, text: string): z.output<Schema> | undefined {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-}
-
 const tokensOf = (usage: Usage | null | undefined) => ({
   prompt_tokens: usage?.prompt_tokens ?? null,
   completion_tokens: usage?.completion_tokens ?? null,
@@ -29,7 +21,7 @@ const tokensOf = (usage: Usage | null | undefined) => ({
 
 /** The message of a whole answer; undefined if it is not a chat completion. */
 export function messageOf(text: string): AssistantMessage | undefined {
-  const answer = parsed(chatCompletion, text);
+  const answer = chatCompletion.safeParse(parseDeepJson(text)).data;
   const choice = answer?.choices[0];
   if (!choice) return undefined;
   const { content, reasoning_content, reasoning, tool_calls } = choice.message;
@@ -60,7 +52,7 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
   const parser = createParser({
     onEvent: ({ data }) => {
       isDone ||= data === '[DONE]';
-      const chunk = parsed(chatChunk, data);
+      const chunk = chatChunk.safeParse(parseDeepJson(data)).data;
       usage = chunk?.usage ?? usage;
       const choice = chunk?.choices?.find(({ index }) => (index ?? 0) === 0);
       if (!choice) return;

@@ -78,13 +78,13 @@ export class BenchmarkStore {
 
   /** A benchmark in the contract's form, with its label and the name in its manifest. */
   #recordOf({ details, ...row }: BenchmarkRow) {
-    const count = this.#database.get<{ count: number }>(
+    const eval_run_count = this.#database.count(
       'select count(*) as count from eval_runs where organization_id = ? and bench_id = ?',
       row.organization_id,
       row.bench_id,
     );
     const { tags = [], name = row.label } = JSON.parse(details) as { tags?: unknown; name?: string };
-    return { ...row, name, agent_id: null, tags, eval_run_count: count?.count ?? 0 };
+    return { ...row, name, agent_id: null, tags, eval_run_count };
   }
 
   listRuntimes(organizationId: string, query: ListQuery) {
@@ -196,11 +196,10 @@ export class BenchmarkStore {
 
   /** Number of images of a benchmark that are built, or failed. */
   endedBuilds(benchId: string): number {
-    const row = this.#database.get<{ count: number }>(
+    return this.#database.count(
       "select count(*) as count from images where bench_id = ? and build_status in ('ready', 'failed')",
       benchId,
     );
-    return row?.count ?? 0;
   }
 
   /** Ends the builds of a benchmark. Returns whether there were any. */

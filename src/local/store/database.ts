@@ -68,6 +68,11 @@ export class Database {
     return this.#prepare(sql).get(...values) as Result | undefined;
   }
 
+  /** The `count` that a query selects. */
+  count(sql: string, ...values: SQLInputValue[]): number {
+    return this.get<{ readonly count: number }>(sql, ...values)?.count ?? 0;
+  }
+
   /** Runs a statement; returns the number of rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
     this.#endLeftOver();

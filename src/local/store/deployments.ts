@@ -117,7 +117,6 @@ export class DeploymentStore {
     );
   }
 
-  /** Deployments whose undeploy has not finished. */
   undeploying(): DeploymentRow[] {
     return this.#database.all<DeploymentRow>('select * from deployments where leaving = 1');
   }

@@ -4,23 +4,21 @@ import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
 import type { EvalRunRow, Failure } from './records.ts';
-import { newRun, type Rollout, RunStore } from './runs.ts';
+import { newRun, type Rollout, type RunStart, RunStore } from './runs.ts';
 import type { TrajectoryStore } from './trajectories.ts';
 
-export interface NewEvalRun {
-  readonly bench_id: string;
-  readonly display_name: string;
-  readonly base_model_slug: string;
-  readonly parent_checkpoint_id: string | null;
-  /** The run and step of the checkpoint. */
-  readonly training_run_id: string | null;
-  readonly step: number | null;
-  readonly split: string;
-  readonly total_rollouts: number;
-  readonly options: Readonly<Record<string, number | undefined>>;
-  readonly ignored_options: readonly string[];
-  readonly warnings: readonly string[];
-}
+type NewEvalRun = RunStart &
+  Pick<
+    EvalRunRow,
+    | 'bench_id'
+    | 'display_name'
+    | 'base_model_slug'
+    | 'parent_checkpoint_id'
+    | 'training_run_id'
+    | 'step'
+    | 'split'
+    | 'total_rollouts'
+  >;
 
 export interface FinishedRollout extends Rollout {
   readonly latency_ms: number;
@@ -84,43 +82,16 @@ export class EvaluationStore extends RunStore<EvalRunRow> {
         created_at,
       });
       const rewards = fresh.flatMap(({ reward }) => (reward === null ? [] : [reward]));
-      this.#snapshot(
-        runId,
-        created_at,
-        'rollout',
-        'latency',
-        'ms',
-        fresh.map(({ latency_ms }) => latency_ms),
-      );
-      this.#snapshot(
-        runId,
-        created_at,
-        'rollout',
-        'completion_tokens',
-        'tokens',
-        fresh.map(each => each.completion_tokens),
-      );
-      this.#snapshot(runId, created_at, 'grading', 'reward', '', rewards);
-    });
-  }
-
-  #snapshot(
-    runId: string,
-    created_at: string,
-    stage: string,
-    knob_name: string,
-    unit: string,
-    samples: readonly number[],
-  ): void {
-    if (samples.length === 0) return;
-    this.database.insert('snapshots', {
-      eval_run_id: runId,
-      xid: newId('snapshot'),
-      stage,
-      knob_name,
-      unit,
-      created_at,
-      samples: JSON.stringify(samples),
+      const snapshot = (stage: string, knob_name: string, unit: string, samples: readonly number[]): void => {
+        if (samples.length === 0) return;
+        const snapshot = { eval_run_id: runId, xid: newId('snapshot'), stage, knob_name, unit, created_at };
+        this.database.insert('snapshots', { ...snapshot, samples: JSON.stringify(samples) });
+      };
+      const latencies = fresh.map(({ latency_ms }) => latency_ms);
+      const tokens = fresh.map(({ completion_tokens }) => completion_tokens);
+      snapshot('rollout', 'latency', 'ms', latencies);
+      snapshot('rollout', 'completion_tokens', 'tokens', tokens);
+      snapshot('grading', 'reward', '', rewards);
     });
   }
 

@@ -10,7 +10,6 @@ import type { Failure } from './records.ts';
 const jobKinds = ['image build', 'evaluation', 'training', 'deployment'] as const;
 export type JobKind = (typeof jobKinds)[number];
 
-/** A job that was set aside. */
 export interface SetAside {
   readonly id: string;
   readonly kind: JobKind;

@@ -41,10 +41,6 @@ interface Place {
   readonly id: string;
 }
 
-function encodePlace(place: Place): string {
-  return Buffer.from(JSON.stringify(place), 'utf8').toString('base64url');
-}
-
 function decodePlace(cursor: string): Place {
   try {
     const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as Place;
@@ -95,8 +91,9 @@ export function readPage<Row extends Record<string, unknown>>(
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const has_more = rows.length > limit;
-  const next_cursor =
-    has_more && last ? encodePlace({ sort, order, value: last.sorted_by, id: String(own(last, id)) }) : null;
+  const next: Place | undefined =
+    has_more && last ? { sort, order, value: last.sorted_by, id: String(own(last, id)) } : undefined;
+  const next_cursor = next ? Buffer.from(JSON.stringify(next)).toString('base64url') : null;
   const items = page.map(({ sorted_by: _, ...row }) => row as unknown as Row);
   return { items, has_more, next_cursor };
 }

@@ -2,7 +2,6 @@
 import type { Database } from './database.ts';
 import { newId, now, sha256 } from './ids.ts';
 
-/** The organization of a key. */
 export function organizationOfKey(database: Database, key: string): string | undefined {
   const row = database.get<{ organization_id: string }>(
     'select organization_id from api_keys where key_hash = ?',

@@ -42,7 +42,6 @@ export interface ImageRow extends Record<string, unknown> {
 interface StartRecord {
   /** The given options, for training including the defaults. */
   options: string;
-  /** Names of ignored options. */
   ignored_options: string;
   /** Warnings about its tasks, as sentences. */
   warnings: string;

@@ -15,8 +15,7 @@ export interface RunTable {
   readonly statuses: readonly string[];
 }
 
-/** How a run is started. */
-interface Start {
+export interface RunStart {
   readonly options: Readonly<Record<string, number | undefined>>;
   readonly ignored_options: readonly string[];
   readonly warnings: readonly string[];
@@ -40,7 +39,10 @@ export interface Rollout {
 }
 
 /** The columns of a new run of either kind. */
-export function newRun<Run extends Start>(organizationId: string, { options, ignored_options, warnings, ...run }: Run) {
+export function newRun<Run extends RunStart>(
+  organizationId: string,
+  { options, ignored_options, warnings, ...run }: Run,
+) {
   const created_at = now();
   return {
     organization_id: organizationId,

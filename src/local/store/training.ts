@@ -5,20 +5,14 @@ import type { Database } from './database.ts';
 import type { DatasetStore } from './datasets.ts';
 import { newId, now } from './ids.ts';
 import type { CheckpointRow, TrainingRunRow } from './records.ts';
-import { newRun, type Rollout, RunStore, unended } from './runs.ts';
+import { newRun, type Rollout, type RunStart, RunStore, unended } from './runs.ts';
 import type { TrajectoryStore } from './trajectories.ts';
 
-export interface NewTrainingRun {
-  readonly bench_id: string;
-  readonly display_name: string;
-  readonly base_model_slug: string;
-  readonly parent_checkpoint_id: string | null;
-  readonly options: Readonly<Record<string, number>>;
-  readonly ignored_options: readonly string[];
-  readonly warnings: readonly string[];
-  readonly total_steps: number;
-  readonly created_by: string;
-}
+type NewTrainingRun = RunStart &
+  Pick<
+    TrainingRunRow,
+    'bench_id' | 'display_name' | 'base_model_slug' | 'parent_checkpoint_id' | 'total_steps' | 'created_by'
+  >;
 
 export interface HeldOut {
   /** The evaluated tasks: a held-out part of the train split, or the test split. */
@@ -53,11 +47,7 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
   }
 
   completedSteps(runId: string): number {
-    const row = this.database.get<{ count: number }>(
-      'select count(*) as count from training_steps where training_run_id = ?',
-      runId,
-    );
-    return row?.count ?? 0;
+    return this.database.count('select count(*) as count from training_steps where training_run_id = ?', runId);
   }
 
   /** Records a step with its rollouts and its metric, in one transaction. */
@@ -122,13 +112,12 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
 
   /** The number of consecutive ungraded steps up to this one. */
   ungradedUpTo(runId: string, step: number): number {
-    const row = this.database.get<{ readonly count: number }>(
+    return this.database.count(
       `select count(*) as count from training_steps where training_run_id = ?1 and step <= ?2 and step > coalesce(
        (select max(step) from training_steps where training_run_id = ?1 and step <= ?2 and trainer_reward is not null), 0)`,
       runId,
       step,
     );
-    return row?.count ?? 0;
   }
 
   /** Discards everything after a step, which will be repeated. */

@@ -10,7 +10,6 @@ import type { DatasetRow } from './records.ts';
 import { storeRewards, type UploadedReward } from './reward-logs.ts';
 import type { NewTrajectory, TrajectoryStore } from './trajectories.ts';
 
-/** A validated uploaded trajectory. */
 export interface UploadedTrajectory
   extends Pick<NewTrajectory, 'status' | 'steps'>,
     Partial<Pick<NewTrajectory, 'reward' | 'error' | 'task_id' | 'model_id' | 'termination_reason' | 'details'>> {

@@ -129,7 +129,7 @@ export class UploadFolder {
     benchId: string,
     path: string,
     size: number,
-    bytes: AsyncIterable<Uint8Array>,
+    bytes: AsyncIterable<Uint8Array> | readonly Uint8Array[],
     isIngested: () => boolean,
   ): Promise<void> {
     const refuseClosed = (): void => {

@@ -1,6 +1,6 @@
 /** Deployments: start, read, list, promote, undeploy. */
 import { type DeploymentRow, storedFailure } from '../../store/records.ts';
-import { ApiError, notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import type { Area, Call, ServiceContext } from '../handlers.ts';
 
 /** A deployment's own chat address; `:model` is its id. */
@@ -53,9 +53,7 @@ function promoteDeployment(service: ServiceContext, call: Call<'promoteDeploymen
   const { deployments } = service;
   const deployment = findDeployment(service, call);
   if (deployment.status !== 'DEPLOYED') {
-    throw new ApiError(
-      409,
-      'conflict_error',
+    throw conflict(
       'deployment_not_ready',
       `The deployment is ${deployment.status}; it can serve its slug once it is DEPLOYED.`,
     );

@@ -1,7 +1,7 @@
 /** Checks for starting a run on a benchmark. */
 import { OptionError } from '../../engine/options.ts';
 import type { Task } from '../../samples/manifest.ts';
-import { ApiError, invalid, notFound } from '../errors.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
 import type { ServiceContext } from '../handlers.ts';
 
 /** @throws ApiError `resource_not_found`, also for another organization's benchmark */
@@ -57,13 +57,8 @@ function benchmarkCalled({ benchmarks }: ServiceContext, organizationId: string,
 export function requireReady({ benchmarks }: ServiceContext, organizationId: string, benchId: string): void {
   const readiness = benchmarks.readiness(organizationId, benchId);
   if (readiness.ready) return;
-  throw new ApiError(
-    409,
-    'conflict_error',
-    'benchmark_not_ready',
-    'The benchmark is not ready to launch: see its readiness.',
-    { context: { ...readiness } },
-  );
+  const message = 'The benchmark is not ready to launch: see its readiness.';
+  throw conflict('benchmark_not_ready', message, { context: { ...readiness } });
 }
 
 /** The tasks that a run on a split has. @throws ApiError `validation_error` if there are none */

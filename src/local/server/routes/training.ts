@@ -8,7 +8,7 @@ import { readTrainingOptions, trainingOptionSpecs } from '../../engine/training-
 import { baseModels } from '../../model/base-models.ts';
 import { warningsOf } from '../../samples/manifest.ts';
 import { type CheckpointRow, storedFailure, storedStart, type TrainingRunRow } from '../../store/records.ts';
-import { ApiError, alreadyEnded, invalid, notFound } from '../errors.ts';
+import { alreadyEnded, conflict, invalid, notFound } from '../errors.ts';
 import type { Area, Call, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { findBenchmark, namedBenchmark, requireReady, tasksToRun, withOptions } from './launch.ts';
@@ -95,13 +95,11 @@ function cancelTraining(service: ServiceContext, call: Call<'cancelTraining'>) {
 function deleteTrainingRun(service: ServiceContext, call: Call<'deleteTrainingRun'>) {
   const { training_run_id, status } = findTrainingRun(service, call);
   if (!hasEnded(status)) {
-    throw new ApiError(409, 'conflict_error', 'run_not_terminal', `The run is ${status}; cancel it first.`);
+    throw conflict('run_not_terminal', `The run is ${status}; cancel it first.`);
   }
   const users = service.training.usersOf(training_run_id);
   if (users.length > 0) {
-    throw new ApiError(409, 'conflict_error', 'run_in_use', `${users[0]} uses a checkpoint of the run.`, {
-      context: { used_by: users },
-    });
+    throw conflict('run_in_use', `${users[0]} uses a checkpoint of the run.`, { context: { used_by: users } });
   }
   service.training.delete(training_run_id);
   service.weights.removeRun(training_run_id);

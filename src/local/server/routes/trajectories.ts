@@ -12,7 +12,7 @@ import {
   TrajectoryTerminal,
 } from '../../store/reward-logs.ts';
 import type { UploadFailure, UploadOutcome } from '../../store/trajectory-uploads.ts';
-import { ApiError, apiError, invalid, notFound, notStored } from '../errors.ts';
+import { apiError, conflict, invalid, notFound, notStored } from '../errors.ts';
 import type { Area, Call, ServiceContext } from '../handlers.ts';
 import type { BodyOf } from '../requests.ts';
 import { failureOfItem, readOpened, readUploaded } from '../uploaded-trajectory.ts';
@@ -110,7 +110,7 @@ function changing<Result>(change: () => Result): Result {
   } catch (error) {
     if (error instanceof TrajectoryTerminal) throw apiError('trajectory_already_terminal', error.message);
     if (error instanceof RewardIdTaken) {
-      throw new ApiError(409, 'conflict_error', 'reward_id_reused', error.message, { param: 'reward_id' });
+      throw conflict('reward_id_reused', error.message, { param: 'reward_id' });
     }
     throw error;
   }

@@ -6,7 +6,7 @@ import { unusablePattern } from '../../grading/patterns.ts';
 import { type Manifest, manifest, readTask, warningsOf } from '../../samples/manifest.ts';
 import { newId } from '../../store/ids.ts';
 import type { DeclaredFile, StoredFile } from '../../store/upload-folder.ts';
-import { ApiError, apiError, notFound } from '../errors.ts';
+import { apiError, conflict, notFound } from '../errors.ts';
 import type { Area, Call, ServiceContext } from '../handlers.ts';
 import { check, type Issue, invalid } from '../validate.ts';
 
@@ -28,9 +28,7 @@ function mintId(service: ServiceContext, organizationId: string): string {
 /** @throws ApiError if the id was not minted for the organization, accepts no more files, or its files were removed */
 function checkOpen(service: ServiceContext, organizationId: string, benchId: string): void {
   if (service.benchmarks.get(organizationId, benchId)) {
-    throw new ApiError(
-      409,
-      'conflict_error',
+    throw conflict(
       'benchmark_already_ingested',
       `The benchmark ${benchId} has been ingested; it takes no more files. Upload again without bench_id for a new one.`,
       { param: 'bench_id' },
