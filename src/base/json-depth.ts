@@ -26,6 +26,12 @@ export function parseDeepJson(text: string): unknown {
   }
 }
 
+/** The JSON value of a text that a user typed, or the text itself if it is not JSON. */
+export function jsonOrText(text: string): unknown {
+  const value = parseDeepJson(text);
+  return value === undefined ? text : value;
+}
+
 /** Parses JSON. Undefined if the text is not JSON, or is nested deeper than `deepestJson`. */
 export function parseJson(text: string): unknown {
   const value = parseDeepJson(text);

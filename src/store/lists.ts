@@ -2,6 +2,7 @@
  * The first rows of each list as last read. The first frame of the next start shows them with their age, before any
  * request. They are one JSON text, so that reading takes one lookup and one parse.
  */
+import { parseDeepJson } from '../base/json-depth.ts';
 import { isRecord } from '../base/own-property.ts';
 import type { Tables } from './tables.ts';
 
@@ -126,7 +127,7 @@ export class RememberedLists {
 
 /** Parses a saved list; undefined if another version of the program wrote it. */
 function listIn(text: string): RememberedList | undefined {
-  const read = parsed(text);
+  const read = parseDeepJson(text);
   return isRecord(read) && read['format'] === format && isList(read) ? read : undefined;
 }
 
@@ -146,11 +147,3 @@ function isList(read: Readonly<Record<string, unknown>>): read is Readonly<Recor
 }
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -190,7 +190,6 @@ export class SeenResources {
     return this.#tables.all(sql, ...values).flatMap(row => resourceOf(row) ?? []);
   }
 
-  /** The labels of a kind. */
   labels(kind: string): Set<string> {
     this.flush();
     const sql = 'select label from seen where profile = ? and kind = ?';

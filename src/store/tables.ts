@@ -6,6 +6,7 @@ import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { errorMessage, isDamagedDatabase, sqliteCode } from '../base/errors.ts';
+import { parseDeepJson } from '../base/json-depth.ts';
 import { Listeners } from '../base/listeners.ts';
 import { makePrivateFolder } from '../base/ownership.ts';
 import { busyCode, busyTimeoutMs, connect, connectInMemory } from './database.ts';
@@ -14,11 +15,7 @@ export type Row = Record<string, SQLInputValue>;
 
 /** Parses a JSON column; undefined if it is damaged. */
 export function jsonIn(column: SQLInputValue | undefined): unknown {
-  try {
-    return JSON.parse(String(column)) as unknown;
-  } catch {
-    return undefined;
-  }
+  return parseDeepJson(String(column));
 }
 
 /** Opens or creates the file; without it everything stays in memory. Waits at most `busyMs` for other writers. */

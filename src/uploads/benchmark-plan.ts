@@ -29,7 +29,7 @@ export interface LocalFile {
   /** Bytes. */
   readonly size: number;
   /** Modification time; epoch milliseconds. */
-  readonly changed: number;
+  readonly mtimeMs: number;
 }
 
 export interface UploadPlan {
@@ -51,7 +51,7 @@ const mostProblems = 20;
 const largestManifest = 64 * 1024 * 1024;
 
 /** The fingerprint of a file: another size or modification time makes it another file. */
-export const fileFingerprint = ({ size, changed }: Pick<LocalFile, 'size' | 'changed'>): string => `${size} ${changed}`;
+export const fileFingerprint = ({ size, mtimeMs }: Pick<LocalFile, 'size' | 'mtimeMs'>): string => `${size} ${mtimeMs}`;
 
 /** Reads a folder: validates its manifest and lists its files. @throws FolderError */
 export async function planUpload(path: string, most = mostFiles): Promise<UploadPlan> {
@@ -94,7 +94,7 @@ async function onlyManifest(folder: string, { tasks }: Manifest): Promise<LocalF
   }
   const absolute = join(folder, manifestName);
   const { size, mtimeMs } = await stat(absolute);
-  return { path: manifestName, absolute, size, changed: mtimeMs };
+  return { path: manifestName, absolute, size, mtimeMs };
 }
 
 async function readManifest(path: string): Promise<{ readonly manifest: Manifest; readonly mark: string }> {
@@ -148,7 +148,7 @@ async function walk(root: string, folder: string, found: Found): Promise<void> {
       }
       await walk(root, path, found);
     } else if (facts.isFile()) {
-      files.push({ path: shown, absolute: path, size: facts.size, changed: facts.mtimeMs });
+      files.push({ path: shown, absolute: path, size: facts.size, mtimeMs: facts.mtimeMs });
       if (files.length > most) throw new FolderError(`The folder has more than ${most} files.`);
     }
   }

@@ -86,10 +86,7 @@ export class FileBatch {
   async send(file: LocalFile, onProgress: (sent: number) => void): Promise<string | undefined> {
     const handle = await open(file.absolute);
     try {
-      const mark = async (): Promise<string> => {
-        const { size, mtimeMs } = await handle.stat();
-        return fileFingerprint({ size, changed: mtimeMs });
-      };
+      const mark = async (): Promise<string> => fileFingerprint(await handle.stat());
       if ((await mark()) !== fileFingerprint(file)) return undefined;
       await this.#put(file, { handle, size: file.size }, onProgress);
       return (await mark()) === fileFingerprint(file) ? fileFingerprint(file) : undefined;

@@ -21,18 +21,6 @@ export interface Listing {
 
 export const wholePath = (path: string): string => settingPath(path, process.cwd());
 
-/** The fingerprint of a file; undefined if it does not exist. */
-export function fingerprintAt(path: string): string | undefined {
-  try {
-    return fingerprintOfFile(statSync(path));
-  } catch {
-    return undefined;
-  }
-}
-
-export const fingerprintOfFile = ({ size, mtimeMs }: { readonly size: number; readonly mtimeMs: number }): string =>
-  `${size} ${mtimeMs}`;
-
 /** Lists a folder without hidden entries: folders first, then by name. */
 export function listFolder(path: string, wanted: (name: string) => boolean): Listing {
   const folder = wholePath(path);

@@ -19,7 +19,8 @@ import type { CallOptions } from '../service/options.ts';
 import type { SentRequest, TrajectoryRecords, UploadCounts } from '../store/trajectory-records.ts';
 import { bytes } from '../text/numbers.ts';
 import { Job, type JobState } from '../workbench/jobs.ts';
-import { fingerprintOfFile, realPathOf } from './local-files.ts';
+import { fileFingerprint } from './benchmark-plan.ts';
+import { realPathOf } from './local-files.ts';
 import { bytesOf, type Item, lineAt, readItems } from './trajectory-file.ts';
 import {
   answered,
@@ -54,10 +55,9 @@ export interface TrajectoryUploadOptions {
   readonly resendUnknown?: boolean;
 }
 
-/** The fingerprint of a file, and its size. */
 async function openFileMark(file: FileHandle): Promise<{ size: number; mark: string }> {
   const facts = await file.stat();
-  return { size: facts.size, mark: fingerprintOfFile(facts) };
+  return { size: facts.size, mark: fileFingerprint(facts) };
 }
 
 export interface TrajectoryBatch {

@@ -27,7 +27,7 @@ async function storage() {
 async function fileOf(folder: string): Promise<LocalFile> {
   const absolute = join(folder, 'a.txt');
   const { size, mtimeMs } = await stat(absolute);
-  return { path: 'a.txt', absolute, size, changed: mtimeMs };
+  return { path: 'a.txt', absolute, size, mtimeMs };
 }
 
 it.each([

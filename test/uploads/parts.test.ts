@@ -13,7 +13,7 @@ import { SentFiles } from '../../src/uploads/sent-files.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Jobs } from '../../src/workbench/jobs.ts';
 
-const fileOf = (index: number) => ({ path: `d/${index}.txt`, absolute: `/d/${index}.txt`, size: 10, changed: index });
+const fileOf = (index: number) => ({ path: `d/${index}.txt`, absolute: `/d/${index}.txt`, size: 10, mtimeMs: index });
 const many = Array.from({ length: 1_000 }, (_, index) => fileOf(index));
 
 describe('the table of files', () => {
@@ -66,7 +66,7 @@ describe('the record of an upload', () => {
     const sent = new SentFiles(counting, '/d');
     sent.load();
     sent.declare('bench_1', many, many);
-    for (const file of many) sent.add(file.path, `${file.size} ${file.changed}`);
+    for (const file of many) sent.add(file.path, `${file.size} ${file.mtimeMs}`);
     sent.flush();
     expect(rows).toBe(2 * many.length);
     const again = new SentFiles(store.uploads, '/d');
@@ -120,7 +120,7 @@ describe('the record of an upload', () => {
     const file = fileOf(0);
     const whole = { manifestFingerprint: 'mark', files: [file] };
     sent.declare('bench_1', [file], [file]);
-    sent.add(file.path, `${file.size} ${file.changed}`);
+    sent.add(file.path, `${file.size} ${file.mtimeMs}`);
     sent.setPhase('ingesting', 'mark');
     expect(sent.isAllOf(whole)).toBe(true);
     sent.begin([file.path]);

@@ -5,7 +5,7 @@ import { UploadRecords } from '../../src/store/upload-records.ts';
 import { manifestName } from '../../src/uploads/benchmark-plan.ts';
 import { SentFiles } from '../../src/uploads/sent-files.ts';
 
-const file = (path: string, size = 10) => ({ path, absolute: `/d/${path}`, size, changed: 1 });
+const file = (path: string, size = 10) => ({ path, absolute: `/d/${path}`, size, mtimeMs: 1 });
 const [a, b] = [file('a'), file('b')];
 
 function opened() {

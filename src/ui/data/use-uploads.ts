@@ -1,10 +1,10 @@
 /** Hooks for uploads: those of this program, and the interrupted ones. */
 
+import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { TrajectoryRecord, TrajectoryUploadRef } from '../../store/trajectory-records.ts';
 import type { UnfinishedUpload } from '../../store/upload-records.ts';
-import { fingerprintAt } from '../../uploads/local-files.ts';
 import type { AnyJob, Job, JobState } from '../../workbench/jobs.ts';
 import { useWorkbench } from './workbench.tsx';
 
@@ -76,7 +76,7 @@ export function useUnfinishedTrajectories(): readonly TrajectoryRecord[] {
       () =>
         trajectoryUploads
           .unfinished()
-          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && fingerprintAt(record.path) !== undefined),
+          .filter(record => !jobs.get(trajectoryJobId(record))?.busy && existsSync(record.path)),
       [jobs, trajectoryUploads],
     ),
   );
