@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import * as z from 'zod/mini';
+import { own } from '../base/own-property.ts';
 import { type Action, sendKeyed } from '../queries/action.ts';
 import type { RequestPreview } from '../service/request.ts';
 import type { EarlierStart } from '../store/start-keys.ts';
@@ -78,31 +79,30 @@ export async function askLine(io: CommandIo, question: string, { hidden = false 
 }
 
 /**
- * Asks before something is lost.
+ * Asks before something is lost, or goes into production or leaves it.
  *
  * @param question what is lost, e.g. `Delete run first?`
- * @throws CommandError if the answer is not yes, or if there is no terminal
+ * @param typed what the user has to type instead of yes: a slug
+ * @throws CommandError for another answer, or if there is no terminal
  */
-export async function confirm(question: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
+export async function confirm(question: string, { yes }: ActFlags, io: CommandIo, typed = ''): Promise<void> {
   if (yes) return;
   if (!io.input.isTTY)
     throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was changed.`);
-  const answer = await askLine(io, `${sanitiseLine(question)} [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was changed.', exitCodes.failed);
+  const how = typed === '' ? '[y/N] ' : `Type ${typeable(typed)} to confirm: `;
+  const answer = await askLine(io, `${sanitiseLine(question)} ${how}`);
+  if (typed === '' ? /^y(es)?$/i.test(answer.trim()) : isTyped(answer, typed)) return;
+  throw new CommandError('Nothing was changed.', exitCodes.failed);
 }
 
-/**
- * Asks the user to type the slug before something goes into production or leaves it.
- *
- * @param question what happens
- * @throws CommandError if something else was typed, or if there is no terminal
- */
-export async function confirmTyped(question: string, slug: string, { yes }: ActFlags, io: CommandIo): Promise<void> {
-  if (yes) return;
-  if (!io.input.isTTY)
-    throw new CommandError(`${question} There is no terminal to ask on: add --yes. Nothing was changed.`);
-  const answer = await askLine(io, `${sanitiseLine(question)} Type ${typeable(slug)} to confirm: `);
-  if (!isTyped(answer, slug)) throw new CommandError('Nothing was changed.', exitCodes.failed);
+/** The token in the variable that `--token-env` names, if it names one. @throws CommandError if it is not set */
+export function trajectoryToken(
+  { tokenEnv }: { readonly tokenEnv?: string | undefined },
+  { environment }: CommandIo,
+): string | undefined {
+  const token = tokenEnv === undefined ? undefined : own(environment, tokenEnv);
+  if (tokenEnv === undefined || token) return token;
+  throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
 }
 
 /** The note before a start that may already have happened. */

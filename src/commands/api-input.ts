@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { errorCode, errorMessage } from '../base/errors.ts';
+import { jsonOrText } from '../base/json-depth.ts';
 import { originOf } from '../config/address.ts';
 import { loadConfig } from '../config/load.ts';
 import { CommandError } from './exit.ts';
@@ -30,12 +31,7 @@ function splitPair(pair: string): [name: string, text: string] {
 
 /** `-F`: a file's content, standard input, a JSON value, or plain text. */
 async function typedValue(text: string, io: CommandIo): Promise<unknown> {
-  if (text.startsWith('@')) return readFrom(text.slice(1), io);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return text.startsWith('@') ? readFrom(text.slice(1), io) : jsonOrText(text);
 }
 
 export async function fieldsOf(

@@ -1,7 +1,7 @@
 /** `benchtop api`: calls any operation of the contract by name or path, and any other path of the service. */
 
 import type * as z from 'zod/mini';
-import { deepestJson, isTooDeep, parseJson } from '../base/json-depth.ts';
+import { deepestJson, isTooDeep, jsonOrText, parseJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { type Endpoint, isWrite, type Method, type Page } from '../contract/common.ts';
 import { endpoints, type Operation } from '../contract/endpoints.ts';
@@ -14,7 +14,7 @@ import type { Service } from '../service/index.ts';
 import type { AnswerHead, CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
 import { safeJson, sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { type Preview, printPreviews } from './act.ts';
+import { type Preview, printPreviews, trajectoryToken } from './act.ts';
 import { type Field, fieldsGiven, fieldsOf, givenBody, isAddress, parsedBody, pathOf } from './api-input.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
@@ -110,12 +110,7 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
 /** The value for a field: the text itself, or the JSON it holds. The service layer checks the result. */
 function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string): unknown {
   const field = own(shapeOf(schema), name);
-  if (!field || field.safeParse(text).success) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return !field || field.safeParse(text).success ? text : jsonOrText(text);
 }
 
 type Flags = CommandInput<'api'>['flags'];
@@ -272,10 +267,7 @@ export async function run({ args, flags }: CommandInput<'api'>, io: CommandIo): 
   const request = target.endpoint
     ? requestOfKnown(target, fields, text, flags)
     : requestOfPath(target, fields, text, flags);
-  const tokenName = flags.tokenEnv;
-  const token = tokenName === undefined ? undefined : own(io.environment, tokenName);
-  if (tokenName !== undefined && !token)
-    throw new CommandError(`The variable ${tokenName} is not set.`, exitCodes.forbidden);
+  const token = trajectoryToken(flags, io);
   return withService(flags, io, async ({ service, signal }) => {
     if (flags.dryRun) return printPreviews(request.preview(service), flags.json, io);
     let head: AnswerHead | undefined;

@@ -35,7 +35,6 @@ async function shownBy(probe: () => Promise<ProbeResult>): Promise<ProbeResult> 
   }
 }
 
-/** A page of benchmarks. */
 export interface BenchmarkPage {
   readonly items: readonly { readonly bench_id: string }[];
   readonly next_cursor?: string | null | undefined;

@@ -64,7 +64,6 @@ export async function awaited(
   return { code, status };
 }
 
-/** The status before the change. */
 export const statusBefore = ({ row }: Found): string | undefined => (row as MaybeStatus).status ?? undefined;
 
 /**

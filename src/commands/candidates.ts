@@ -247,11 +247,6 @@ async function settingValueCandidates(key: string, io: CommandIo): Promise<Candi
   return settingChoices(key).map(choice => [choice, key]);
 }
 
-/** Whether the command reads or opens single records of the resource. */
-function isReadBy(command: string, resource: Resource): boolean {
-  return command === 'open' ? resource.get !== undefined : isReadAlone(resource);
-}
-
 /** The words that can be used instead of a value. */
 export async function valueCandidates(
   { of, kinds = [], choices }: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
@@ -274,7 +269,8 @@ export async function valueCandidates(
     case 'resource':
       return resources.map(({ names: [plural] }) => [plural, '']);
     case 'resource or seen': {
-      const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(each => isReadBy(line.name, each));
+      const isRead = line.name === 'open' ? ({ get }: Resource) => get !== undefined : isReadAlone;
+      const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(isRead);
       const named = among.filter(each => each.get && isFoundByLabel(each));
       return [...single(among), ...(await rowCandidates(named, line, io))];
     }

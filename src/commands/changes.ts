@@ -1,7 +1,7 @@
 /** Commands that change existing resources: `cancel`, `delete`, `undeploy`, `promote`, `reward` and `secret set`. */
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { isRecord, own } from '../base/own-property.ts';
+import { isRecord } from '../base/own-property.ts';
 import { type Deployment, deployment } from '../contract/deployments.ts';
 import { secret } from '../contract/secrets.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -22,9 +22,9 @@ import {
   askLine,
   checkOutcomeFlags,
   confirm,
-  confirmTyped,
   printOutcome,
   printRequests,
+  trajectoryToken,
 } from './act.ts';
 import {
   awaited,
@@ -146,8 +146,7 @@ async function confirmChange(found: readonly Found[], { command, flags, io }: Ch
   const slugs = found.flatMap(each => changeOf(each, command).outage?.([each.row]) ?? []);
   const outage = outageWords(slugs);
   const question = `${asTitle(command)} ${found.map(nameOf).join(', ')}? ${outage}${loses.map(asSentence).join(' ')}`;
-  if (slugs.length === 0) await confirm(question, flags, io);
-  else await confirmTyped(question, slugs.join(' '), flags, io);
+  await confirm(question, flags, io, slugs.join(' '));
 }
 
 /** Sends the changes, waits for their ends with `--wait`, and prints each outcome. */
@@ -262,7 +261,7 @@ export async function promoteOne(
     const slug = calledName(row as Deployment);
     const replaced = demoted ? clean`${demoted.id} is demoted.` : '';
     const loses = replaced || flags.undo || flags.yes ? replaced : await replacedBy(slug, context, id);
-    await confirmTyped(`${means(row as Deployment, id)} ${loses}`.trimEnd(), slug, flags, io);
+    await confirm(`${means(row as Deployment, id)} ${loses}`.trimEnd(), flags, io, slug);
     await printOutcome(await send(context.service, input, { signal: context.signal }), { id, label: slug }, flags, io);
     return exitCodes.done;
   });
@@ -280,11 +279,8 @@ export async function reward({ args, flags }: CommandInput<'reward'>, io: Comman
   const [trajectory_id = '', name = '', text = ''] = args;
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isNaN(value)) throw new CommandError(`The value of a reward is a number, not ${text}.`);
-  const { explanation, weight, rewardId, tokenEnv } = flags;
-  const token = tokenEnv === undefined ? undefined : own(io.environment, tokenEnv);
-  if (tokenEnv !== undefined && !token) {
-    throw new CommandError(`The variable ${tokenEnv} is not set.`, exitCodes.forbidden);
-  }
+  const { explanation, weight, rewardId } = flags;
+  const token = trajectoryToken(flags, io);
   await checkOutcomeFlags(flags, [logRewardResult, z.object({ reward_id: z.string() })], io);
   const reward_id = rewardId ?? randomUUID();
   const input = { trajectory_id, token, reward_id, name, value, explanation, weight };

@@ -40,11 +40,6 @@ const patienceMs = 15_000;
 /** The column in which the words of a finding begin. */
 const indent = 24;
 
-function programFinding(): Finding {
-  const words = `benchtop ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
-  return { about: 'program', state: 'ok', words };
-}
-
 function* terminalFindings(environment: NodeJS.ProcessEnv): Generator<Finding> {
   const about = 'terminal';
   const { stdin, stdout } = process;
@@ -116,9 +111,10 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
     return;
   }
   if (existing === path) {
-    const problem = sharing?.(path) ?? sharedFolder(path);
+    const shared = folderSharing(path);
+    const problem = sharing?.(path) ?? (shared && new SharedError(path, shared));
     if (problem) yield { about, state: otherwise, words: `${problem.message}: as it is, ${lost}` };
-    else if (isReadableByOthers(path)) {
+    else if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
       yield {
         about,
         state: 'warn',
@@ -131,21 +127,6 @@ export function* folderFindings(about: string, { path, otherwise, lost, sharing 
   const words = `${path}${existing === path ? '' : ' (not created yet)'}, ${bytes(free)} free`;
   if (free === 0) yield { about, state: otherwise, words: `${words}, so ${lost}` };
   else yield { about, state: free < littleRoom ? 'warn' : 'ok', words };
-}
-
-function sharedFolder(path: string): Error | undefined {
-  const sharing = folderSharing(path);
-  return sharing && new SharedError(path, sharing);
-}
-
-function isReadableByOthers(path: string): boolean {
-  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
-}
-
-function memoryFinding({ problem }: RememberedStore): Finding {
-  return problem === undefined
-    ? { about: 'memory', state: 'ok', words: 'resources seen are remembered between starts' }
-    : { about: 'memory', state: 'warn', words: problem };
 }
 
 function errorOf(about: string, error: unknown): Finding {
@@ -238,7 +219,8 @@ async function* serviceFindings(
 }
 
 async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo): AsyncGenerator<Finding> {
-  yield programFinding();
+  const program = `benchtop ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+  yield { about: 'program', state: 'ok', words: program };
   yield* terminalFindings(io.environment);
   try {
     checkTerminal(io.environment);
@@ -281,7 +263,9 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   const memory = openRemembered(config);
   const connection = connectTo(config, 'command', { remembered: () => memory });
   try {
-    yield memoryFinding(memory);
+    const { problem } = memory;
+    const remembers = problem ?? 'resources seen are remembered between starts';
+    yield { about: 'memory', state: problem === undefined ? 'ok' : 'warn', words: remembers };
     yield* serviceFindings(connection, memory, { model: flags.model, assumptions: profile.assumptions }, io);
     if (profile.service.kind === 'local') yield* jobFindings(paths.data);
   } finally {

@@ -10,7 +10,6 @@ import { describeError, type ErrorKind, ServiceError } from '../service/errors.t
 import { safeJson, sanitise } from '../text/sanitise.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 
-/** The exit code for an error of the service layer, by kind. */
 function exitCodeOfKind(kind: ErrorKind): ExitCode {
   switch (kind) {
     case 'network':

@@ -9,11 +9,6 @@ import { exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import { type Seen, wordsOf } from './seen.ts';
 
-/** Whether a retry may help. */
-function mayPass(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
-}
-
 export interface Following {
   readonly label: string;
   /** The current state. */
@@ -92,7 +87,8 @@ export async function follow(following: Following): Promise<string> {
       }
       await onWait?.();
     } catch (error) {
-      if (signal.aborted || !mayPass(error)) throw error;
+      const mayPass = error instanceof ServiceError && exitCodeOf(error) === exitCodes.unreachable;
+      if (signal.aborted || !mayPass) throw error;
       failures += 1;
       const at = now();
       if (failures === 1) failingSince = at;

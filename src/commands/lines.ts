@@ -201,7 +201,8 @@ class Lines {
 
   async #follow(number: string): Promise<void> {
     const row = this.#row(number, 'follow');
-    const followed = row && this.#shown && followable(this.#shown.resource, row);
+    const resource = this.#shown?.resource;
+    const followed = row && resource?.watch?.runs ? refOf(resource, row) : undefined;
     if (!followed) {
       if (row) this.say('Only runs, training runs and deployments can be followed.');
       return;
@@ -269,12 +270,6 @@ class Lines {
       messages.push({ role: 'assistant', content });
     }
   }
-}
-
-/** The kind to follow a row as, if it can be running. */
-function followable(resource: Resource, row: object): ResourceRef | undefined {
-  const ref = refOf(resource, row);
-  return resource.watch?.runs ? ref : undefined;
 }
 
 /** A row in words: the columns that are not empty. */

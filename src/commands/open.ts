@@ -28,11 +28,6 @@ async function placeOfCheckpoint(word: string, context: CommandContext): Promise
   throw noCheckpoint(word);
 }
 
-async function placeFor(among: readonly Resource[], word: string, context: CommandContext): Promise<Place> {
-  const { resource, row } = await findAmong(among, word, context);
-  return placeOf(resource, row) ?? refuse(resource);
-}
-
 /**
  * Where to open the workbench for a word, with or without the name of a resource before it.
  *
@@ -47,7 +42,8 @@ export async function placeToOpen(first: string, second: string | undefined, con
   if (among.includes(checkpoints)) return placeOfCheckpoint(word, context);
   const [only] = among;
   if (among.length === 1 && only && !canOpen(only)) refuse(only);
-  return placeFor(among, word, context);
+  const { resource, row } = await findAmong(among, word, context);
+  return placeOf(resource, row) ?? refuse(resource);
 }
 
 export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {

@@ -15,17 +15,11 @@ import type { CommandIo } from './io.ts';
 
 export type ListFormat = 'table' | ExportFormat;
 
-/** The colour of a status, by its meaning. */
 const colours: Partial<Record<StatusMeaning, string>> = { success: '32', failure: '31', running: '33', waiting: '33' };
 
 function coloured(text: string, status: string): string {
   const colour = colours[statusMeaning(status)];
   return colour === undefined ? text : `\u001b[${colour}m${text}\u001b[39m`;
-}
-
-/** Whether output may be coloured: on a terminal unless colours are disabled, elsewhere only if forced. */
-function hasColours({ environment, columns }: Pick<CommandIo, 'environment' | 'columns'>): boolean {
-  return wantsColour(environment) ?? columns !== undefined;
 }
 
 /** A value on one line: text without its line breaks, nothing for a missing value, JSON for the rest. */
@@ -43,7 +37,9 @@ export function tableText<Row>(
   columns: readonly Column<Row>[],
   io: Pick<CommandIo, 'environment' | 'columns'>,
 ): string {
-  const paint = hasColours(io) ? coloured : (text: string) => text;
+  // On a terminal unless colours are disabled, elsewhere only if forced.
+  const hasColours = wantsColour(io.environment) ?? io.columns !== undefined;
+  const paint = hasColours ? coloured : (text: string) => text;
   if (io.columns === undefined) {
     const cell = (column: Column<Row>, row: Row): string => {
       const text = lineText((column.exported ?? column.value)(row));

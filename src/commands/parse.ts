@@ -39,7 +39,6 @@ function readValue(flag: string, { number: kind, choices, empty }: FlagSpec, tex
   throw new CommandError(`${flag} takes ${numberWords[kind]}, not ${text === '' ? 'an empty string' : text}.`);
 }
 
-/** The error for an option that a command does not know. */
 function unknownOption(word: string, specs: CommandSpec['flags']): CommandError {
   const [flag = ''] = word.split('=', 1);
   if (['--jq', '--field', '-q'].includes(flag) && Object.hasOwn(specs, 'json')) {

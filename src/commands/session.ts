@@ -105,18 +105,12 @@ function keepingOf({ name, service }: Config['profile'], named: readonly string[
   return `${name} is not in the settings file. What you enter ${kept}${first}`;
 }
 
-/** Whether two configurations differ in their keys at most. */
-function sameService({ profile: one }: Config, { profile: other }: Config): boolean {
-  return isDeepStrictEqual(withoutKeys(one), withoutKeys(other));
-}
-
 function withoutKeys({ service, warnings: _, ...rest }: Config['profile']): unknown {
   if (service.kind === 'local') return { ...rest, kind: service.kind, upstream: service.upstream?.url.value };
   const { baseUrl, inferenceUrl, caFile, allowInsecureHttp } = service;
   return { ...rest, addresses: [baseUrl.value, inferenceUrl.value], caFile: caFile?.value, allowInsecureHttp };
 }
 
-/** The files that the keys of a service come from. */
 function keyFiles({ service }: Config['profile']): readonly string[] {
   if (service.kind === 'local') return [];
   return [service.apiKey, service.inferenceToken].flatMap(source => source?.files ?? []);
@@ -240,7 +234,7 @@ export class Session {
       return;
     }
     const fails = workbench.fails(mayBeSettings);
-    if (sameService(config, this.#config)) {
+    if (isDeepStrictEqual(withoutKeys(config.profile), withoutKeys(this.#config.profile))) {
       this.#config = { ...config, preferences: this.#config.preferences };
       if (fails) workbench.readAgain();
     } else if (fails && workbench.unfinishedWork().length === 0) {

@@ -1,6 +1,7 @@
 /** `benchtop profile …` and `benchtop config …`: edit the settings file from the command line. */
 import { resolve } from 'node:path';
 import { errorMessage } from '../base/errors.ts';
+import { jsonOrText } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { shellWords } from '../base/shell-words.ts';
 import { addressProblem } from '../config/address.ts';
@@ -214,15 +215,6 @@ function fieldOf(value: unknown, [name, ...rest]: readonly string[]): unknown {
   return isRecord(value) ? fieldOf(own(value, name), rest) : undefined;
 }
 
-/** Parsed as JSON if possible, otherwise kept as text. */
-function readSetting(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Sets a nested value, creating the objects on the way. */
 function put(target: object, names: readonly string[], value: unknown): void {
   const [name = '', ...rest] = names;
@@ -318,7 +310,7 @@ function requireSetting(key: string, names: readonly string[]): void {
 
 /** The value of a setting: JSON, else plain text if the setting takes it. @throws CommandError for any other value */
 function settingValue(key: string, names: readonly string[], text: string): unknown {
-  const value = readSetting(text);
+  const value = jsonOrText(text);
   const [issue] = issuesOf(names, value);
   if (!issue) return value;
   // A name may look like a number.

@@ -1,4 +1,5 @@
 /** `benchtop evaluate`, `train`, `deploy` and `build`: commands that start long-running work. */
+import { jsonOrText } from '../base/json-depth.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { deploymentRoles } from '../contract/deployments.ts';
 import { endpoints } from '../contract/endpoints.ts';
@@ -20,7 +21,7 @@ import { slugOf } from '../resources/deployments.ts';
 import { trainingActions } from '../resources/training.ts';
 import { ServiceError } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
-import { type ActFlags, checkOutcomeFlags, confirmTyped, finish, printRequests, start } from './act.ts';
+import { type ActFlags, checkOutcomeFlags, confirm, finish, printRequests, start } from './act.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
 import {
@@ -117,7 +118,9 @@ async function begin<Input extends object>(
   const result = await start(send, input, context, { idempotencyKey, note: io.note }).catch(async (error: unknown) => {
     throw await withCause(error, creation, flags, benchOf(input), context);
   });
-  noteIgnored(result, io);
+  const { ignored_options: ignored } = result as { readonly ignored_options?: unknown };
+  // Options without effect may be mistakes.
+  if (Array.isArray(ignored) && ignored.length > 0) io.note(clean`Ignored by the service: ${ignored.map(String)}.`);
   const resource = resourceOrThrow(kind);
   const started = { ...result, ...input };
   const ref = { kind, id: idOf(resource, started), label: labelOf(resource, started) };
@@ -128,12 +131,6 @@ async function begin<Input extends object>(
     return row ?? {};
   };
   return finish(ref, result, again, flags, context, io);
-}
-
-/** Notes options that have no effect, which may be mistakes. */
-function noteIgnored({ ignored_options: names }: { readonly ignored_options?: unknown }, io: CommandIo): void {
-  if (!Array.isArray(names) || names.length === 0) return;
-  io.note(clean`Ignored by the service: ${names.map(String)}.`);
 }
 
 async function benchmarkOf(word = '', context: CommandContext): Promise<Benchmark> {
@@ -177,17 +174,7 @@ const shortModel = (slug: string): string => slug.split('/').at(-1) ?? slug;
 function optionOf(pair: string): [string, unknown] {
   const at = pair.indexOf('=');
   if (at < 1) throw new CommandError(`--option takes NAME=VALUE, not ${pair}.`);
-  const text = pair.slice(at + 1);
-  try {
-    return [pair.slice(0, at), JSON.parse(text)];
-  } catch {
-    return [pair.slice(0, at), text];
-  }
-}
-
-/** The options of a run; undefined if none is given. @throws CommandError */
-function optionsOf(pairs: readonly string[] = []): Readonly<Record<string, unknown>> | undefined {
-  return pairs.length > 0 ? Object.fromEntries(pairs.map(optionOf)) : undefined;
+  return [pair.slice(0, at), jsonOrText(pair.slice(at + 1))];
 }
 
 /**
@@ -223,7 +210,7 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
   if (model === undefined && from === undefined) {
     throw new CommandError(`Specify what to ${run.command}: --model MODEL, --checkpoint CHECKPOINT, or both.`);
   }
-  const options = optionsOf(option);
+  const options = option && Object.fromEntries(option.map(optionOf));
   if ('until' in flags && flags.until !== undefined) parseUntil(flags.until);
   await checkPrinted(flags, run, io);
   return withService(flags, io, async context => {
@@ -304,7 +291,7 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
     if (input.role === 'production' && !flags.dryRun) {
       context.service.requireWrites();
       const replaced = flags.yes ? '' : await replacedBy(model_slug, context);
-      await confirmTyped(`${model_slug} goes into production. ${replaced}`, model_slug, flags, io);
+      await confirm(`${model_slug} goes into production. ${replaced}`, flags, io, model_slug);
     }
     return begin(start, input, flags, context, io);
   });

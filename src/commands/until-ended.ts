@@ -158,7 +158,6 @@ async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise
   return { ...seen, failure: await failureOf({ ...ref, id: seen.id }, context) };
 }
 
-/** One wait for an end. */
 class EndWait {
   readonly #ref: ResourceRef;
   readonly #context: CommandContext;

@@ -88,7 +88,6 @@ async function noteEnd({ phase, error, hasSent }: End, asJson: boolean, io: Comm
 
 const none: MissingSecrets = { names: [], notes: [] };
 
-/** The output for an uploaded benchmark. */
 const uploadedBenchmark = z.object({
   bench_id: z.nullable(z.string()),
   name: z.string(),
@@ -101,7 +100,6 @@ const uploadedBenchmark = z.object({
   status: z.optional(z.nullable(z.string())),
 });
 
-/** The output for uploaded trajectories. */
 const uploadedTrajectories = z.object({
   dataset: z.string(),
   phase: z.string(),

@@ -4,7 +4,6 @@ import { own } from '../base/own-property.ts';
 import type { Environment } from '../text/terminal.ts';
 import { isLoopback } from './address.ts';
 
-/** The proxy named by a variable. */
 export type NamedProxy = {
   readonly variable: string;
 } & (

@@ -28,7 +28,6 @@ export class RouteError extends Error {
 export interface Agent {
   /** For the protocol of the requested address. */
   readonly protocols: { readonly http: HttpAgent } | { readonly https: HttpsAgent };
-  /** The proxy, if any. */
   readonly proxy: NamedProxy | undefined;
   /** The same route, also trusting the system's certificates; missing if they are already trusted or add none. */
   readonly trustingSystem?: () => Promise<Agent | undefined>;

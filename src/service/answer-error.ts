@@ -319,38 +319,22 @@ export function unusableAnswer(
   facts: CallFacts,
   issues: readonly z.core.$ZodIssue[],
 ): ResponseError {
-  const what = `The answer to ${facts.method} ${facts.path}`;
+  const error = (code: string, words: string): ResponseError =>
+    responseError(answer, facts, code, `The answer to ${facts.method} ${facts.path} ${words}`);
   if (answer.body !== undefined) {
-    return responseError(
-      answer,
-      facts,
-      'answer_unexpected',
-      `${what} is not what benchtop expects: ${describeIssues(issues, answer.body)}. The service may be of another version.`,
-    );
+    const found = describeIssues(issues, answer.body);
+    const words = `is not what benchtop expects: ${found}. The service may be of another version.`;
+    return error('answer_unexpected', words);
   }
-  if (answer.text.trim() === '') {
-    return responseError(answer, facts, 'answer_empty', `${what} is empty.`);
-  }
+  if (answer.text.trim() === '') return error('answer_empty', 'is empty.');
   if (isTooDeep(answer.text)) {
-    return responseError(
-      answer,
-      facts,
-      'answer_too_deep',
-      `${what} is nested deeper than ${deepestJson} levels and was not used. Correct the program that wrote this record.`,
-    );
+    const words = `is nested deeper than ${deepestJson} levels and was not used. Correct the program that wrote this record.`;
+    return error('answer_too_deep', words);
   }
   if (/^\s*</.test(answer.text)) {
-    return responseError(
-      answer,
-      facts,
-      'answer_not_json',
-      `${what} is a web page, not JSON: a proxy or a sign-in page may have answered. Check the network and the base URL.`,
-    );
+    const words =
+      'is a web page, not JSON: a proxy or a sign-in page may have answered. Check the network and the base URL.';
+    return error('answer_not_json', words);
   }
-  return responseError(
-    answer,
-    facts,
-    'answer_not_json',
-    `${what} is incomplete JSON: it was cut off or damaged on the way. Try again.`,
-  );
+  return error('answer_not_json', 'is incomplete JSON: it was cut off or damaged on the way. Try again.');
 }

@@ -43,7 +43,9 @@ function isMissingRoute({ path, namesResource, status, envelope, text, ...answer
   if (envelope?.code === 'resource_not_found') return !namesResource;
   if (!path.includes('{')) return true;
   if (envelope) return routeCode.test(envelope.code ?? '') || routeText.test(envelope.message ?? '');
-  return routeText.test(detailOf(text) ?? text);
+  // FastAPI and others: `{"detail": "Not Found"}`.
+  const detail = /^\s*\{\s*"(?:detail|message|error)"\s*:\s*"([^"]*)"/.exec(text)?.[1];
+  return routeText.test(detail ?? text);
 }
 
 /**
@@ -68,11 +70,6 @@ export const namesKind = (code: string | undefined): boolean => specificCode.tes
 function mayConcernPath({ status, envelope, concernsInput = false }: RefusedAnswer): boolean {
   if (status === 422) return !concernsInput;
   return status === 404 && !namesKind(envelope?.code);
-}
-
-/** FastAPI and others: `{"detail": "Not Found"}`. */
-function detailOf(text: string): string | undefined {
-  return /^\s*\{\s*"(?:detail|message|error)"\s*:\s*"([^"]*)"/.exec(text)?.[1];
 }
 
 /**

@@ -122,26 +122,9 @@ export class ServiceError extends Error {
 
   /** The error as data; `JSON.stringify` drops missing fields. */
   toJSON(): ErrorDetails & { readonly name: string; readonly kind: ErrorKind; readonly message: string } {
-    const { name, kind, message, type, code, param, context, failures, status, requestId } = this;
-    const { attempts, retryAfterMs, operation, outcomeUnknown, idempotencyKey, partial } = this;
-    return {
-      name,
-      kind,
-      message,
-      type,
-      code,
-      param,
-      context,
-      failures: failures.length > 0 ? failures : undefined,
-      status,
-      requestId,
-      attempts,
-      retryAfterMs,
-      operation,
-      outcomeUnknown: outcomeUnknown || undefined,
-      idempotencyKey,
-      partial,
-    };
+    const { name, kind, message, failures, outcomeUnknown, noSuchPath: _, mayLackPath: __, ...details } = this;
+    const known = { failures: failures.length > 0 ? failures : undefined, outcomeUnknown: outcomeUnknown || undefined };
+    return { name, kind, message, ...details, ...known };
   }
 }
 
@@ -222,13 +205,17 @@ export class ReadOnlyError extends ServiceError {
 
 /** This service does not offer the endpoint. Not a failure: work without it. */
 export class CapabilityMissingError extends ServiceError {
-  /** A sentence about what can be done, if anything. */
-  readonly advice: string;
+  readonly #advice: string;
 
   constructor(operation: string, details: ErrorDetails = {}, advice = '') {
     const message = `This service does not ${capabilityWords(operation)}. ${advice}`.trim();
     super('capability_missing', message, { ...details, operation });
-    this.advice = advice;
+    this.#advice = advice;
+  }
+
+  /** A sentence about what can be done, if anything. Not data of its own: the message has it. */
+  get advice(): string {
+    return this.#advice;
   }
 }
 

@@ -218,7 +218,12 @@ export interface TimeLimit {
 /** @param now on the monotonic clock */
 export function limitTime(caller: AbortSignal | undefined, ms: number | undefined, now: number): TimeLimit {
   const controller = new AbortController();
-  const cancel = () => controller.abort(isTimeout(caller?.reason) ? deadlineReached : undefined);
+  const cancel = () => {
+    const reason: unknown = caller?.reason;
+    // By `AbortSignal.timeout`, not by the user.
+    const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
+    controller.abort(isTimeout ? deadlineReached : undefined);
+  };
   if (caller?.aborted) cancel();
   caller?.addEventListener('abort', cancel, { once: true });
   const timer = ms === undefined ? undefined : setTimeout(() => controller.abort(deadlineReached), ms);
@@ -231,9 +236,4 @@ export function limitTime(caller: AbortSignal | undefined, ms: number | undefine
       caller?.removeEventListener('abort', cancel);
     },
   };
-}
-
-/** Whether the signal was aborted by `AbortSignal.timeout`, not by the user. */
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }

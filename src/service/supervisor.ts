@@ -47,7 +47,6 @@ export interface LocatedService extends Target {
   readonly note?: string | undefined;
 }
 
-/** The supervised service. */
 export interface SupervisedService {
   /** Finds or starts the service. @throws Error for the user */
   readonly ensure: (reason: LocateReason, signal: AbortSignal) => Promise<LocatedService>;

@@ -33,16 +33,13 @@ export function outcomeOfFailure({ reason, code, sent, proxy }: WireFailure): Ou
   if (reason !== 'network') return { kind: 'timeout', sent };
   // A refusal by the proxy is permanent; a proxy that did not find the service may find it later.
   const isRefused = proxy?.status !== undefined && proxy.status < 500;
-  return { kind: 'network', sent, final: isRefused || isFinal(code) };
-}
-
-/** Whether retrying cannot help, because the certificate, the header or the server stays the same. */
-function isFinal(code: string | undefined): boolean {
-  return code !== undefined && (isCertificateError(code) || isInvalidHeader(code) || code === switchedProtocols);
+  // The certificate, the header and the server stay the same.
+  const isFinal = isCertificateError(code) || isInvalidHeader(code) || code === switchedProtocols;
+  return { kind: 'network', sent, final: isRefused || isFinal };
 }
 
 /** Node refuses to send such a header. */
-function isInvalidHeader(code: string): boolean {
+function isInvalidHeader(code = ''): boolean {
   return code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN' || code === 'ERR_HTTP_INVALID_HEADER_VALUE';
 }
 
