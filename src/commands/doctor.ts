@@ -30,7 +30,7 @@ import { messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
 import { jobNotes } from './serve.ts';
-import { checkKeys, checkTerminal } from './start-checks.ts';
+import { checkKeys, checkTerminal, homePlace } from './start-checks.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 import { version } from './version.ts';
@@ -231,6 +231,7 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   try {
     config = loadConfig(configFlags(flags), io.environment);
     checkKeys(config);
+    homePlace(config);
   } catch (error) {
     yield errorOf('settings', error);
     return;

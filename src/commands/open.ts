@@ -46,7 +46,14 @@ export async function placeToOpen(first: string, second: string | undefined, con
   return placeOf(resource, row) ?? refuse(resource);
 }
 
+/** The list or view that a word names, such as `watch` or `runs`; undefined for another word. */
+export async function sectionPlace(word: string): Promise<Place | undefined> {
+  const { registry } = await import('../ui/views/registry.ts');
+  return registry.sections.find(({ names: [name] }) => name === word.toLowerCase())?.place;
+}
+
 export async function run({ args: [first = '', second], flags }: CommandInput<'open'>, io: CommandIo): Promise<number> {
-  const place = await withService(flags, io, context => placeToOpen(first, second, context));
+  const section = second === undefined ? await sectionPlace(first) : undefined;
+  const place = section ?? (await withService(flags, io, context => placeToOpen(first, second, context)));
   return (await import('./tui.tsx')).run(flags, place);
 }

@@ -266,8 +266,9 @@ async function checkSetting(
 ): Promise<void> {
   const [area, profile = '', field = '', assumption] = names;
   if (area === 'keys') {
-    const { checkKeys } = await import('./start-checks.ts');
+    const { checkKeys, homePlace } = await import('./start-checks.ts');
     checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath: path });
+    homePlace({ preferences: { home: settings.home }, settingsPath: path });
   }
   if (area === 'defaultProfile' && settings.defaultProfile !== undefined)
     requireProfile(settings, settings.defaultProfile);

@@ -3,7 +3,7 @@ import type { Config } from '../config/load.ts';
 import { ConfigError } from '../config/origin.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { canMoveCursor } from '../text/terminal.ts';
-import { keyLayers } from '../ui/app/registry.ts';
+import { keyLayers, sectionNamed } from '../ui/app/registry.ts';
 import { overrideErrors } from '../ui/keys/key.ts';
 import { registry } from '../ui/views/registry.ts';
 import { CommandError } from './exit.ts';
@@ -16,6 +16,23 @@ interface CheckedKeys extends Pick<Config, 'settingsPath'> {
 export function checkKeys({ preferences, settingsPath }: CheckedKeys): void {
   const errors = overrideErrors(keyLayers(registry), preferences.keys);
   if (errors.length > 0) throw new ConfigError(`The keys in ${settingsPath} cannot be used:\n  ${errors.join('\n  ')}`);
+}
+
+/**
+ * The section to open according to the settings; undefined to decide by what runs.
+ *
+ * @throws ConfigError if there is no such section
+ */
+export function homePlace({
+  preferences,
+  settingsPath,
+}: Pick<Config, 'settingsPath'> & { readonly preferences: Pick<Config['preferences'], 'home'> }) {
+  const { home } = preferences;
+  if (home === undefined) return undefined;
+  const section = sectionNamed(registry, home);
+  if (section) return section.place;
+  const known = registry.sections.map(({ names: [name = ''] }) => name).join(', ');
+  throw new ConfigError(`home in ${settingsPath} names no section: ${sanitiseLine(home)}. Known are: ${known}.`);
 }
 
 /** @throws CommandError if the terminal cannot move its cursor, which a full screen needs */

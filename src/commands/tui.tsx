@@ -10,7 +10,7 @@ import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
 import { CommandError } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import { Session, type ShownService } from './session.ts';
-import { checkKeys, checkTerminal } from './start-checks.ts';
+import { checkKeys, checkTerminal, homePlace } from './start-checks.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 
 interface RootProps {
@@ -31,13 +31,14 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
   // Views may save something while they unmount, so release their resources afterwards.
   useEffect(() => () => void setImmediate(() => void session.release(shown)), [session, shown]);
   const { keys, notices } = shown.config.preferences;
+  const home = homePlace(shown.config);
   return (
     <Program
       workbench={shown.workbench}
       theme={theme}
       registry={registry}
       terminal={terminal}
-      {...(start && shown.id === 1 && { start })}
+      {...(start && shown.id === 1 ? { start } : home && { start: home })}
       overrides={keys}
       notices={notices.value}
       connection={connection}
@@ -60,6 +61,7 @@ export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?:
   const session = new Session(flags, process.env);
   const { config } = session;
   checkKeys(config);
+  homePlace(config);
   keepHeapSmall();
   process.on('exit', () => session.workbench.closeNow());
   const theme = themeFor(config.preferences.theme.value, process.env);

@@ -17,6 +17,8 @@ export interface Preferences {
   /** Off by default: mouse reporting disables the terminal's own selection. */
   readonly mouse: Sourced<boolean>;
   readonly notices: Sourced<NoticeKind>;
+  /** Name of the section to open; undefined to decide by what runs. */
+  readonly home: string | undefined;
   /** Whether conversations are saved to disk. */
   readonly chatHistory: boolean;
   /** Keys by command id, replacing the defaults. */
@@ -72,6 +74,7 @@ export function resolvePreferences(
       oneOf(noticeKinds, environment['BENCHTOP_NOTICES'], variable('BENCHTOP_NOTICES')) ??
       sourced(settings.notices, entry('notices')) ??
       byDefault('bell'),
+    home: settings.home,
     chatHistory: settings.chatHistory ?? true,
     keys: settings.keys ?? {},
     poll: {

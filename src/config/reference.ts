@@ -46,6 +46,7 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'compare'>> & {
     'Colours: `terminal` (the 16 of your terminal, the default), `dark`, `light`, `high-contrast`, or `plain` for none.',
   mouse: 'Enables the mouse: wheel, click, double click. Off by default, because the terminal cannot select text then.',
   notices: 'How the end of a run is announced: `off`, `bell` (the default) or `desktop`.',
+  home: 'The section that benchtop opens, such as `watch`, `training` or `chat`. Without it, that is Watch once something runs or has ended unseen, and Benchmarks until then.',
   chatHistory: 'Set to false to keep no conversation on disk.',
   keys: 'Keys by command id, for example `{"list.down": ["j", "ctrl-n"]}`. Help (`?`) shows the ids. An empty list removes the keys.',
   poll: {

@@ -58,6 +58,8 @@ const makeSettings = () =>
     theme: z.optional(z.enum(themes)),
     mouse: flag(),
     notices: z.optional(z.enum(noticeKinds)),
+    /** Name of the section that the program opens. */
+    home: text(),
     /** If false, no conversation is saved to disk. */
     chatHistory: flag(),
     /** Keys by command id; an empty list removes a command's keys. */

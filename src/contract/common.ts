@@ -205,6 +205,10 @@ export type ListQuery = z.input<typeof listQuery>;
 export const runFailure = z.looseObject({ type: text, code: text, message: text, context: freeForm });
 export type RunFailure = z.output<typeof runFailure>;
 
+/** Why something failed, in one sentence: its message, or else its code. */
+export const failureReason = (failure: Pick<RunFailure, 'message' | 'code'> | null | undefined): string | undefined =>
+  failure?.message ?? failure?.code ?? undefined;
+
 /**
  * How a call authenticates: the organization's `X-API-Key`, the inference bearer token, or the short-lived bearer token
  * of one trajectory. `shownWithout` marks the endpoints that the document shows without a credential; the organization

@@ -1,7 +1,7 @@
 /** Table columns as data, and their widths. Pure. */
 
 import { own } from '../base/own-property.ts';
-import { statusWords } from '../contract/status.ts';
+import { type StatusMeaning, statusWords } from '../contract/status.ts';
 import { cutApart } from '../text/apart.ts';
 import type { ExportColumn } from '../text/export.ts';
 import { asReceived } from '../text/numbers.ts';
@@ -46,7 +46,12 @@ export interface Column<Row> {
   readonly cutAt?: 'start' | 'end';
   /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;
+  /** The text is a state in words, which gets the mark and style of this status. */
+  readonly look?: (row: Row) => StatusLook;
 }
+
+/** How a state looks: as a status of this meaning, or as something that may need the user. */
+export type StatusLook = StatusMeaning | 'attention';
 
 /** A status column. A status that the service did not send is missing, like any other value. */
 export function statusColumn<Row>(
@@ -85,8 +90,10 @@ export interface FittedColumn<Row> {
 }
 
 /** Where the texts of a column are cut. */
-export const cutOf = <Row>({ cutAt, align, whole, status }: Column<Row>): NonNullable<TruncateOptions['position']> =>
-  cutAt ?? (align === 'right' || whole || status ? 'end' : 'middle');
+export const cutOf = <Row>(column: Column<Row>): NonNullable<TruncateOptions['position']> => {
+  const { cutAt, align, whole, status, look } = column;
+  return cutAt ?? (align === 'right' || whole || status || look ? 'end' : 'middle');
+};
 
 /** Cuts the names in these rows so that different names stay distinguishable. */
 export function withNamesCut<Row>(
@@ -118,16 +125,20 @@ function totalWidth(widths: readonly number[]): number {
 export type WidestTexts = Map<string, number>;
 
 /** Cells of the mark before a status. */
-const markWidth = 2;
+export const markWidth = 2;
 
-/** Measures a column in these rows. Returns the width of its widest text so far. */
+/** Measures a column in these rows. Returns the width that its widest text so far needs, in the short form if it has one. */
 function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {
-  const known = widest.get(column.id) ?? 0;
-  const widthOf = (row: Row): number =>
-    displayWidth(sanitiseLine(cellText(column, row))) + (column.status ? markWidth : 0);
-  const most = rows.reduce((widest, row) => Math.max(widest, widthOf(row)), known);
-  if (rows.length > 0) widest.set(column.id, most);
-  return most;
+  const mark = column.status || column.look ? markWidth : 0;
+  const most = (id: string, textOf: (row: Row) => string): number => {
+    const widthOf = (row: Row): number => displayWidth(sanitiseLine(textOf(row))) + mark;
+    const wide = rows.reduce((widest, row) => Math.max(widest, widthOf(row)), widest.get(id) ?? 0);
+    if (rows.length > 0) widest.set(id, wide === mark ? 0 : wide);
+    return wide;
+  };
+  const whole = most(column.id, row => cellText(column, row));
+  const { shortText } = column;
+  return shortText ? most(`${column.id} short`, shortText) : whole;
 }
 
 /** Makes the column wide enough for its numbers, because a cut number would be a different one. */

@@ -1,6 +1,7 @@
 /** Queries and actions for deployments. */
 
 import { isRecord } from '../base/own-property.ts';
+import { failureReason } from '../contract/common.ts';
 import type { Deployment, StartDeploymentBody } from '../contract/deployments.ts';
 import { isRunning, isSameStatus, knownDeploymentStatuses } from '../contract/status.ts';
 import { action } from './action.ts';
@@ -27,6 +28,8 @@ function observeDeployment(deployment: Deployment): Observation {
     label: deployment.model_slug,
     status: deployment.status,
     startedAt: deployment.created_at,
+    endTime: deployment.completed_at,
+    reason: failureReason(deployment.failure),
     record: deployment,
   };
 }

@@ -1,7 +1,7 @@
 /** Queries and actions for evaluation runs. */
 
 import { errorMessage } from '../base/errors.ts';
-import type { ListQuery } from '../contract/common.ts';
+import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalProgress, EvalRun, RolloutSnapshot, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, statusMeaning } from '../contract/status.ts';
@@ -38,6 +38,7 @@ function observeRun(run: EvalRun): Observation {
     total: run.total_rollouts,
     startedAt: run.created_at,
     endTime: run.completed_at,
+    reason: failureReason(run.failure),
     parent: run.bench_id,
     record: run,
   };
@@ -194,10 +195,11 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
     key: evaluationKeys.progress(runId),
     about: { kind: 'run', id: runId },
     observes: progress => {
-      const { status, total_rollouts: total, live } = progress;
+      const { status, total_rollouts: total, live, failure } = progress;
       const mean = live?.final_reward_mean ?? live?.provisional_reward_mean;
       const done = rolloutsDone(progress);
-      return { kind: 'run', id: runId, status, done, total, mean, graded: live?.scored_rollouts };
+      const graded = live?.scored_rollouts;
+      return { kind: 'run', id: runId, status, done, total, mean, graded, reason: failureReason(failure) };
     },
     activity: progress => activityOfRun(progress?.status),
     read: context =>

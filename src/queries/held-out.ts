@@ -24,6 +24,12 @@ export interface HeldOutMeans {
   readonly last: HeldOutMean;
   /** The highest; the earliest of equal ones. */
   readonly best: HeldOutMean;
+  /** The whole curve at equal distances of steps, oldest first; undefined where a reward is missing. */
+  readonly curve: readonly (number | undefined)[];
+  /** The usual number of steps from one reward to the next; undefined with one point. */
+  readonly everySteps: number | undefined;
+  /** The last step that the curve has, with or without a reward. */
+  readonly upTo: number;
 }
 
 /** A service may leave completed samples out of the mean, so the loaded ones count, if it reports them. */
@@ -40,13 +46,42 @@ function meanOf(point: HeldOutReward): HeldOutMean[] {
   return [{ step, reward, ...samplesOf(point), ...counts, split: split ?? undefined }];
 }
 
-/** The newest and the best held-out mean; undefined if there is none. */
+/** The steps from each point to the next that are most usual; undefined if they are not regular. */
+function usualDistance(steps: readonly number[]): number | undefined {
+  const distances = steps.slice(1).map((step, index) => step - (steps[index] ?? step));
+  const middle = distances.toSorted((left, right) => left - right)[Math.floor(distances.length / 2)];
+  const usual = distances.filter(distance => distance === middle).length;
+  return middle !== undefined && middle > 0 && usual * 2 > distances.length ? middle : undefined;
+}
+
+/** A curve with more values is longer than any line, and is thinned out. */
+const mostValues = 512;
+
+/** The rewards at equal distances. A step that the service leaves out is as missing as one without a reward. */
+function curveOf(points: readonly HeldOutReward[], every: number | undefined): readonly (number | undefined)[] {
+  const first = points[0]?.step ?? 0;
+  const length = every === undefined ? points.length : Math.round(((points.at(-1)?.step ?? first) - first) / every) + 1;
+  const places = Math.min(length, mostValues);
+  const sums = Array.from({ length: places }, () => ({ sum: 0, count: 0 }));
+  for (const [index, { step, held_out_reward: reward }] of points.entries()) {
+    const at = every === undefined ? index : Math.round((step - first) / every);
+    const place = sums[Math.min(places - 1, Math.floor((at * places) / length))];
+    if (!place || reward == null) continue;
+    place.sum += reward;
+    place.count += 1;
+  }
+  return sums.map(({ sum, count }) => (count === 0 ? undefined : sum / count));
+}
+
+/** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
-  const means = rewards.flatMap(meanOf).sort((left, right) => left.step - right.step);
+  const points = rewards.toSorted((left, right) => left.step - right.step);
+  const means = points.flatMap(meanOf);
   const last = means.at(-1);
   if (!last) return undefined;
   const best = means.reduce((highest, mean) => (mean.reward > highest.reward ? mean : highest));
-  return { last, best };
+  const everySteps = usualDistance(points.map(({ step }) => step));
+  return { last, best, curve: curveOf(points, everySteps), everySteps, upTo: points.at(-1)?.step ?? last.step };
 }
 
 /**

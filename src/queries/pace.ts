@@ -77,30 +77,57 @@ export interface RunSituation {
   readonly now: number;
 }
 
-/** How long a run has been queued; undefined if it is not. */
-function queuedWords({ status, completed, startedAt, now }: RunSituation): string | undefined {
-  if (status == null || statusMeaning(status) !== 'waiting') return undefined;
-  // A run with finished steps is waiting to continue; since when is unknown.
-  if (startedAt === undefined || (completed ?? 0) > 0) return 'queued';
-  return `queued ${duration(Math.max(0, now - startedAt))}`;
-}
+/** Where a run stands: it waits, has stopped making steps, or makes them. All times are in milliseconds. */
+export type Standing =
+  /** How long it has waited; undefined if it has finished steps, so that nobody knows since when. */
+  | { readonly kind: 'queued'; readonly forMs: number | undefined }
+  /** `atLeast`: its pace was never known. */
+  | { readonly kind: 'stalled'; readonly forMs: number; readonly atLeast: boolean }
+  | { readonly kind: 'moving'; readonly stepMs: number; readonly leftMs: number | undefined }
+  /** Not observed recently, or not long enough. */
+  | { readonly kind: 'unknown' };
 
 /**
  * Rate and time left while steps arrive, and the length of the silence once they stop. There is no time left for a run
  * being cancelled, no estimate before the first steps, and no silence for a run that was not observed during it. A run
  * that has not begun is queued rather than silent.
  */
-export function paceWords(pace: Pace, situation: RunSituation): string {
-  const { status, completed, total, observedAt, now } = situation;
-  const queued = queuedWords(situation);
-  if (queued !== undefined) return queued;
+export function standingOf(pace: Pace, situation: RunSituation): Standing {
+  const { status, completed, total, observedAt, startedAt, now } = situation;
+  if (status != null && statusMeaning(status) === 'waiting') {
+    const isKnown = startedAt !== undefined && (completed ?? 0) === 0;
+    return { kind: 'queued', forMs: isKnown ? Math.max(0, now - startedAt) : undefined };
+  }
   const { stepMs, changedAt, stallMs } = pace;
-  if (now - observedAt > stallMs) return '';
+  if (now - observedAt > stallMs) return { kind: 'unknown' };
   const silence = changedAt === undefined ? 0 : observedAt - changedAt;
-  if (silence > stallMs) return `no new step for ${stepMs === undefined ? 'at least ' : ''}${duration(silence)}`;
-  if (stepMs === undefined) return '';
-  const rate = stepMs < 1_000 ? `${(1_000 / stepMs).toFixed(1)} steps/s` : `${duration(stepMs)} a step`;
+  if (silence > stallMs) return { kind: 'stalled', forMs: silence, atLeast: stepMs === undefined };
+  if (stepMs === undefined) return { kind: 'unknown' };
   const known = total != null && completed != null && completed > 0 && completed < total;
-  if (!known || (status != null && statusMeaning(status) === 'stopping')) return rate;
-  return `${rate}  about ${duration((total - completed) * stepMs)} left`;
+  const hasEstimate = known && !(status != null && statusMeaning(status) === 'stopping');
+  return { kind: 'moving', stepMs, leftMs: hasEstimate ? (total - completed) * stepMs : undefined };
 }
+
+/** A standing in words; empty if nothing is known. */
+export function standingWords(standing: Standing): string {
+  switch (standing.kind) {
+    case 'queued':
+      return standing.forMs === undefined ? 'queued' : `queued ${duration(standing.forMs)}`;
+    case 'stalled':
+      return `no new step for ${standing.atLeast ? 'at least ' : ''}${duration(standing.forMs)}`;
+    case 'moving': {
+      const rate = rateWords(standing.stepMs);
+      return standing.leftMs === undefined ? rate : `${rate}  ETA ${duration(standing.leftMs)}`;
+    }
+    case 'unknown':
+      return '';
+  }
+}
+
+/** `1.5 steps/s`, or `4.8 s/step` of a slow run. */
+export function rateWords(stepMs: number): string {
+  if (stepMs < 1_000) return `${(1_000 / stepMs).toFixed(1)} steps/s`;
+  return stepMs < 100_000 ? `${Number((stepMs / 1_000).toPrecision(2))} s/step` : `${duration(stepMs)}/step`;
+}
+
+export const paceWords = (pace: Pace, situation: RunSituation): string => standingWords(standingOf(pace, situation));

@@ -1,6 +1,6 @@
 /** Queries and actions for training runs. */
 
-import type { ListQuery } from '../contract/common.ts';
+import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
@@ -44,6 +44,7 @@ export function observeTraining(run: ProgressedRun): Observation {
     total: run.total_steps,
     startedAt: run.created_at,
     endTime: run.completed_at,
+    reason: failureReason(run.failure),
     parent: run.bench_id,
     record: run,
   };
@@ -237,12 +238,13 @@ export function trainingProgressQuery(runId: string): LiveQuery<TrainingProgress
     key: trainingKeys.progress(runId),
     activity: progress => activityOfRun(progress?.status),
     about: { kind: 'training', id: runId },
-    observes: ({ status, completed_steps, total_steps }) => ({
+    observes: ({ status, completed_steps, total_steps, failure }) => ({
       kind: 'training',
       id: runId,
       status,
       done: completed_steps,
       total: total_steps,
+      reason: failureReason(failure),
       // The record may lack it.
       ...(total_steps != null && { record: { ...(status != null && { status }), total_steps } }),
     }),

@@ -152,19 +152,35 @@ function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose
   return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, askedAt && askedAt + everyMs) };
 }
 
+/** The curve for a line: the held-out one, or that of the trainer if there is none, which is much longer. */
+function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
+  const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
+  if (!first) return [];
+  const lacks =
+    known.measured === undefined && (known.done ?? 0) > 0 && workbench.cache.getQueryData(first.key) !== undefined;
+  return [first, ...(lacks ? others : [])];
+}
+
+/** Whether the curve has grown since it was asked for, as far as its usual distances tell. */
+function hasGrown({ statuses }: Workbench, known: KnownResource, askedAt: number, now: number): boolean {
+  const { measured, done } = known;
+  if ((statuses.movedAt(known) ?? now) <= askedAt) return false;
+  if (measured?.everySteps === undefined || done === undefined) return true;
+  return done >= measured.upTo + measured.everySteps;
+}
+
 /** The other reads for a line of Watch: the record, if no answer had it, and the curves as they grow. */
 function detailTurns(workbench: Workbench, known: KnownResource, { now, running }: Purpose): Turn[] {
-  const { statuses, poll } = workbench;
-  const { details, measures } = resourceOfKind(known.kind)?.watch ?? {};
-  const curves = offered(workbench, measures?.(known.id));
+  const { poll } = workbench;
+  const { details } = resourceOfKind(known.kind)?.watch ?? {};
+  const curves = curvesOf(workbench, known);
   return [...offered(workbench, details?.(known.id)), ...curves].flatMap(query => {
     const askedAt = lastAttempt(workbench, [query]);
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
     if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? [turn] : [];
     if (askedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
-    const movedAt = statuses.movedAt(known) ?? now;
-    if (!curves.includes(query) || movedAt <= askedAt) return [];
+    if (!curves.includes(query) || !hasGrown(workbench, known, askedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
     const everyMs = curveTurns * turnMs(running, poll.focusedMs, poll);
     return due === undefined ? [] : [{ ...turn, dueAt: Math.max(due, askedAt + everyMs) }];

@@ -78,7 +78,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
 export const optimismWords = 'A checkpoint chosen by it looks better than it is';
 
 /** The interval of a held-out mean on its own tasks; samples that the mean leaves out are missing rewards. */
-function intervalOf({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
+export function intervalOfHeldOut({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
   return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
 }
 
@@ -90,7 +90,7 @@ function intervalOf({ reward, samples = 0, expected = samples }: HeldOutMean, ra
  */
 export function heldOutWords(held: HeldOutMean, range: Range | undefined): string {
   const { step, samples, expected = samples, failed, cancelled } = held;
-  const interval = intervalOf(held, range);
+  const interval = intervalOfHeldOut(held, range);
   return [
     `${reward(held.reward)} at step ${step}`,
     splitWords(held),
@@ -106,7 +106,7 @@ export function heldOutWords(held: HeldOutMean, range: Range | undefined): strin
 
 /** A short form for display next to the curve: `held-out 0.412, 95% 0.150 to 0.723 of 10 samples`. */
 export function heldOutInterval(held: HeldOutMean, range: Range | undefined): string | undefined {
-  const interval = intervalOf(held, range);
+  const interval = intervalOfHeldOut(held, range);
   if (held.samples === undefined || interval === undefined) return undefined;
   const between = `${intervalLabel(interval)} ${reward(interval.low)} to ${reward(interval.high)}`;
   const on = splitWords(held);
@@ -278,7 +278,7 @@ export const training = defineResource<TrainingRun>({
     status: id => [trainingProgressQuery(id), trainingRunQuery(id)],
     countsDone: true,
     details: id => [trainingRunQuery(id)],
-    measures: id => [trainerRewardsQuery(id, false), heldOutRewardsQuery(id, false)],
+    measures: id => [heldOutRewardsQuery(id, false), trainerRewardsQuery(id, false)],
     runs: true,
     endsForGood: true,
     recordsProgress: true,

@@ -14,7 +14,7 @@ export interface Watching extends Kind {
   readonly countsDone?: true;
   /** Other data in a line of Watch, read once and after the end. */
   readonly details?: (id: string) => readonly AnyQuery[];
-  /** Data that is read again after every progress. */
+  /** Curves, which are read again as they grow: the second one only for Watch of a run without the first. */
   readonly measures?: (id: string) => readonly AnyQuery[];
   /** The contract's names of its progress, for programs. */
   readonly progressNames?: { readonly done: string; readonly total: string; readonly mean: string };

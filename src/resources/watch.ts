@@ -3,11 +3,11 @@
  * status store.
  */
 
-import { isRunning, statusMeaning } from '../contract/status.ts';
-import { paceOf, paceWords } from '../queries/pace.ts';
+import { hasEnded, isRunning, type StatusMeaning, statusMeaning, statusWords } from '../contract/status.ts';
+import { paceOf, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { followedOf, type KnownResource, keyOf, unknownResource } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
-import { age, parseTime } from '../text/time.ts';
+import { age, duration, parseTime } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
@@ -19,6 +19,12 @@ export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
   /** Its speed and remaining time, in words; empty if unknown. */
   readonly pace: string;
+  /** Where it stands, as of the last read of its progress. */
+  readonly standing: Standing;
+  /** When its progress, or otherwise its status, was last read; epoch milliseconds. */
+  readonly readAt: number | undefined;
+  /** The name of its benchmark, or its id if that is unknown. */
+  readonly benchmark: string | undefined;
 }
 
 /** The label of the reward: the mean of a run, the latest trainer reward, or a trajectory's own reward. */
@@ -27,23 +33,31 @@ export function rewardName(kind: string): string {
   return kind === 'run' ? 'mean' : 'reward';
 }
 
+interface RunPace {
+  readonly standing: Standing;
+  readonly pace: string;
+}
+
+const noPace: RunPace = { standing: { kind: 'unknown' }, pace: '' };
+
 /** The pace of a run, with its age if the steps were not read recently. */
-function paceOfRun(known: KnownResource, workbench: Workbench, now: number): string {
+function paceOfRun(known: KnownResource, workbench: Workbench, now: number): RunPace {
   const { remembered, statuses } = workbench;
   const { kind, id, status, done: completed, total } = known;
   const isWaiting = status !== undefined && statusMeaning(status) === 'waiting';
   const { recordsProgress, countsDone, status: queries } = resourceOfKind(kind)?.watch ?? {};
-  if (known.gone || !isRunning(status) || !(recordsProgress || (countsDone && isWaiting))) return '';
+  if (known.gone || !isRunning(status) || !(recordsProgress || (countsDone && isWaiting))) return noPace;
   const situation = { status, completed, total, startedAt: parseTime(known.startedAt), now };
   const observedAt = statuses.doneReadAt(known);
   // Before the first read, neither the pace nor a stall is known.
   if (observedAt === undefined && !isWaiting)
-    return offered(workbench, queries?.(id)).length === 0 ? '' : 'steps not read yet';
+    return offered(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: 'steps not read yet' };
   const pace = paceOf(remembered.progressOf(id));
-  const words = paceWords(pace, { ...situation, observedAt: observedAt ?? now });
-  if (words !== '' || observedAt === undefined || now - observedAt <= pace.stallMs) return words;
-  const then = paceWords(pace, { ...situation, observedAt, now: observedAt });
-  return `${then === '' ? '' : `${then}  `}read ${age(now - observedAt)} ago`;
+  const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.stallMs;
+  const at = observedAt ?? now;
+  const standing = standingOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
+  const old = isOld ? `read ${age(now - at)} ago` : '';
+  return { standing, pace: [standingWords(standing), old].filter(Boolean).join('  ') };
 }
 
 /** Resources that are watched without a pin: the running ones, and those that ended while the program was open. */
@@ -58,6 +72,9 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
         (running.has(known) || (known.endedAt !== undefined && (known.gone || statuses.runs(known.kind)))),
     );
 }
+
+/** Whether something runs, or has ended and was not dismissed. */
+export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
 
 /** The watched resources: pins in their order, then the rest, latest start first. */
 export function watchedKnown(workbench: Workbench, now: number): KnownResource[] {
@@ -76,8 +93,66 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const pins = workbench.pins.list().length;
   return watchedKnown(workbench, now).map((known, index) => {
-    return { ...known, pinned: index < pins, pace: paceOfRun(known, workbench, now) };
+    const { statuses } = workbench;
+    const readAt = statuses.doneReadAt(known) ?? statuses.lastRead(known)?.at;
+    const { parent } = known;
+    const benchmark = parent && (statuses.get({ kind: 'benchmark', id: parent })?.label ?? parent);
+    const pinned = index < pins;
+    return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark };
   });
+}
+
+/** The state of a line in words, and what it looks like. */
+export interface LineState {
+  /** One or two words that stay the same while it lasts, e.g. `stalled`. */
+  readonly word: string;
+  /** With what there is to say of the time: `running, ETA 8m`, `failed 2h ago, 38m`. */
+  readonly text: string;
+  /** The same for a narrow column. */
+  readonly short: string;
+  readonly look: StatusMeaning | 'attention';
+}
+
+/** Progress that was read longer ago is not the state of now. */
+const oldMs = 5 * 60_000;
+
+function endedState(row: WatchedResource, status: string, now: number): LineState {
+  const [from, to] = [parseTime(row.startedAt), parseTime(row.endTime)];
+  const word = statusWords(status);
+  const look = statusMeaning(status);
+  // Without an end time only this program's own observation is known.
+  const ago = to === undefined ? row.endedAt && `seen ${age(now - row.endedAt)} ago` : `${age(now - to)} ago`;
+  if (!ago) return { word, text: word, short: word, look };
+  const took = from === undefined || to === undefined || to < from ? '' : `, ${duration(to - from)}`;
+  const isSeen = to === undefined;
+  return { word, text: `${word}${isSeen ? ',' : ''} ${ago}${took}`, short: isSeen ? word : `ended ${ago}`, look };
+}
+
+/** The state of a line; without a known status, that is said. */
+export function stateOf(row: WatchedResource, now: number): LineState {
+  const { status, gone, error, isNew, standing, readAt } = row;
+  const plain = (word: string, look: LineState['look'] = 'unknown'): LineState => ({
+    word,
+    text: word,
+    short: word,
+    look,
+  });
+  if (gone) return plain('deleted');
+  if (status === undefined) return plain(error !== undefined ? 'unreachable' : isNew ? 'no status' : '');
+  if (hasEnded(status)) return endedState(row, status, now);
+  const look = statusMeaning(status);
+  const word = statusWords(status);
+  if (standing.kind === 'queued') {
+    const text = standing.forMs === undefined ? 'queued' : `queued ${age(standing.forMs)}`;
+    return { word: 'queued', text, short: text, look };
+  }
+  const old = readAt !== undefined && now - readAt > oldMs ? `read ${age(now - readAt)} ago` : '';
+  if (standing.kind === 'stalled') {
+    const text = `stalled ${age(standing.forMs)}${standing.atLeast ? '+' : ''}`;
+    return { word: 'stalled', text: [text, old].filter(Boolean).join(', '), short: text, look: 'attention' };
+  }
+  const left = standing.kind === 'moving' && standing.leftMs !== undefined ? `ETA ${duration(standing.leftMs)}` : '';
+  return { word, text: [word, left, old].filter(Boolean).join(', '), short: old || left || word, look };
 }
 
 /** The kind of upload lines. Uploads are not resources of the service. */
@@ -101,8 +176,10 @@ function lineOfUpload(job: AnyJob): WatchedResource {
     total: 1,
     startedAt: job.startedAt === undefined ? undefined : new Date(job.startedAt).toISOString(),
     endedAt: job.endedAt,
+    ...noPace,
     pinned: false,
-    pace: '',
+    readAt: undefined,
+    benchmark: undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 /** `benchtop open` of every resource: its place, or words. */
 import { describe, expect, it } from 'vitest';
-import { placeToOpen } from '../../src/commands/open.ts';
+import { placeToOpen, sectionPlace } from '../../src/commands/open.ts';
+import { homePlace } from '../../src/commands/start-checks.ts';
 import type { CommandContext } from '../../src/commands/with-service.ts';
 import { resources } from '../../src/resources/catalogue.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -46,4 +47,19 @@ describe('open (R25)', () => {
     }
     expect(findView(registry, opened as never)).toBeDefined();
   });
+});
+
+it('opens Watch and each list by its name (W20)', async () => {
+  expect(await sectionPlace('watch')).toEqual({ view: 'watch' });
+  expect(await sectionPlace('training')).toEqual({ view: 'list', resource: 'training' });
+  expect(await sectionPlace('t-words')).toBeUndefined();
+});
+
+it('takes the home from the settings, if it is a section (W20)', () => {
+  const home = (name: string | undefined) => homePlace({ preferences: { home: name }, settingsPath: 'config.json' });
+  expect(home(undefined)).toBeUndefined();
+  expect(home('Training')).toEqual({ view: 'list', resource: 'training' });
+  expect(() => home('kitchen')).toThrow(
+    'home in config.json names no section: kitchen. Known are: watch, benchmarks, ',
+  );
 });

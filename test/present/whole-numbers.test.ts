@@ -1,14 +1,14 @@
 /** A number is drawn whole or not at all, at every width (W7). */
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { type Column, cellText, fitColumns } from '../../src/present/column.ts';
+import { type Column, cellText, fitColumns, markWidth } from '../../src/present/column.ts';
 import { unknownResource } from '../../src/queries/statuses/store.ts';
 import { resources } from '../../src/resources/catalogue.ts';
 import { checkpointColumns, trainingColumns } from '../../src/resources/training.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
 import { sanitiseLine } from '../../src/text/sanitise.ts';
 import { displayWidth } from '../../src/text/width.ts';
-import { shortPace, watchColumns } from '../../src/ui/views/watch.tsx';
+import { watchColumns } from '../../src/ui/views/watch.tsx';
 import { rowText } from '../../src/ui/widgets/table/table-view.tsx';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 
@@ -27,14 +27,17 @@ const large = new Proxy<Record<string, unknown>>(
   },
 );
 
-/** The numeric columns that are drawn narrower than one of their texts. */
+/** The numeric columns that are drawn narrower than one of their texts, in its short form if it has one. */
 function cut<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
   return widths.flatMap(width => {
     const fitted = fitColumns(columns, width, {}, rows);
     expect(fitted.length).toBeGreaterThan(0);
     return fitted.flatMap(({ column, width: cells }) =>
       (column.align === 'right' || column.whole) &&
-      rows.some(row => displayWidth(sanitiseLine(cellText(column, row))) > cells)
+      rows.some(row => {
+        const text = sanitiseLine(column.shortText?.(row) ?? cellText(column, row));
+        return displayWidth(text) + (column.look ? markWidth : 0) > cells;
+      })
         ? [`${column.id} in ${cells} cells at ${width}`]
         : [],
     );
@@ -82,7 +85,7 @@ it('the tables of checkpoints and training runs cut the name instead', () => {
   expect(at(60)).toMatch(/…\w* {2}\S running +17347 {2}20000/);
 });
 
-it('Watch cuts no number, and shortens its pace', () => {
+it('Watch cuts no number', () => {
   const row: WatchedResource = {
     ...unknownResource({ kind: 'training', id: 'trn_1' }, 'a-name-of-some-length-that-may-be-cut'),
     status: 'running',
@@ -92,18 +95,24 @@ it('Watch cuts no number, and shortens its pace', () => {
     measured: {
       last: { step: 1_000_000, reward: 0.325, samples: 128 },
       best: { step: 900_000, reward: 0.4, samples: 1 },
+      curve: [],
+      everySteps: undefined,
+      upTo: 1_000_000,
     },
     pinned: true,
-    pace: '1.5 steps/s  about 8m 8s left',
+    pace: '1.5 steps/s  ETA 8m 8s',
+    standing: { kind: 'moving', stepMs: 667, leftMs: 488_000 },
+    readAt: undefined,
+    benchmark: undefined,
   };
-  const columns = watchColumns(() => '', 8);
-  expect(cut(columns, [row])).toEqual([]);
-  const words = [
-    '1.5 steps/s  about 12d 23h left',
-    'no new step for at least 12d 23h',
-    'no new step for 59m 59s  read 23h ago',
+  const rows: readonly WatchedResource[] = [
+    row,
+    { ...row, standing: { kind: 'stalled', forMs: 59 * 60_000, atLeast: true } },
+    { ...row, status: 'failed', startedAt: '2020-01-02T03:04:05Z', endTime: '2021-01-02T03:59:05Z' },
+    { ...row, kind: 'run', measured: undefined, mean: 0.41, graded: 1_234_567, done: 1_234_568, total: 2_345_678 },
   ];
-  const narrow = words.map(shortPace);
-  expect(narrow).toEqual(['1.5 steps/s', 'silent 12d 23h', 'silent 59m 59s']);
-  expect(narrow.every(text => displayWidth(text) <= 14)).toBe(true);
+  for (const room of [58, 100, 180]) {
+    const columns = watchColumns({ room, range: [0, 1], spark: () => '' });
+    expect(cut(columns, rows)).toEqual([]);
+  }
 });

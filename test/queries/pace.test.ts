@@ -25,11 +25,11 @@ const steady = points(...Array.from({ length: 20 }, () => [2_000, 1] as const));
 
 describe('the pace', () => {
   it('comes with the time left once there are steps to judge by', () => {
-    expect(words(steady)).toBe('2s a step  about 12m 40s left');
+    expect(words(steady)).toBe('2 s/step  ETA 12m 40s');
     expect(words(steady.slice(0, 1))).toBe('');
     expect(words([], 0, { completed: undefined })).toBe('');
-    expect(words(steady, 0, { total: null })).toBe('2s a step');
-    expect(words(steady, 0, { total: 20 })).toBe('2s a step');
+    expect(words(steady, 0, { total: null })).toBe('2 s/step');
+    expect(words(steady, 0, { total: 20 })).toBe('2 s/step');
   });
 
   it('is that of the last two minutes', () => {
@@ -39,7 +39,7 @@ describe('the pace', () => {
 
   it('is not given of a run that has not been observed for a while', () => {
     const { at } = steady.at(-1) ?? { at: 0 };
-    expect(words(steady, 0, { now: at + 10_000 })).toBe('2s a step  about 12m 40s left');
+    expect(words(steady, 0, { now: at + 10_000 })).toBe('2 s/step  ETA 12m 40s');
     expect(words(steady, 0, { now: at + minute })).toBe('');
     // Seen to stand still, and then not seen any more.
     expect(words(steady, minute, { now: at + 3 * minute })).toBe('');
@@ -65,19 +65,19 @@ describe('the pace', () => {
       ...Array.from({ length: 100 }, () => [1_000, 5] as const),
       ...Array.from({ length: 65 }, () => [2_000, 1] as const),
     );
-    expect(words(slowed, 0, { total: 600 })).toContain('2s a step');
+    expect(words(slowed, 0, { total: 600 })).toContain('2 s/step');
   });
 
   it('takes ten steps where two minutes hold few', () => {
-    expect(words(points(...Array.from({ length: 12 }, () => [5 * minute, 1] as const)))).toContain('5m a step');
+    expect(words(points(...Array.from({ length: 12 }, () => [5 * minute, 1] as const)))).toContain('5m/step');
     const mixed = points([10 * minute, 1], ...Array.from({ length: 10 }, () => [minute, 1] as const));
-    expect(words(mixed)).toContain('1m a step');
+    expect(words(mixed)).toContain('60 s/step');
   });
 
   it('averages what the polls round', () => {
     // Steps of 1.5 s, polled every 2 s: one and two steps in turn.
     const polled = points(...Array.from({ length: 20 }, (_, index) => [2_000, index % 3 === 0 ? 2 : 1] as const));
-    expect(words(polled)).toContain('1.5s a step');
+    expect(words(polled)).toContain('1.5 s/step');
   });
 
   it('survives a count that was set back to a checkpoint', () => {
@@ -87,13 +87,13 @@ describe('the pace', () => {
 
 describe('a silence', () => {
   it('takes the place of rate and time left', () => {
-    expect(words(steady, 14_000)).toBe('2s a step  about 12m 40s left');
+    expect(words(steady, 14_000)).toBe('2 s/step  ETA 12m 40s');
     expect(words(steady, 4 * minute)).toBe('no new step for 4m');
   });
 
   it('is judged by how long steps take', () => {
     const slow = points(...Array.from({ length: 12 }, () => [5 * minute, 1] as const));
-    expect(words(slow, 14 * minute)).toContain('5m a step');
+    expect(words(slow, 14 * minute)).toContain('5m/step');
     expect(words(slow, 16 * minute)).toBe('no new step for 16m');
   });
 
@@ -104,7 +104,7 @@ describe('a silence', () => {
 });
 
 it.each(['cancel_signaled', 'cancelling'])('no time is left of a run that is %s', status => {
-  expect(words(steady, 0, { status })).toBe('2s a step');
+  expect(words(steady, 0, { status })).toBe('2 s/step');
 });
 
 describe('a run that waits', () => {

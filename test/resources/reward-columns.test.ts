@@ -18,12 +18,15 @@ const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource =
   ...unknownResource({ kind, id: 'one' }, 'one'),
   pinned: false,
   pace: '',
+  standing: { kind: 'unknown' },
+  readAt: undefined,
+  benchmark: undefined,
   ...more,
 });
 
 /** The texts of a line, by the titles of the columns. */
 function texts(line: WatchedResource): Readonly<Record<string, string>> {
-  const columns = watchColumns(() => '', 8);
+  const columns = watchColumns({ room: 100, range: [0, 1], spark: () => '' });
   return Object.fromEntries(
     columns.map(({ title, value, text }) => [title, text?.(line) ?? String(value(line) ?? '')]),
   );
@@ -37,6 +40,9 @@ describe('a line of Watch', () => {
       { step: 300, held_out_reward: null },
     ]);
     expect(measured).toEqual({
+      curve: [0.4, 0.325, undefined],
+      everySteps: 100,
+      upTo: 300,
       last: { step: 200, reward: 0.325, samples: 128, expected: 128 },
       best: { step: 100, reward: 0.4, samples: 120, expected: 128 },
     });
@@ -127,7 +133,7 @@ describe('the table of runs', () => {
     const [row] = withMeans([{ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }], seen);
     expect(row && cell(row)).toBe('0.877 n=163');
     expect(texts(lineOf('run', { status: 'completed', mean: 0.877, graded: 163, total: 200 }))).toMatchObject({
-      MEAN: '0.877 n=163',
+      MEAN: '0.877 n=163/200',
     });
   });
 
@@ -137,7 +143,7 @@ describe('the table of runs', () => {
     ];
     const short = rows.map(row => ({ ...row, reward_count: 163, total_rollouts: 200 }));
     const line = lineOf('run', { status: 'completed', mean: 0.877, done: 200 });
-    const watch = watchColumns(() => '', 8);
+    const watch = watchColumns({ room: 100, range: [0, 1], spark: () => '' });
     const ids = <Row>(columns: readonly Column<Row>[], room: number, shown: readonly Row[]) =>
       fitColumns(columns, room, {}, shown).map(({ column }) => column.id);
     const soFar = rows.map(row => ({ ...row, status: 'running' }));

@@ -31,9 +31,9 @@ it('a list that goes on saying "running" is no silence of the steps (W1)', () =>
   const { at, paceAt, steps, listed } = world();
   for (let step = 0; step <= 10; step += 1) steps(step, at + step * 2_000);
   const read = at + 20_000;
-  expect(paceAt(read)).toMatch(/^2s a step {2}about/);
+  expect(paceAt(read)).toMatch(/^2 s\/step {2}ETA/);
   listed(read + 94_000);
-  expect(paceAt(read + 94_000)).toBe('2s a step  about 13m left  read 1m ago');
+  expect(paceAt(read + 94_000)).toBe('2 s/step  ETA 13m  read 1m ago');
   steps(50, read + 100_000);
   expect(paceAt(read + 100_000)).not.toContain('no new step');
 });

@@ -31,6 +31,8 @@ export interface Observation {
   readonly startedAt?: string | null | undefined;
   /** When it ended, as the service wrote it. */
   readonly endTime?: string | null | undefined;
+  /** Why it failed, as the service says. */
+  readonly reason?: string | null | undefined;
   /** Id of its parent, e.g. the benchmark of a run. */
   readonly parent?: string | null | undefined;
   /** The record as the service sent it, if the answer holds it; saved between starts. */
@@ -53,6 +55,10 @@ export interface KnownResource {
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
+  /** Why it failed, as the service says. */
+  readonly reason: string | undefined;
+  /** Id of its parent, e.g. the benchmark of a run. */
+  readonly parent: string | undefined;
   /** When this program saw it end or vanish, until that is dismissed; epoch milliseconds. */
   readonly endedAt: number | undefined;
   /** The error of the last read; undefined after a success. */
@@ -140,6 +146,8 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     curve: sameCurve(old.curve, said.curve),
     startedAt: said.startedAt ?? old.startedAt,
     endTime: said.endTime ?? old.endTime,
+    reason: said.reason ?? old.reason,
+    parent: said.parent ?? old.parent,
     error: undefined,
     gone: false,
     isNew: old.isNew && said.status == null,
@@ -174,6 +182,8 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     curve: [],
     startedAt: undefined,
     endTime: undefined,
+    reason: undefined,
+    parent: undefined,
     endedAt: undefined,
     error: undefined,
     gone: false,

@@ -35,19 +35,35 @@ function paneCount(columns: number): 1 | 2 | 3 {
   return columns >= 80 ? 2 : 1;
 }
 
+/** The panes beside the main one that the user has hidden: they are shown only while they have the focus. */
+export type HiddenPanes = Readonly<Partial<Record<Exclude<PaneName, 'main'>, boolean>>>;
+
 /** The visible panes from left to right: a contiguous range that holds the focus, and the main pane if possible. */
-function shownPanes(count: 1 | 2 | 3, focus: PaneName, hasInspector: boolean): readonly PaneName[] {
-  const available = paneNames.filter(name => hasInspector || name !== 'inspector');
-  if (count >= available.length) return available;
+function shownPanes(
+  count: 1 | 2 | 3,
+  focus: PaneName,
+  hasInspector: boolean,
+  hidden: HiddenPanes,
+): readonly PaneName[] {
+  const isHidden = (name: PaneName): boolean => name !== focus && name !== 'main' && hidden[name] === true;
+  const available = paneNames.filter(name => (hasInspector || name !== 'inspector') && !isHidden(name));
+  if (count === 3) return available;
   if (count === 1) return [available.includes(focus) ? focus : 'main'];
-  return focus === 'inspector' ? ['main', 'inspector'] : ['sections', 'main'];
+  const aside = available.includes('inspector') && focus === 'inspector' ? 'sections' : 'inspector';
+  return available.filter(name => name !== aside);
 }
 
 /** The layout, or `undefined` if the terminal is too small. */
-export function layoutOf(columns: number, rows: number, focus: PaneName, hasInspector: boolean): Layout | undefined {
+export function layoutOf(
+  columns: number,
+  rows: number,
+  focus: PaneName,
+  hasInspector: boolean,
+  hidden: HiddenPanes = {},
+): Layout | undefined {
   if (columns < smallest.columns || rows < smallest.rows) return undefined;
   const height = rows - frameLines;
-  const shown = shownPanes(paneCount(columns), focus, hasInspector);
+  const shown = shownPanes(paneCount(columns), focus, hasInspector, hidden);
   // One column for each outer border and each separator.
   const inner = columns - shown.length - 1;
   const wanted = Math.round(columns * inspectorShare);

@@ -20,6 +20,8 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly component: ComponentType<ViewProps<Name>>;
   /** Whether it fills the inspector; true by default. */
   readonly hasInspector?: boolean;
+  /** The columns of the terminal from which the inspector is shown, until the user shows or hides it; always if missing. */
+  readonly inspectorFrom?: number;
   /** What its numbers mean, for help. */
   readonly about?: string;
   /** Every command of the view, for help and for validating key overrides. */
@@ -47,7 +49,13 @@ export interface Registry {
   readonly views: readonly ViewDefinition[];
   /** Where the program opens. */
   readonly home: Place;
+  /** Where it opens instead, and goes as long as no key was pressed, once something runs or has ended unseen. */
+  readonly busyHome?: Place;
 }
+
+/** The section with this name. */
+export const sectionNamed = ({ sections }: Registry, name: string): Section | undefined =>
+  sections.find(({ names }) => names.includes(name.toLowerCase()));
 
 /** Declares a view, which gets only places of its own kind. */
 export function defineView<Name extends ViewName>(view: ViewDefinition<Name>): ViewDefinition {

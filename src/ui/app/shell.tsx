@@ -3,7 +3,8 @@ import { Box, Text, useWindowSize } from 'ink';
 import { type Dispatch, useCallback, useEffect, useMemo, useReducer, useState } from 'react';
 import type { NoticeKind } from '../../config/preferences.ts';
 import { type Place, placeKey } from '../../resources/place.ts';
-import { useWorkbench } from '../data/workbench.tsx';
+import { isBusy } from '../../resources/watch.ts';
+import { useSetting, useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
 import { MouseProvider } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope, useKeyOf, useRouter } from '../keys/router.tsx';
@@ -14,12 +15,12 @@ import { useConnectionNotice } from './connection-notice.ts';
 import { ViewBoundary, WindowBoundary } from './failure-boundary.tsx';
 import { useFailures } from './failures.ts';
 import { Footer } from './footer.tsx';
-import { frameLines, type Layout, layoutOf, smallest } from './layout.ts';
+import { frameLines, type HiddenPanes, type Layout, layoutOf, smallest } from './layout.ts';
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
 import { MissingView } from './missing-view.tsx';
 import { Following, useJobNotices, useNotices } from './notices.tsx';
-import { findView, type Registry } from './registry.ts';
+import { findView, type Registry, type ViewDefinition } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
 import {
@@ -111,12 +112,22 @@ interface GlobalBindingsContext {
   readonly dispatch: Dispatch<ShellAction>;
   readonly shell: StableShell;
   readonly hasInspector: boolean;
+  readonly togglePane: (pane: keyof HiddenPanes) => void;
+}
+
+/** Which panes are hidden in a view: the user's choice for all views, or what the view prefers. */
+function useHiddenPanes(view: ViewDefinition | undefined, columns: number) {
+  const [chosen, keep] = useSetting<HiddenPanes>('hidden panes', {});
+  const inspector = chosen.inspector ?? columns < (view?.inspectorFrom ?? 0);
+  const sections = chosen.sections ?? false;
+  const hidden = useMemo<HiddenPanes>(() => ({ inspector, sections }), [inspector, sections]);
+  return [hidden, keep] as const;
 }
 
 /** The keys that work in every view. */
 function useGlobalBindings(
   registry: Registry,
-  { focus, dispatch, shell, hasInspector }: GlobalBindingsContext,
+  { focus, dispatch, shell, hasInspector, togglePane }: GlobalBindingsContext,
 ): readonly Binding[] {
   const workbench = useWorkbench();
   const keyOf = useKeyOf();
@@ -124,6 +135,8 @@ function useGlobalBindings(
   return [
     { command: globalCommands.left, run: () => dispatch({ kind: 'move-focus', direction: -1, hasInspector }) },
     { command: globalCommands.right, run: () => dispatch({ kind: 'move-focus', direction: 1, hasInspector }) },
+    { command: globalCommands.facts, enabled: hasInspector, run: () => togglePane('inspector') },
+    { command: globalCommands.sections, run: () => togglePane('sections') },
     {
       command: globalCommands.back,
       run: () => (focus === 'inspector' ? dispatch({ kind: 'focus', pane: 'main' }) : navigate({ kind: 'up' })),
@@ -180,11 +193,31 @@ function useOverlays() {
   return { overlays, show, close };
 }
 
+/** Goes to the home of a busy program, if it opened elsewhere by itself and no key has been pressed yet. */
+function useBusyHome({ busyHome }: Registry, isAtHome: boolean, go: (place: Place) => void): void {
+  const workbench = useWorkbench();
+  const { onPress } = useRouter();
+  useEffect(() => {
+    if (!isAtHome || !busyHome) return undefined;
+    const stop = (): void => {
+      for (const each of stops) each();
+    };
+    const look = (): void => {
+      if (!isBusy(workbench)) return;
+      stop();
+      go(busyHome);
+    };
+    const stops = [workbench.statuses.subscribe(look), onPress(() => stop())];
+    return stop;
+  }, [workbench, onPress, isAtHome, busyHome, go]);
+}
+
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
   const { columns, rows } = useWindowSize();
+  const workbench = useWorkbench();
   const [state, dispatch] = useReducer(shellReducer, undefined, () =>
     initialShellState(
-      start ?? registry.home,
+      start ?? (isBusy(workbench) ? (registry.busyHome ?? registry.home) : registry.home),
       registry.sections.map(({ place }) => place),
     ),
   );
@@ -192,13 +225,28 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const [memory] = useState(() => new Memory());
   const failures = useFailures();
   const place = currentPlace(state);
+  useBusyHome(
+    registry,
+    start === undefined && placeKey(place) === placeKey(registry.home),
+    useCallback(target => dispatch({ kind: 'navigate', action: { kind: 'go', trail: [target] } }), []),
+  );
   const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length);
   useEventToasts(say);
   useNotices(notices, terminal, say);
   useJobNotices(notices, terminal, say, place);
   const connectionNotice = useConnectionNotice({ say, keep });
-  const hasInspector = findView(registry, place)?.hasInspector ?? true;
-  const layout = layoutOf(columns, rows, state.focus, hasInspector);
+  const view = findView(registry, place);
+  const hasInspector = view?.hasInspector ?? true;
+  const [hidden, keepHidden] = useHiddenPanes(view, columns);
+  const layout = layoutOf(columns, rows, state.focus, hasInspector, hidden);
+  const togglePane = (pane: keyof HiddenPanes): void => {
+    const isShown = layout?.panes[pane] !== undefined && hidden[pane] !== true;
+    keepHidden({ ...hidden, [pane]: isShown });
+    // Without room for it beside the others, the focus shows it.
+    if (isShown) dispatch({ kind: 'focus', pane: 'main' });
+    else if (layoutOf(columns, rows, 'main', hasInspector, { ...hidden, [pane]: false })?.panes[pane] === undefined)
+      dispatch({ kind: 'focus', pane });
+  };
   const shell = useMemo<StableShell>(() => {
     const navigate = (action: HistoryAction): void => dispatch({ kind: 'navigate', action });
     return {
@@ -211,7 +259,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
     };
   }, [terminal, say, show]);
   return (
-    <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector })}>
+    <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector, togglePane })}>
       <Following counted={layout?.panes.sections !== undefined} />
       {layout ? (
         <MouseProvider source={terminal.mouse} blocked={overlays.length > 0} onFailure={failures.announce}>

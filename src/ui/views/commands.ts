@@ -4,8 +4,8 @@ import type { CommandTable } from '../../present/command.ts';
 export const watchCommands = {
   dismiss: {
     id: 'watch.dismiss',
-    title: 'dismiss an ended item',
-    keys: ['d', 'backspace'],
+    title: 'dismiss what has ended',
+    keys: ['backspace'],
     group: 'Watch',
     hint: 'dismiss',
   },

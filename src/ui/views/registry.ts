@@ -23,6 +23,7 @@ import {
 } from './commands.ts';
 import { PlainListView } from './list/list-view.tsx';
 import { PlainRecordView } from './record/record-view.tsx';
+import { WatchView } from './watch.tsx';
 
 /** The custom views of a resource. */
 interface OwnViews {
@@ -143,12 +144,15 @@ const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { vi
 
 export const registry: Registry = {
   home: { view: 'list', resource: 'benchmarks' },
+  busyHome: watch.place,
   sections: [watch, ...resources.filter(({ needs }) => needs === undefined).map(sectionOf), chat],
   views: [
     defineView<'watch'>({
       id: 'watch',
       title: watch.title,
-      component: lazyView(async () => (await import('./watch.tsx')).WatchView),
+      component: WatchView,
+      // Its lines say more than their facts.
+      inspectorFrom: 240,
       commands: Object.values(watchCommands),
       general: ofList,
     }),

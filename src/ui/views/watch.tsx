@@ -1,13 +1,17 @@
-/** Everything pinned, running, or ended since the program started, one line each. */
+/** Everything pinned, running, or ended and not dismissed, one line each: the home of the program. */
 
 import { useMemo } from 'react';
-import { isUnknown, statusWords } from '../../contract/status.ts';
-import type { Column } from '../../present/column.ts';
+import { isUnknown } from '../../contract/status.ts';
+import type { Cell, Column } from '../../present/column.ts';
+import type { Interval } from '../../present/statistics/interval.ts';
+import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
+import type { Range } from '../../present/statistics/tasks.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
-import type { HeldOutMean } from '../../queries/held-out.ts';
+import { rateWords } from '../../queries/pace.ts';
 import { meanCell } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
-import { placeOfLine, rewardName, uploadKind, type WatchedResource } from '../../resources/watch.ts';
+import { heldOutWords, intervalOfHeldOut } from '../../resources/training.ts';
+import { placeOfLine, rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
@@ -15,22 +19,19 @@ import { usePane } from '../app/view.tsx';
 import { useWatched } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { recordCommands } from '../keys/general.ts';
-import { sparkline } from '../widgets/bars.ts';
+import { levelRange, sparkline } from '../widgets/bars.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 
-/** How often the pace is recomputed: a silence grows even without new answers. */
+/** How often states and paces are recomputed: a silence grows even without new answers. */
 const paceMs = 5_000;
-
-/** Pane width from which a curve has room for many points. */
-const wideFrom = 80;
 
 const paceTick = (now: number): number => Math.floor(now / paceMs);
 
 function watchReason({ pinned, endedAt, status }: WatchedResource): string {
   if (pinned) return 'pinned';
-  if (endedAt !== undefined) return 'ended this session';
+  if (endedAt !== undefined) return 'ended, not dismissed';
   return status === undefined || isUnknown(status) ? 'may be running' : 'running';
 }
 
@@ -45,11 +46,20 @@ export function WatchView() {
   const pane = usePane('main');
   const theme = useTheme();
   const source = useMemo(() => watchList(workbench), [workbench]);
-  const rows = useWatched(useTime(paceTick));
-  const sparkWidth = pane.width < wideFrom ? 8 : 16;
+  const now = useTime(paceTick) * paceMs;
+  const rows = useWatched(now);
+  const { rewardRange } = workbench.compare;
+  // All curves are drawn on one scale, so that lines can be compared.
+  const range = levelRange(rows.flatMap(curveOf));
+  const [low, high] = range;
   const columns = useMemo(
-    () => watchColumns((values, width) => sparkline(values, width, theme), sparkWidth),
-    [theme, sparkWidth],
+    () =>
+      watchColumns({
+        room: pane.width,
+        range: rewardRange,
+        spark: (values, width) => sparkline(values, width, theme, [low, high]),
+      }),
+    [pane.width, rewardRange, theme, low, high],
   );
   return (
     <ResourceList<WatchedResource>
@@ -65,11 +75,13 @@ export function WatchView() {
         { label: 'name', value: row.label },
         { label: 'kind', value: row.kind },
         { label: 'id', value: idWords(row) || undefined },
-        { label: 'status', value: stateWords(row) },
-        { label: 'last read', value: row.gone ? agoOf(workbench.statuses.lastRead(row)?.at) : undefined },
+        { label: 'benchmark', value: row.benchmark },
+        { label: 'status', value: stateOf(row, Date.now()).text },
+        { label: 'failed', value: row.reason },
+        { label: 'last read', value: agoOf(row.readAt) },
         { label: 'progress', value: progressWords(row) || undefined },
-        { label: 'held-out', value: meanWords(row.measured?.last) },
-        { label: 'best', value: meanWords(row.measured?.best) },
+        { label: 'held-out', value: row.measured && heldOutWords(row.measured.last, rewardRange) },
+        { label: 'best', value: row.measured && heldOutWords(row.measured.best, rewardRange) },
         { label: rewardName(row.kind), value: rewardWords(row) },
         { label: 'pace', value: row.pace },
         { label: 'last reward', value: row.status === undefined ? newestReward(row) : undefined },
@@ -119,11 +131,10 @@ function counts({ kind, done, total }: WatchedResource): { readonly done: string
   return { done: done === undefined ? '' : String(done), total };
 }
 
-/** `0.325 at step 200, of 128 samples`. */
-function meanWords(mean: HeldOutMean | undefined): string | undefined {
-  if (!mean) return undefined;
-  const of = mean.samples === undefined ? '' : `, of ${counted(mean.samples, 'sample')}`;
-  return `${reward(mean.reward)} at step ${mean.step}${of}`;
+/** The share that is done, rounded down so that 100% means all; the count if the total is unknown. */
+function shareWords(row: WatchedResource): string {
+  const { done, total } = row;
+  return done === undefined || !total ? counts(row).done : `${Math.floor((100 * done) / total)}%`;
 }
 
 /** The mean of a run with the number of its rewards; otherwise the only number. */
@@ -135,17 +146,35 @@ function rewardWords({ mean, graded }: WatchedResource): string | undefined {
 /** Whether its number comes from the trainer, which decides nothing. */
 const isTrainers = ({ kind }: WatchedResource): boolean => rewardName(kind) === 'trainer';
 
-/** The first part of the pace, for a narrow column. */
-export function shortPace(pace: string): string {
-  const [first = ''] = pace.split('  ');
-  return first.replace(/^no new step for (at least )?/, 'silent ');
+/** The mean of an evaluation with the number of rewards in it: `0.410 n=40/128`. */
+function meanWords(row: WatchedResource): string {
+  const { mean, graded, total, status } = row;
+  if (isTrainers(row) || mean === undefined) return '';
+  if (graded === undefined || total === undefined) return meanCell(row, status);
+  return `${reward(mean)} n=${graded === total ? graded : `${graded}/${total}`}`;
 }
 
-/** The last known status, in words. */
-export function stateWords({ status, gone, error, isNew }: WatchedResource): string {
-  if (gone) return 'deleted';
-  if (status == null) return error !== undefined ? 'unreachable' : isNew ? 'no status' : '';
-  return statusWords(status);
+/** The interval of the number in the line: the last held-out reward, or the mean of an evaluation. */
+function intervalOfLine(row: WatchedResource, range: Range): Interval | undefined {
+  const { measured, mean, graded, total } = row;
+  if (measured) return intervalOfHeldOut(measured.last, range);
+  if (isTrainers(row) || mean === undefined || graded === undefined || total === undefined) return undefined;
+  return intervalOfMean(mean, graded, Math.max(0, total - graded), range);
+}
+
+/** The curve that decides: held-out, if there is one. */
+const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] => measured?.curve ?? curve;
+
+/** The rate while it moves; why it failed once it has. */
+function noteWords({ standing, pace, reason }: WatchedResource): string {
+  return reason ?? (standing.kind === 'queued' ? '' : pace);
+}
+
+/** The most important part of the same. */
+function shortNote({ standing, reason, pace }: WatchedResource): string {
+  if (reason !== undefined) return reason;
+  if (standing.kind === 'stalled') return '';
+  return standing.kind === 'moving' ? rateWords(standing.stepMs) : pace;
 }
 
 /** A column of numbers that some rows lack. */
@@ -163,44 +192,122 @@ function numberColumn(
   return { id, title, width, align: 'right', wide, value, text: textOf };
 }
 
-/** The columns, most important first; `spark` draws a curve in `sparkWidth` cells. */
-export function watchColumns(
-  spark: (values: WatchedResource['curve'], width: number) => string,
-  sparkWidth: number,
-): readonly Column<WatchedResource>[] {
+/** A column that is shown if there is room for all others. */
+const textColumn = (
+  id: string,
+  title: string,
+  width: Column<WatchedResource>['width'],
+  value: (row: WatchedResource) => Cell,
+): Column<WatchedResource> => ({ id, title, width, wide: true, value });
+
+/** Below this width of the pane, progress is a share and there is no curve. */
+const narrow = 72;
+/** From this width on a curve has room for many points. */
+const roomy = 130;
+
+export interface WatchColumnsOptions {
+  /** Cells of the pane. */
+  readonly room: number;
+  /** The range of rewards in the settings. */
+  readonly range: Range;
+  /** Draws a curve in at most `width` cells. */
+  readonly spark: (values: WatchedResource['curve'], width: number) => string;
+}
+
+/** The columns, most important first. */
+export function watchColumns({ room, range, spark }: WatchColumnsOptions): readonly Column<WatchedResource>[] {
+  const sparkWidth = room < roomy ? 10 : 20;
+  const wide = room < roomy;
+  const state = (row: WatchedResource) => stateOf(row, Date.now());
+  const curve = (id: string, title: string, values: (row: WatchedResource) => WatchedResource['curve']) => ({
+    id,
+    title,
+    width: sparkWidth,
+    cutAt: 'end' as const,
+    value: (row: WatchedResource) => spark(values(row), sparkWidth),
+  });
+  const progress: readonly Column<WatchedResource>[] =
+    room < narrow
+      ? [
+          {
+            id: 'share',
+            title: 'DONE',
+            width: 4,
+            align: 'right',
+            value: ({ done, total }) => (done === undefined || !total ? undefined : done / total),
+            text: shareWords,
+          },
+        ]
+      : [
+          {
+            id: 'done',
+            title: 'DONE',
+            width: 5,
+            align: 'right',
+            value: row => row.done,
+            text: row => counts(row).done,
+          },
+          { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
+        ];
   return [
-    { id: 'label', title: 'WATCHED', width: { min: 13, max: 50, grow: 3 }, value: row => row.label },
     {
-      id: 'status',
-      title: 'STATUS',
-      width: { min: 11, max: 16, grow: 1 },
-      value: stateWords,
-      status: true,
+      id: 'label',
+      title: 'WATCHED',
+      width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
+      value: row => row.label,
     },
     numberColumn('held-out', 'HELD-OUT', 8, row => row.measured?.last.reward),
-    // The mean of a run; a trajectory's own reward.
     {
-      ...numberColumn('mean', 'MEAN', 5, row => (isTrainers(row) ? undefined : row.mean)),
-      text: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
+      id: 'mean',
+      title: 'MEAN',
+      width: { min: 5, max: 20, grow: 1 },
+      align: 'right',
+      value: row => (isTrainers(row) ? undefined : row.mean),
+      text: meanWords,
+      shortText: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
     },
-    { id: 'done', title: 'DONE', width: 5, align: 'right', value: row => row.done, text: row => counts(row).done },
-    { id: 'total', title: 'TOTAL', width: 5, align: 'right', value: row => counts(row).total },
-    { id: 'kind', title: 'KIND', width: 10, value: row => row.kind },
-    { id: 'curve', title: 'CURVE', width: sparkWidth, cutAt: 'end', value: row => spark(row.curve, sparkWidth) },
     {
-      id: 'pace',
-      title: 'PACE',
-      width: { min: 14, max: 36, grow: 2 },
+      id: 'interval',
+      title: '95% CI',
+      width: 12,
+      align: 'right',
+      wide,
+      filtered: false,
+      value: row => intervalOfLine(row, range)?.low,
+      text: row => {
+        const interval = intervalOfLine(row, range);
+        return interval ? `${reward(interval.low)}..${reward(interval.high)}` : '';
+      },
+    },
+    numberColumn('best', 'BEST', 5, row => row.measured?.best.reward, { wide }),
+    numberColumn('best-step', 'AT STEP', 7, row => row.measured?.best.step, { wide, text: String }),
+    ...progress,
+    {
+      id: 'state',
+      title: 'STATE',
+      width: { min: 11, max: 40, grow: 2 },
+      whole: true,
+      value: row => state(row).word,
+      text: row => state(row).text,
+      shortText: row => state(row).short,
+      look: row => state(row).look,
+    },
+    ...(room < narrow ? [] : [curve('curve', wide ? 'CURVE' : 'HELD-OUT CURVE', row => row.measured?.curve ?? [])]),
+    {
+      id: 'note',
+      title: room < narrow ? 'PACE' : 'PACE, REASON',
+      width: { min: 12, max: 80, grow: 2 },
       cutAt: 'end',
-      wide: true,
-      value: row => row.pace,
-      shortText: row => shortPace(row.pace),
+      wide: room < narrow,
+      value: noteWords,
+      shortText: shortNote,
     },
-    numberColumn('best', 'BEST', 5, row => row.measured?.best.reward, { wide: true }),
-    numberColumn('best-step', 'AT STEP', 7, row => row.measured?.best.step, { wide: true, text: String }),
+    { ...textColumn('kind', 'KIND', 10, row => row.kind) },
+    textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),
     numberColumn('trainer', 'TRAINER', 7, row => (isTrainers(row) ? row.mean : undefined), { wide: true }),
-    timeColumn('started', 'STARTED', row => row.startedAt),
-    { id: 'pinned', title: 'PINNED', width: 6, value: row => (row.pinned ? 'yes' : '') },
-    { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: idWords },
+    { ...curve('trainer-curve', 'TRAINER CURVE', row => row.curve), wide: true },
+    timeColumn('started', 'STARTED', row => row.startedAt, { wide: true }),
+    { ...textColumn('pinned', 'PINNED', 6, row => (row.pinned ? 'yes' : '')) },
+    textColumn('id', 'ID', { min: 12, max: 40, grow: 1 }, idWords),
   ];
 }

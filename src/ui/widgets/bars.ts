@@ -39,16 +39,37 @@ export function histogramLines(
   });
 }
 
+type Values = readonly (number | undefined)[];
+
+/** The range that includes all values and at least 0 to 1. */
+export function levelRange(values: Values): readonly [low: number, high: number] {
+  return [
+    values.reduce<number>((lowest, value) => Math.min(lowest, value ?? 0), 0),
+    values.reduce<number>((highest, value) => Math.max(highest, value ?? 1), 1),
+  ];
+}
+
+/** At most `count` values: the mean of each part of the list; undefined for a part without a value. */
+function thinned(values: Values, count: number): Values {
+  if (values.length <= count) return values;
+  return Array.from({ length: count }, (_, index) => {
+    const part = values
+      .slice(Math.floor((index * values.length) / count), Math.floor(((index + 1) * values.length) / count))
+      .filter(value => value !== undefined);
+    return part.length === 0 ? undefined : part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+}
+
 /**
- * Values as a sparkline, newest at the right. Its levels span at least 0 to 1, so that a curve is drawn at its true
- * height instead of being stretched to the line. A missing value leaves its cell empty.
+ * All values as a sparkline of at most `width` cells, newest at the right. Its levels span at least 0 to 1, so that a
+ * curve is drawn at its true height instead of being stretched to the line. A missing value leaves its cell empty.
+ *
+ * @param range what the levels span, for lines that are compared
  */
-export function sparkline(values: readonly (number | undefined)[], width: number, { glyphs }: Theme): string {
-  const low = values.reduce<number>((lowest, value) => Math.min(lowest, value ?? 0), 0);
-  const high = values.reduce<number>((highest, value) => Math.max(highest, value ?? 1), 1);
+export function sparkline(values: Values, width: number, { glyphs }: Theme, range = levelRange(values)): string {
+  const [low, high] = range;
   const last = glyphs.levels.length - 1;
-  return values
-    .slice(-width)
+  return thinned(values, width)
     .map(value => (value === undefined ? ' ' : glyphs.levels[Math.round(((value - low) / (high - low)) * last)]))
     .join('');
 }

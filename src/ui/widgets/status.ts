@@ -1,12 +1,13 @@
 /** The mark and colour of a status, by its meaning. Pure. */
-import { type StatusMeaning, statusMeaning, statusWords } from '../../contract/status.ts';
+import { statusMeaning, statusWords } from '../../contract/status.ts';
+import type { StatusLook } from '../../present/column.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { StyleName, Theme } from './theme/theme.tsx';
 
 const looks: Readonly<
   Record<
-    StatusMeaning,
-    { readonly style: StyleName; readonly glyph: 'check' | 'cross' | 'dot' | 'circle' | 'pause' | 'bullet' }
+    StatusLook,
+    { readonly style: StyleName; readonly glyph: 'check' | 'cross' | 'dot' | 'circle' | 'pause' | 'bullet' | 'warning' }
   >
 > = {
   success: { style: 'success', glyph: 'check' },
@@ -16,12 +17,20 @@ const looks: Readonly<
   stopping: { style: 'warning', glyph: 'pause' },
   stopped: { style: 'muted', glyph: 'pause' },
   unknown: { style: 'muted', glyph: 'bullet' },
+  attention: { style: 'warning', glyph: 'warning' },
 };
 
 /** The style of a status. */
 export function statusStyle(status: string, { styles }: Theme): (text: string) => string {
   return styles[looks[statusMeaning(status)].style];
 }
+
+/** The style of a state that looks so. */
+export const lookStyle = (look: StatusLook, { styles }: Theme): ((text: string) => string) => styles[looks[look].style];
+
+/** A state in words with the mark of how it looks; unstyled. */
+export const markedText = (text: string, look: StatusLook, { glyphs }: Theme): string =>
+  `${glyphs[looks[look].glyph]} ${text}`;
 
 /** Longer text is never visible and need not be measured. */
 const longest = 300;

@@ -281,7 +281,13 @@ describe('what is known', () => {
 
 describe('what is known', () => {
   const ref = { kind: 'run', id: 'evr_1' };
-  const measured = { last: { step: 2, reward: 0.5, samples: 4 }, best: { step: 1, reward: 0.75, samples: 4 } };
+  const measured = {
+    last: { step: 2, reward: 0.5, samples: 4 },
+    best: { step: 1, reward: 0.75, samples: 4 },
+    curve: [0.75, 0.5],
+    everySteps: 1,
+    upTo: 2,
+  };
   const whole = {
     done: 3,
     total: 9,
@@ -291,6 +297,8 @@ describe('what is known', () => {
     curve: [0.25, undefined],
     startedAt: '2026-03-04',
     endTime: '2026-03-05',
+    reason: 'out of memory',
+    parent: 'bench_1',
   };
 
   it('stays where an answer says less, and is the same object until something changes', () => {

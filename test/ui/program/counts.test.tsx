@@ -44,7 +44,7 @@ describe('the count of a section', () => {
     expect(sectionCount(screen.text(), 'Watch')).toBe('1');
     await screen.type(':watch\r');
     await screen.waitFor('▸ baseline');
-    await screen.press('d');
+    await screen.press('backspace');
     await screen.waitFor(text => text.includes('Nothing is running') && sectionCount(text, 'Watch') === '');
   });
 });

@@ -114,23 +114,23 @@ describe('Watch', () => {
   it('keeps what ended, with its outcome, until it is dismissed', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
-    await screen.waitFor(text => /▸ baseline +● running +2 +4/.test(text));
+    await screen.waitFor(text => /▸ baseline +2 +4 +● running/.test(text));
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 n=\? +4 +4/.test(text));
+    await screen.waitFor(text => /▸ baseline +0\.500 n=\? +4 +4 +✓ completed/.test(text));
     await morePolls(run, 6);
-    expect(screen.text()).toMatch(/▸ baseline +✓ completed/);
-    await screen.press('d');
+    expect(screen.text()).toMatch(/▸ baseline .*✓ completed/);
+    await screen.press('backspace');
     await screen.waitFor('Nothing is running or pinned');
   });
 
   it('does not ask again for what is over', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
-    await screen.waitFor(text => /▸ baseline +● running/.test(text));
+    await screen.waitFor(text => /▸ baseline .*● running/.test(text));
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +✓ completed +0\.500 n=\? +4 +4/.test(text));
+    await screen.waitFor(text => /▸ baseline +0\.500 n=\? +4 +4 +✓ completed/.test(text));
     await morePolls(run, 4);
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 12);
@@ -141,7 +141,7 @@ describe('Watch', () => {
     const run = world();
     // A busy machine is late for the short interval by several times its length.
     const screen = openWorld(run, { view: 'watch' }, { poll: { ...often, visibleMs: 20 * often.visibleMs } });
-    await screen.waitFor(text => /▸ baseline +● running/.test(text));
+    await screen.waitFor(text => /▸ baseline .*● running/.test(text));
     const [lists, polls] = [run.asked('listEvalRuns'), run.asked('getEvalProgress')];
     await eventually(() => expect(run.asked('getEvalProgress')).toBeGreaterThan(polls + 20));
     expect(run.asked('listEvalRuns') - lists).toBeLessThan(14);
@@ -150,12 +150,12 @@ describe('Watch', () => {
   it('shows what is gone once, unpins it, and asks for it no more', async () => {
     const run = world();
     const screen = openWorld(run, { view: 'watch' });
-    await screen.waitFor(text => /▸ baseline +● running/.test(text));
+    await screen.waitFor(text => /▸ baseline .*● running/.test(text));
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
     run.answers.getEvalProgress = run.answers.getEvalRun = ({ eval_run_id = '' }) => notFound(eval_run_id);
     run.answers.listEvalRuns = () => [];
-    await screen.waitFor(text => /▸ baseline +• deleted/.test(text));
+    await screen.waitFor(text => /▸ baseline .*• deleted/.test(text));
     await screen.waitFor('baseline was deleted from the service');
     // What was on its way then.
     await morePolls(run, 4);
@@ -163,7 +163,7 @@ describe('Watch', () => {
     await morePolls(run, 8);
     expect(run.asked('getEvalProgress') + run.asked('getEvalRun')).toBe(before);
     expect(screen.bells()).toHaveLength(1);
-    await screen.press('d');
+    await screen.press('backspace');
     await screen.waitFor('Nothing is running or pinned');
   });
 });

@@ -30,7 +30,9 @@ describe('bars', () => {
 
   it('draw values as levels', () => {
     expect(sparkline([0, 1, 2], 8, theme)).toBe('▁▅█');
-    expect(sparkline([0, 0, 5, 9], 2, theme)).toBe('▅█');
+    expect(sparkline([0, 0, 5, 9], 2, theme)).toBe('▁▆');
+    expect(sparkline([0, undefined, undefined, undefined, 9, 9], 3, theme)).toBe('▁ █');
+    expect(sparkline([1, 2], 2, theme, [0, 4])).toBe('▃▅');
     expect(sparkline([-1, 0, 1], 8, theme)).toBe('▁▅█');
     // A missing value is a gap (W2).
     expect(sparkline([0, undefined, 2], 8, theme)).toBe('▁ █');

@@ -8,6 +8,7 @@ import {
   cutOf,
   type FittedColumn,
   fitColumns,
+  markWidth,
   type WidestTexts,
   withNamesCut,
 } from '../../../present/column.ts';
@@ -17,7 +18,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
-import { statusStyle, statusText } from '../status.ts';
+import { lookStyle, markedText, statusStyle, statusText } from '../status.ts';
 import { lineView, withCaret } from '../text-field/field-view.ts';
 import { type Theme, useTheme } from '../theme/theme.tsx';
 import type { Table } from './use-table.ts';
@@ -168,6 +169,7 @@ export function rowText<Row>(
     });
     if (index === 0 && look.underCursor) return styles.selected(cut);
     if (column.status) return statusStyle(cellText(column, row), theme)(cut);
+    if (column.look) return lookStyle(column.look(row), theme)(cut);
     return highlight(cut, filter, theme);
   });
   const marker = look.underCursor ? styles.selected(glyphs.marker) : ' ';
@@ -177,8 +179,11 @@ export function rowText<Row>(
 
 function shownText<Row>(column: Column<Row>, row: Row, width: number, theme: Theme): string {
   const whole = sanitiseLine(cellText(column, row));
-  const text = column.shortText && displayWidth(whole) > width ? sanitiseLine(column.shortText(row)) : whole;
-  return column.status && text !== '' ? statusText(text, theme) : text;
+  const room = column.status || column.look ? width - markWidth : width;
+  const text = column.shortText && displayWidth(whole) > room ? sanitiseLine(column.shortText(row)) : whole;
+  if (text === '') return '';
+  if (column.look) return markedText(text, column.look(row), theme);
+  return column.status ? statusText(text, theme) : text;
 }
 
 /** Highlights the filter's matches. */

@@ -106,7 +106,7 @@ it('shows an error below the head and not over it', async () => {
       expect(line).toMatch(
         /✗ The key was refused\. Check the API key of this profile, and where it comes from\.|✗ The key was refused\. [A-Z]/,
       );
-      expect(line).not.toMatch(/left|new step|a step|steps\/s/);
+      expect(line).not.toMatch(/ETA|new step|s\/step|steps\/s/);
     }
   }
 });

@@ -1,0 +1,111 @@
+/** Watch on a service that much runs on: what each line says at every size, and what the program opens with. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { defaultIntervals } from '../../../src/queries/polling.ts';
+import { busyWorld, failureWords } from '../../busy-world.ts';
+import { scriptedService } from '../../queries/scripted-service.ts';
+import { openProgram } from './rig.tsx';
+import { openWorld, world } from './scripted-world.tsx';
+
+const minuteMs = 60_000;
+
+/** The program on the busy service, opened without a place and left alone for some minutes of virtual time. */
+async function openBusy({ minutes = 3, columns = 200, rows = 60 } = {}) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const busy = busyWorld();
+  const scripted = scriptedService(busy.answers);
+  const rig = openProgram({ service: scripted.service, poll: defaultIntervals, columns, rows });
+  onTestFinished(rig.close);
+  await vi.advanceTimersByTimeAsync(minutes * minuteMs);
+  return { ...rig, busy, scripted };
+}
+
+/** Presses keys while virtual time passes, without which the terminal draws nothing. */
+async function pressed(work: Promise<void>): Promise<void> {
+  let isDone = false;
+  const done = work.then(() => {
+    isDone = true;
+  });
+  while (!isDone) await vi.advanceTimersByTimeAsync(10);
+  await done;
+}
+
+const lineOf = (text: string, seed: number): string =>
+  text.split('\n').find(line => new RegExp(`seed${seed} `).test(line)) ?? '';
+
+it('opens on Watch once something runs, and each line says how it stands (W4, W12, W17, W20)', async () => {
+  const { screen, busy } = await openBusy();
+  const text = screen.text();
+  expect(text).toContain('WATCHED');
+  // Moving: held-out reward, interval, best with its step, steps of steps, time left and rate.
+  expect(lineOf(text, 1)).toMatch(
+    /0\.\d{3} +0\.\d{3}\.\.0\.\d{3} {2}0\.\d{3} +\d+ +\d+ +2000 {2}● running, ETA \d+m( \d+s)? +[▁-█]+ +1\.5 s\/step/,
+  );
+  // A run of which steps are missing: a gap in its curve.
+  expect(lineOf(text, 0)).toMatch(/[▁-█]+ +[▁-█]+/);
+  expect(lineOf(text, 32)).toMatch(/▲ stalled \dm\+/);
+  expect(lineOf(text, 41)).toMatch(/ 0 +20000 {2}○ queued \dm/);
+  expect(lineOf(text, 38)).toContain('‖ cancel signaled');
+  busy.end(busy.runs[1], 'failed');
+  await vi.advanceTimersByTimeAsync(2 * minuteMs);
+  expect(lineOf(screen.text(), 1)).toMatch(/✗ failed \d+[sm] ago, [\d]+m/);
+  expect(lineOf(screen.text(), 1)).toContain(failureWords.slice(0, 20));
+});
+
+it('tells the names apart at every size, and cuts no number (W7, W12, W17)', async () => {
+  const { screen } = await openBusy({ minutes: 2 });
+  await pressed(screen.type('/seed\r'));
+  for (const [columns, rows, least] of [
+    [200, 60, 40],
+    [120, 40, 30],
+    [80, 24, 15],
+    [60, 15, 5],
+  ] as const) {
+    await pressed(screen.resize(columns, rows));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const lines = screen
+      .text()
+      .split('\n')
+      .flatMap(
+        line =>
+          line
+            .match(/(\S*seed\d+) (.*)/)
+            ?.slice(1, 3)
+            .join(' ') ?? [],
+      );
+    expect(lines.length).toBeGreaterThan(least);
+    expect(new Set(lines.map(line => line.split(' ')[0])).size).toBe(lines.length);
+    for (const line of lines) {
+      const numbers = line.replace(/^\S+/, '').replace(/no new step.*/, '');
+      expect(numbers).not.toContain('…');
+      // At the least: held-out, progress and state.
+      if (!line.includes('queued')) expect(numbers).toMatch(/ 0\.\d{3} .*\d+%? .*(running|ETA|stalled|cancel)/);
+    }
+    if (columns >= 120) expect(screen.text()).toContain('PACE, REASON');
+  }
+});
+
+it('reads a curve only when it has grown, and not that of the trainer (W21)', async () => {
+  const { scripted } = await openBusy({ minutes: 5, columns: 60, rows: 15 });
+  // Its held-out reward comes every 100 steps of 4.8 seconds.
+  expect(scripted.asked('getHeldOutRewards', 'trn_0000002')).toBe(1);
+  expect(scripted.asked('getTrainerRewards')).toBe(0);
+});
+
+it('shows and hides the facts and the sections with a key, in every view, and remembers it (W12)', async () => {
+  const screen = openWorld(world(), { view: 'watch' }, { columns: 120, rows: 30 });
+  await screen.waitFor('▸ baseline');
+  expect(screen.text()).toContain('Benchmarks');
+  expect(screen.text()).not.toContain('last read');
+  await screen.press('f');
+  expect(screen.text()).toContain('last read');
+  await screen.press('f', 'F');
+  expect(screen.text()).not.toMatch(/last read|Benchmarks/);
+  await screen.type(':models\r');
+  await screen.waitFor('acme/small');
+  expect(screen.text()).not.toContain('Benchmarks');
+  expect(screen.workbench.remembered.setting('hidden panes')).toEqual({ inspector: true, sections: true });
+  // A hidden pane is shown while it has the focus.
+  await screen.press('left');
+  expect(screen.text()).toContain('Benchmarks');
+});
