@@ -159,10 +159,16 @@ async function readOfRun(
   return { ...wholePage(items, note), dropped: unreadableIn(rewards) };
 }
 
-/** The trajectories of an evaluation run, polled like the run. */
+/** A row from the rewards of its run. */
+const isReward = ({ status }: Trajectory): boolean => status == null;
+
+/** The trajectories of an evaluation run, polled like the run; rewards are polled by their own query anyway. */
 export const trajectoriesOfRun = (eval_run_id: string, ended: boolean): ListSource<Trajectory> => ({
   ...trajectoryList({ eval_run_id }),
-  activity: () => (ended ? 'settled' : 'running'),
+  activity: rows => {
+    if (ended) return 'settled';
+    return rows.length > 0 && rows.every(isReward) ? 'open' : 'running';
+  },
 });
 
 /**
@@ -181,7 +187,8 @@ export function withRewards(
     const reward = unread.get(row.trajectory_id)?.reward;
     unread.delete(row.trajectory_id);
     // The page of the row may be older than the rewards.
-    return row.reward == null && reward != null ? { ...row, reward } : row;
+    const isNew = reward != null && (row.reward == null || (isReward(row) && row.reward !== reward));
+    return isNew ? { ...row, reward } : row;
   });
   return unread.size === 0 && joined.every((row, index) => row === rows[index])
     ? rows

@@ -31,6 +31,12 @@ it('is what was read where rewards say nothing new, or are not known', () => {
   expect(withRewards(read, [{ trajectory_id: 'a', reward: 0.5 }])).toBe(read);
 });
 
+it('corrects a reward that is known from earlier rewards only', () => {
+  const [row, rated] = [{ trajectory_id: 'x', reward: 1 }, read[0]];
+  expect(withRewards([row], [{ trajectory_id: 'x', reward: 0 }])).toEqual([{ trajectory_id: 'x', reward: 0 }]);
+  expect(withRewards(rated ? [rated] : [], [{ trajectory_id: 'a', reward: 0 }])).toEqual([rated]);
+});
+
 it('counts what is listed as ended before it is among the rewards', () => {
   const rewards = [{ trajectory_id: 'x', reward: 1 }];
   expect(rewardsSoFar(rewards, read)).toEqual([

@@ -80,3 +80,14 @@ it('says of a run without status and rewards that no rollout has a reward, not t
   await screen.waitFor('No rollout has a reward yet');
   expect(screen.text()).not.toContain('No rollout has ended');
 });
+
+it('reads the rewards once a poll where the service lists no trajectories', async () => {
+  const service = world('running');
+  delete service.answers.listTrajectories;
+  service.answers.getTrajectoryRewards = () => ({ trajectory_rewards: [{ reward: 1, trajectory_id: 'traj_1' }] });
+  const screen = openWorld(service, place, { poll: { focusedMs: 20, visibleMs: 600_000 } });
+  await screen.waitFor('of 1 reward');
+  await eventually(() => expect(service.asked('getRolloutStatistics', 'evr_1')).toBeGreaterThan(12));
+  const extra = service.asked('getTrajectoryRewards', 'evr_1') - service.asked('getRolloutStatistics', 'evr_1');
+  expect(extra).toBeLessThan(4);
+});
