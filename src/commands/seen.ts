@@ -14,8 +14,8 @@ export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'tot
     readonly failure?: RunFailure | undefined;
     /** The interval of an evaluation's mean, if its rewards can be read. */
     readonly certainty?: RunMean;
-    /** A caveat about its mean, if one is known. */
-    readonly caution?: string | undefined;
+    /** A caveat about the mean of an evaluation; empty if none is known. */
+    readonly caution?: string;
   };
 
 /** Progress, e.g. `3 of 12`; empty if unknown. */
@@ -56,6 +56,9 @@ export function wordsOf(seen: Seen): string {
 
 /** A change of state as JSON, the same for every way of waiting. */
 export function fieldsOfSeen({ status, done, total, mean, graded, certainty, caution }: Seen) {
-  const certain = certainty && { ...certaintyFields(certainty), caution: caution ?? null };
-  return { status: status ?? null, done, total, mean, graded, ...certain };
+  return {
+    ...{ status: status ?? null, done, total, mean, graded },
+    ...(certainty && certaintyFields(certainty)),
+    ...(caution !== undefined && { caution: caution || null }),
+  };
 }

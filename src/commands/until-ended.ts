@@ -35,10 +35,15 @@ async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Prom
   return read.success ? read.data : undefined;
 }
 
-/** Adds the interval of the mean. Never rejects: everything else is known without it. */
-async function withCertainty(seen: Seen, { kind }: ResourceRef, context: QueryContext): Promise<Seen> {
-  if (kind !== 'run' || seen.mean === undefined) return seen;
-  const certain = await readCertainty(seen, context).catch(() => undefined);
+/**
+ * Adds the interval of a run's mean. Never rejects: everything else is known without it.
+ *
+ * @param unread called with the reason if the rewards cannot be read
+ */
+async function withCertainty(seen: Seen, context: QueryContext, unread: (words: string) => void): Promise<Seen> {
+  const certain = await readCertainty(seen, context).catch((error: unknown) => {
+    if (!context.signal.aborted) unread(`No interval, because its rewards could not be read. ${errorMessage(error)}`);
+  });
   return { ...seen, ...certain, done: doneWith(seen.done, certain?.graded) };
 }
 
@@ -168,8 +173,8 @@ class EndWait {
   readonly #isLast: NonNullable<Following['isLast']>;
   /** Its end does not depend on the status, which may be missing. */
   readonly #needsNoStatus: boolean;
-  /** Unreadable parts, each noted once. */
-  readonly #unreadable = new Set<string>();
+  /** What could not be read, each noted once. */
+  readonly #noted = new Set<string>();
   /** Whether the rewards show that it has ended. */
   #isJudgedOver = false;
   /**
@@ -242,10 +247,7 @@ class EndWait {
     // Rewards that were read before the end may be incomplete.
     const seen = await this.#judged(found, found.status === undefined ? once : service.background);
     this.#silentSince = undefined;
-    for (const words of seen.unreadable ?? []) {
-      if (!this.#unreadable.has(words)) this.#io.note(clean`${this.#ref.label}: ${words}`);
-      this.#unreadable.add(words);
-    }
+    for (const words of seen.unreadable ?? []) this.#noteOnce(words);
     this.#last = seen;
     return seen;
   }
@@ -261,10 +263,17 @@ class EndWait {
   }
 
   async #report(seen: Seen): Promise<void> {
+    const { onChange } = this.#options;
+    if (this.#ref.kind !== 'run' || seen.mean === undefined) return onChange(seen);
     const reading = this.#reading(readingRewardsOnce(this.#context.service.background));
-    const certain = await withCertainty(seen, this.#ref, reading);
-    if (certain.certainty) this.#caution ??= readCaution(this.#ref.id, reading);
-    await this.#options.onChange({ ...certain, caution: await this.#caution });
+    this.#caution ??= readCaution(this.#ref.id, reading);
+    const certain = await withCertainty(seen, reading, words => this.#noteOnce(words));
+    return onChange({ ...certain, caution: (await this.#caution) ?? '' });
+  }
+
+  #noteOnce(words: string): void {
+    if (!this.#noted.has(words)) this.#io.note(clean`${this.#ref.label}: ${words}`);
+    this.#noted.add(words);
   }
 
   async #ended(status: string): Promise<ExitCode> {

@@ -41,14 +41,12 @@ it.each(['test', 'validation'])(
   'says where the %s tasks may have chosen the checkpoint that they measure',
   async split => {
     const made = { reward_mean: 1, split: 'test', parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1' };
-    const cli = await cliWith(
-      { evr_base: { ...all(0), split: 'test' }, evr_new: { ...all(1), ...made } },
-      {
-        '/api/v1/train/trn_1/step/held-out-reward-by-step': {
-          held_out_rewards: [{ step: 1, split, held_out_reward: 1 }],
-        },
+    const runs = { evr_base: { ...all(0), split: 'test' }, evr_new: { ...all(1), ...made, lost: false } };
+    const cli = await cliWith(runs, {
+      '/api/v1/train/trn_1/step/held-out-reward-by-step': {
+        held_out_rewards: [{ step: 1, split, held_out_reward: 1 }],
       },
-    );
+    });
     const applies = split === 'test';
     const words = 'the new run is optimistic if the held-out curve of the same tasks chose its checkpoint';
     const { out } = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0']);
@@ -63,6 +61,10 @@ it.each(['test', 'validation'])(
     expect([watched.code, watched.out.includes(`; ${short})`)]).toEqual([exitCodes.done, applies]);
     const { out: change } = await cli('watch', ['evr_new', '--json']);
     expect(JSON.parse(change).caution).toBe(applies ? short : null);
+    runs.evr_new.lost = true;
+    const unread = await cli('watch', ['evr_new']);
+    expect(unread.out.endsWith(applies ? `mean 1.00 (${short})\n` : 'mean 1.00\n')).toBe(true);
+    expect(unread.notes).toMatch(/^evr_new: No interval, because its rewards could not be read\. /m);
   },
 );
 
