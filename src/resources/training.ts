@@ -297,6 +297,10 @@ export const training = defineResource<TrainingRun>({
   emptyAdvice: { command: benchmarkActions.train, words: 'on a benchmark starts one' },
 });
 
+function deployableWord({ is_deployable }: Checkpoint): string | undefined {
+  return is_deployable == null ? undefined : is_deployable ? 'yes' : 'no';
+}
+
 export const checkpointColumns: readonly Column<Checkpoint>[] = [
   {
     id: 'step',
@@ -311,7 +315,7 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
     id: 'deployable',
     title: 'DEPLOY',
     width: 6,
-    value: row => (row.is_deployable === false ? 'no' : undefined),
+    value: deployableWord,
   },
   timeColumn('created', 'COMMITTED', row => row.created_at, { width: 10 }),
 ];
@@ -330,7 +334,7 @@ export function checkpointFacts(row: DeployedCheckpoint): readonly Fact[] {
     { label: 'checkpoint', value: row.checkpoint_id },
     { label: 'step', value: row.step_index },
     { label: 'model', value: row.base_model_slug },
-    { label: 'deployable', value: row.is_deployable == null ? undefined : row.is_deployable ? 'yes' : 'no' },
+    { label: 'deployable', value: deployableWord(row) },
     { label: 'deployed', value: row.deployed },
     timeFact('committed', row.created_at),
   ];

@@ -19,9 +19,9 @@ import {
 import { isMissingPath, isOfInput, namesKind, type RefusedAnswer } from './capabilities.ts';
 import type { Client } from './client.ts';
 import type { Credential, Place } from './connection.ts';
-import { AuthenticationError, RequestError, ServiceError } from './errors.ts';
+import { AuthenticationError, type ErrorDetails, RequestError, ServiceError } from './errors.ts';
 import { type CallOptions, type Timeouts, timeoutsOf } from './options.ts';
-import { writtenTooFarInside } from './reach.ts';
+import { guardOf, type ReachGuard } from './reach.ts';
 import {
   type CallInput,
   chatAddress,
@@ -59,6 +59,8 @@ export class OperationCall<Value> implements Call<Value> {
   #url: URL;
   #closeCount = 0;
   #credential: Credential | undefined;
+  /** Guards the connections to an address from the service. */
+  #guard: ReachGuard | undefined;
 
   /**
    * @param readSuccess reads the body of a success
@@ -123,16 +125,21 @@ export class OperationCall<Value> implements Call<Value> {
   }
 
   async request(): Promise<AttemptRequest> {
-    const { credentials, agents } = this.#client;
+    const { credentials, agents, connection } = this.#client;
     const { signal } = this.time;
     const { token } = this.#options;
     this.#credential = this.#isForeign
       ? { headers: {}, value: '' }
       : await credentials.of(this.#endpoint.auth, { token, target: this.#place?.target, signal });
+    const agent = await agents.get(this.#url, agentUse(this.#endpoint));
+    this.#guard = this.#isForeign
+      ? await guardOf(this.#url, connection.base, agent, reach => tooFarInside(this.#url, reach))
+      : undefined;
     return {
       headers: this.#headers(this.#credential),
       body: this.#request.body,
-      agent: await agents.get(this.#url, agentUse(this.#endpoint)),
+      agent,
+      lookup: this.#guard?.lookup,
       uncompressed: this.#uncompressed,
     };
   }
@@ -189,6 +196,11 @@ export class OperationCall<Value> implements Call<Value> {
       if (gone.success) return gone.data as Value;
     }
     throw this.#refusal({ status, headers, text, body: parseDeepJson(text) }, facts);
+  }
+
+  failed({ details }: CallFacts): ServiceError | undefined {
+    const refused = this.#guard?.refused;
+    return refused && tooFarInside(this.#url, refused, details);
   }
 
   async recover(): Promise<boolean> {
@@ -283,16 +295,16 @@ function placed(made: PreparedRequest, { at, payload }: CallOptions, { connectio
   if (at === undefined) return request;
   if (at.startsWith('/')) return { ...request, urlAt: base => pathUrl(base, at) };
   const url = chatAddress(parseBase(at, 'playground_endpoint_url', options.allowInsecureHttp ?? false));
-  const reach = writtenTooFarInside(url, connection.base);
-  if (reach) {
-    throw new RequestError(
-      `The address of this model, from the service, leads to ${url.host} (${reach}), where the service itself is not. Nothing was sent.`,
-      { code: 'address_invalid', param: 'playground_endpoint_url' },
-    );
-  }
   // The local service may have moved since it sent the address.
   const urlAt = (base: URL): URL => (connection.isOwn(url) ? new URL(url.pathname, base) : spelledAs(base, url));
   return { ...request, urlAt };
+}
+
+function tooFarInside({ host }: URL, reach: string, details: ErrorDetails = {}): RequestError {
+  return new RequestError(
+    `The address of this model, from the service, leads to ${host} (${reach}), where the service itself is not. Nothing was sent.`,
+    { ...details, code: 'address_invalid', param: 'playground_endpoint_url' },
+  );
 }
 
 /** Spells an address of the profile's own origin as the profile does, because only that one gets a key. */

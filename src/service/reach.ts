@@ -2,6 +2,7 @@
 import dns, { type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { hostOf, isLoopback } from '../config/address.ts';
+import type { Agent } from '../net/agents.ts';
 
 /** A host on this machine, in a private network, or anywhere. Ordered from the outside in. */
 const reaches = ['public', 'a private network', 'this machine'] as const;
@@ -150,8 +151,20 @@ export class ReachGuard {
   }
 }
 
-/** The reach of an address by its spelling, if that is further inside than the service. */
-export function writtenTooFarInside(address: URL, service: URL): Reach | undefined {
-  const reach = writtenReach(address);
-  return isFurther(reach, writtenReach(service)) ? reach : undefined;
+/**
+ * The guard of an address from a service; undefined if a proxy resolves its name.
+ *
+ * @param refused the error for an address that leads further into the user's network than the service is
+ * @throws that error if its spelling shows this
+ */
+export async function guardOf(
+  address: URL,
+  service: URL,
+  { proxy }: Agent,
+  refused: (reach: string) => Error,
+): Promise<ReachGuard | undefined> {
+  const guard = new ReachGuard(address, service, proxy ? async () => [] : undefined);
+  const reach = await guard.written();
+  if (reach) throw refused(reach);
+  return proxy ? undefined : guard;
 }

@@ -8,7 +8,6 @@ import { Readable } from 'node:stream';
 import { originOf } from '../config/address.ts';
 import { redactor } from '../config/redaction.ts';
 import type { UploadUrl } from '../contract/benchmarks.ts';
-import type { Agent } from '../net/agents.ts';
 import { readErrorBody } from '../net/body.ts';
 import type { WireAnswer, WireRequest } from '../net/wire.ts';
 import { errorOfAnswer, redirected } from './answer-error.ts';
@@ -16,7 +15,7 @@ import type { Client } from './client.ts';
 import type { Place } from './connection.ts';
 import { type ErrorDetails, RequestError, UploadUrlError } from './errors.ts';
 import { type AnswerHead, type CallOptions, type Timeouts, timeoutsOf } from './options.ts';
-import { ReachGuard } from './reach.ts';
+import { guardOf, type ReachGuard } from './reach.ts';
 import { requireTls } from './request.ts';
 import type { Tries } from './retry.ts';
 import { type AttemptRequest, type Call, limitTime, send, type TimeLimit } from './send.ts';
@@ -116,14 +115,16 @@ class Upload implements Call<void> {
   }
 
   async request({ attempts }: Tries): Promise<AttemptRequest> {
-    const { agents, clock, options } = this.#client;
+    const { agents, clock, options, connection } = this.#client;
     const { untilMs = Number.POSITIVE_INFINITY, onProgress } = this.#options;
     const { path, headers } = this.#target;
     if (clock.monotonic() >= untilMs) {
       throw urlError('upload_url_expired', `The upload address of ${path} has expired.`, { attempts });
     }
     const agent = await agents.get(this.#url, 'upload');
-    this.#guard = await this.#guardFor(agent);
+    // The service itself may store the file.
+    const isOwn = connection.isOwn(this.#url);
+    this.#guard = isOwn ? undefined : await guardOf(this.#url, connection.base, agent, this.#tooFarInside);
     const source = this.#source;
     const size = source instanceof Uint8Array ? source.byteLength : source.size;
     return {
@@ -133,20 +134,6 @@ class Upload implements Call<void> {
       lookup: this.#guard?.lookup,
       onSent: sent => onProgress?.(Math.min(sent, size), size),
     };
-  }
-
-  /**
-   * Guards the connections to a storage; undefined if the service itself stores the file, or a proxy resolves the name.
-   *
-   * @throws RequestError if the address, as it is written, leads further into the user's network than the service is
-   */
-  async #guardFor({ proxy }: Agent): Promise<ReachGuard | undefined> {
-    const { connection } = this.#client;
-    if (connection.isOwn(this.#url)) return undefined;
-    const guard = new ReachGuard(this.#url, connection.base, proxy ? async () => [] : undefined);
-    const reach = await guard.written();
-    if (reach) throw this.#tooFarInside(reach);
-    return proxy ? undefined : guard;
   }
 
   #body(): WireRequest['body'] {
@@ -203,9 +190,8 @@ class Upload implements Call<void> {
     return this.#place !== undefined && this.#client.connection.recover(this.#place, this.time.signal);
   }
 
-  #tooFarInside(reach: string): RequestError {
-    return unusableAddress(this.#target.path, `leads to ${this.#url.host} (${reach}), where the service itself is not`);
-  }
+  readonly #tooFarInside = (reach: string): RequestError =>
+    unusableAddress(this.#target.path, `leads to ${this.#url.host} (${reach}), where the service itself is not`);
 }
 
 function unusableAddress(path: string, what: string): RequestError {

@@ -1,5 +1,6 @@
 /** A deployment that does not answer for its slug is asked where the service says, and no key goes to another origin. */
-import { describe, expect, it } from 'vitest';
+import dns, { type LookupOptions } from 'node:dns';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chatRoute } from '../../src/chat/route.ts';
 import type { Generation } from '../../src/contract/generation.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -75,6 +76,40 @@ it.each([
     const { service } = serviceAt('https://service.example', { allowInsecureHttp });
     // Either way it is too far inside.
     expect(await errorOf(asked('http://10.0.0.1/p/dep_1', service))).toMatchObject({ code });
+  },
+);
+
+it.each(['inside', 'outside'])(
+  'a name that leads into the network of the user is refused, as the service is %s',
+  async where => {
+    const model = await hostileServer(answer);
+    const addresses = new Map([
+      ['rebound.invalid', '127.0.0.1'],
+      ['service.invalid', where === 'inside' ? '127.0.0.2' : '203.0.113.1'],
+    ]);
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((
+      name: string,
+      { all }: LookupOptions,
+      done: (...found: unknown[]) => void,
+    ) => {
+      const address = addresses.get(name);
+      return all ? done(null, [{ address, family: 4 }]) : done(null, address, 4);
+    }) as never);
+    onTestFinished(() => lookup.mockRestore());
+    const { service } = serviceAt('https://service.invalid', { allowInsecureHttp: true });
+    const asking = asked(model.url.replace('127.0.0.1', 'rebound.invalid'), service);
+    if (where === 'inside') {
+      expect(await asking).toBe('hi');
+      return;
+    }
+    expect(await errorOf(asking)).toMatchObject({
+      code: 'address_invalid',
+      message: expect.stringMatching(
+        /leads to rebound\.invalid:\d+ \(this machine\), where the service itself is not\. Nothing/,
+      ),
+      attempts: 1,
+    });
+    expect(model.connections()).toBe(0);
   },
 );
 
