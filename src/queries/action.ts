@@ -24,7 +24,6 @@ export interface ActionEffects<Input, Result> {
    * this name, so it must not change.
    */
   readonly keyed?: string;
-  /** What it started. */
   starts?(result: Result, input: Input): Observation;
   /**
    * The resource that a success deletes, unless the response says otherwise. A resource that is already gone counts as
@@ -38,7 +37,6 @@ export interface Action<Input, Result = unknown> extends ActionEffects<Input, Re
   (service: Service, input: Input, options?: CallOptions): Promise<Result>;
 }
 
-/** Declares an action. */
 export function action<Input, Result>(
   send: (service: Service, input: Input, options?: CallOptions) => Promise<Result>,
   effects: ActionEffects<Input, Result>,

@@ -41,7 +41,6 @@ export const startDeployment = action(
 
 type DeploymentId = Pick<Deployment, 'deployment_id'>;
 
-/** A promoted deployment, and the one demoted for it, if named. */
 export type Promoted = DeploymentId & { readonly demote_deployment_id?: string | undefined };
 
 /** Makes a deployment active for its slug. */

@@ -44,7 +44,6 @@ function observeRun(run: EvalRun): Observation {
   };
 }
 
-/** Evaluates a model or a checkpoint on a benchmark. */
 export const startEvaluation = action(
   (service, { bench_id, model, checkpoint, display_name = '', ...rest }: RunInput, options) => {
     const body = { display_name, model_slug: model, checkpoint_id: checkpoint, ...rest };
@@ -215,7 +214,6 @@ export interface RunResults {
   /** Unreadable rewards, which the mean leaves out. */
   readonly unreadable: number;
   readonly snapshots: readonly RolloutSnapshot[];
-  /** Unreadable snapshots. */
   readonly unreadSnapshots: number;
   /** Why there are no snapshots, if they could not be read. */
   readonly statisticsError: string | undefined;

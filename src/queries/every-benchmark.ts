@@ -24,9 +24,7 @@ interface OfBenchmark {
 type PageContext<Row> = Parameters<ListSource<Row>['readPage']>[0];
 
 export interface AcrossOptions<Row> {
-  /** The operation behind `read`. */
   readonly operation: Operation;
-  /** Reads rows of one benchmark. */
   readonly read: (benchId: string, query: ListQuery) => Promise<readonly Row[]>;
   /** Whether a benchmark may have rows according to its record. Others are skipped, as long as one may have some. */
   readonly mayHave?: (benchmark: Benchmark) => boolean;

@@ -52,7 +52,6 @@ export class FailedQueries {
     this.#askHeldUp();
   }
 
-  /** Clears all failure counts. */
   forget(): void {
     this.#counts.clear();
     this.#heldUp.clear();

@@ -2,7 +2,6 @@
 import type { GateState } from '../service/gate.ts';
 
 export type Freshness =
-  /** No data yet. */
   | { readonly kind: 'loading' }
   /** Polled every `intervalMs`; without an interval the data is final. */
   | { readonly kind: 'fresh'; readonly at: number; readonly intervalMs: number | undefined }

@@ -10,7 +10,6 @@ export interface HeldOutSamples {
   readonly expected?: number | undefined;
 }
 
-/** A held-out mean. */
 export interface HeldOutMean extends HeldOutSamples {
   readonly step: number;
   readonly reward: number;

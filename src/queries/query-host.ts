@@ -16,6 +16,5 @@ export interface QueryHost {
   /** When each query in flight last made progress, by hash; monotonic milliseconds. */
   readonly waitingSince: Map<string, number>;
   readonly poll: PollIntervals;
-  /** Whether polling is paused. */
   readonly paused: boolean;
 }

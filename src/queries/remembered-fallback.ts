@@ -24,7 +24,6 @@ export interface Remembering<Row> {
   readonly kind: string;
   /** The id field of a row. */
   readonly idName: string;
-  /** The observation in a row. */
   readonly observe: (row: Row) => Observation;
   /** Only resources of this parent. */
   readonly parent?: string | undefined;
@@ -88,7 +87,6 @@ export interface Fallback<Row> {
 /** Maximum pages, with 50 benchmarks each, to search for a record with an unknown parent. */
 const mostPagesSearched = 20;
 
-/** How a kind of record is remembered. */
 type RememberedRecord<Row> = Pick<Remembering<Row>, 'kind' | 'idName' | 'observe'>;
 
 /** Makes a record fall back on other endpoints and remembered data, and declares its observation. */

@@ -12,9 +12,7 @@ export interface Rollout {
   readonly trajectory_id: string | undefined;
 }
 
-/** The rollouts of one task. */
 export interface Rollouts {
-  /** The listed rollouts. */
   readonly listed: readonly Rollout[];
   /** Rollouts of an ended run that the service does not list: they failed. */
   readonly unlisted: number;
@@ -72,7 +70,6 @@ export function rewardsByTask(
   };
 }
 
-/** The ids of the tasks in the rewards. */
 export const taskIds = (rewards: readonly TrajectoryReward[]): string[] =>
   rewards.flatMap(({ task_id }) => task_id || []);
 

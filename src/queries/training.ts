@@ -355,7 +355,6 @@ export function stepRewardList(runId: string, step: number): ListSource<StepRoll
   };
 }
 
-/** The checkpoint committed at a step. */
 export function checkpointQuery(runId: string, step: number): LiveQuery<Checkpoint> {
   return {
     key: [...trainingKeys.checkpoints(runId), step],

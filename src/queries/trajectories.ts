@@ -17,7 +17,6 @@ import { readTrajectoryRewards } from './run-rewards.ts';
 import type { Observation } from './statuses/store.ts';
 import { partOfTraining } from './training.ts';
 
-/** The trajectories of a run or of a dataset, or all. */
 export interface TrajectoryFilter {
   readonly eval_run_id?: string;
   readonly training_run_id?: string;

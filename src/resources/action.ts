@@ -124,7 +124,6 @@ export type RowAction<Row> = Target<Row> &
 
 export type ActionTable<Row> = Readonly<Record<string, RowAction<Row>>>;
 
-/** For actions on one row. */
 export function single<Row>(rows: readonly Row[]): readonly Row[] | string {
   return rows.length === 1 ? rows : `${rows.length} are marked; this is for one at a time`;
 }

@@ -30,7 +30,6 @@ export function resourceOfId(id: string): Resource | undefined {
   return resources.find(({ idPattern }) => idPattern?.test(id));
 }
 
-/** The resource with this kind. */
 export function resourceOfKind(kind: string): Resource | undefined {
   return resources.find(resource => resource.kind === kind);
 }

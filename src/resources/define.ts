@@ -45,7 +45,6 @@ export interface ResourceOf<Row> {
    * it must not change.
    */
   readonly kind?: string;
-  /** The scopes that can narrow a list. */
   readonly scopes?: readonly ScopeName[];
   /** A required scope: the list has no section of its own. */
   readonly needs?: ScopeName;
@@ -55,7 +54,6 @@ export interface ResourceOf<Row> {
   /** Reads one by id. Without it, a record cannot be opened. */
   readonly get?: (id: string) => LiveQuery<Row>;
   readonly columns: readonly Column<Row>[];
-  /** All facts of a row. */
   readonly facts: (row: Row) => readonly Fact[];
   /** All facts of a single record on the command line, if further requests add to them. */
   readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;

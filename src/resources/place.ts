@@ -19,7 +19,6 @@ interface Places {
     /** The label of the scope, e.g. the name of the benchmark. */
     readonly label?: string;
   };
-  /** A single record. */
   readonly record: {
     /** The first name of the resource, e.g. `runs`. */
     readonly resource: string;
@@ -49,7 +48,6 @@ export interface NamedRun {
 
 export type ViewName = keyof Places;
 
-/** A place of one view, or of any. */
 export type Place<View extends ViewName = ViewName> = {
   [Name in View]: { readonly view: Name } & Places[Name];
 }[View];

@@ -93,9 +93,7 @@ export function inTurn<Each extends Turn>(
 /** The input of a round. */
 interface Purpose extends Round {
   readonly attention: Attention;
-  /** Whether Watch is on screen. */
   readonly watched: boolean;
-  /** The followed resources. */
   readonly known: readonly KnownResource[];
   /** How many of them are running. */
   readonly running: number;

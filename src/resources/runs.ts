@@ -42,7 +42,6 @@ export interface RewardSummary {
   readonly mean: number | undefined;
   /** Trajectories listed without a reward. */
   readonly missing: number;
-  /** Unreadable entries. */
   readonly unreadable: number;
   /** Rollouts of the run, if the service says so; otherwise the number of listed trajectories. */
   readonly total: number;

@@ -6,7 +6,6 @@ import type { QueryContext } from '../queries/query-context.ts';
 import { isNotOffered } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
-/** How a resource is watched. */
 export interface Watching extends Kind {
   /** Queries for the status, each a fallback for the previous one; by default the record. */
   readonly status?: (id: string) => readonly AnyQuery[];

@@ -14,7 +14,6 @@ import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { offered } from './watch-reads.ts';
 
-/** A line of Watch. */
 export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
   /** Its speed and remaining time, in words; empty if unknown. */

@@ -3,7 +3,6 @@
 import { Listeners } from '../base/listeners.ts';
 import type { Waiter } from '../queries/lists/read-all.ts';
 
-/** A running export. */
 export interface Export {
   /** What is exported, e.g. `trajectories`. */
   readonly title: string;
@@ -37,7 +36,6 @@ export class Exports {
     }
   }
 
-  /** Stops all exports. */
   stop(): void {
     for (const { stop } of this.#list) stop();
   }

@@ -35,7 +35,7 @@ export interface WorkbenchOptions {
   readonly kinds: Kinds;
   /** Returns the service, loading and connecting it on first use. */
   readonly service: () => Promise<Service>;
-  /** State of the connection to the service; always connected by default. */
+  /** Always connected by default. */
   readonly connection?: ConnectionMonitor;
   /** Whether the service's host accepts requests; always by default. */
   readonly gate?: GateMonitor;
@@ -45,9 +45,7 @@ export interface WorkbenchOptions {
   readonly readOnly?: boolean;
   /** Whether conversations are saved to disk. */
   readonly keepsChats?: boolean;
-  /** Polling intervals. */
   readonly poll?: PollIntervals;
-  /** How runs are compared. */
   readonly compare?: CompareSettings;
   /** Opens the remembered store; in memory by default. */
   readonly remembered?: () => RememberedStore;

@@ -19,7 +19,6 @@ export function maxPagesWithoutNewRows({ costly = false }: Pick<ListSource<never
 /** A placeholder in notes for the key that reads the rest of a list, which is configurable. */
 export const restKey = '{list.bottom}';
 
-/** A page with notes. */
 export type AnnotatedPage<Row> = Page<Row> & {
   /** Why it may be incomplete. */
   readonly note?: string | undefined;
@@ -73,7 +72,6 @@ export interface ListSource<Row> {
   readonly sorts?: boolean;
   /** A page takes many requests, so the next one is read only on demand, not when the cursor is near. */
   readonly costly?: boolean;
-  /** The observation in a row. */
   readonly observes?: ((row: Row) => Observation) | undefined;
   /** The rows only name their resources, so they are reported only for resources that are already known. */
   readonly onlyNames?: boolean;

@@ -44,7 +44,6 @@ export class ListPages<Row> {
     return this.#pages;
   }
 
-  /** The page with the row of this id. */
   pageOf(id: string): ListPage<Row> | undefined {
     return this.#pageOf.get(id);
   }
@@ -141,7 +140,6 @@ export class ListPages<Row> {
     this.#set(this.#pages.slice(0, 1));
   }
 
-  /** Removes rows that are known to be gone. */
   remove(ids: readonly string[]): void {
     const gone = new Set(ids);
     const touched = new Set(ids.map(id => this.#pageOf.get(id)));

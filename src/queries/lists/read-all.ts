@@ -44,7 +44,6 @@ const mostRefused = 5;
 
 export class RestReader {
   readonly #ports: RestPorts;
-  /** The current read, if any. */
   #rest: { readonly stop: AbortController; readonly outcome: Promise<RestOutcome> } | undefined;
   /** The waits for the rest. Reading continues until the last one is aborted. */
   readonly #waiting = new Set<Waiter>();

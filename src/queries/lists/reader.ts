@@ -120,7 +120,6 @@ export class ListReader<Row> {
     return this.#pages.news(this.#round, most);
   }
 
-  /** The activity of the live rows. */
   activity(source: Pick<ListSource<Row>, 'activity'>): Activity {
     return source.activity?.(this.live()) ?? 'open';
   }
@@ -251,7 +250,6 @@ export class ListReader<Row> {
     this.#say({ ...this.#state, stoppable: false });
   };
 
-  /** Removes rows that are known to be gone. */
   remove(ids: readonly string[]): void {
     const isGone = (row: Row): boolean => ids.includes(this.source.id(row));
     if (!this.data.rows.some(isGone)) return;

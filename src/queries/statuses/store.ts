@@ -355,7 +355,6 @@ export class StatusStore {
     this.#announce(true, isNews ? [{ resource: entry.known, from: status ?? '', to: 'gone', ended: true }] : []);
   }
 
-  /** Dismisses its end. */
   dismiss(resource: Named): void {
     const entry = this.#entries.get(keyOf(resource));
     if (entry?.known.endedAt === undefined) return;

@@ -72,7 +72,6 @@ function fieldsOf({ current, isLocal, baseUrl, keeping }: Connection): readonly 
 /** Tests a profile, then sets it up. */
 function useSetUp(onDone: (name: string) => void) {
   const connection = useConnection();
-  /** Aborts the current test. */
   const test = useRef<AbortController>(undefined);
   useEffect(() => () => test.current?.abort(), []);
   const [busy, setBusy] = useState(false);

@@ -1,6 +1,5 @@
 /** An error, next to the data it concerns. */
 
-import { Box, Text } from 'ink';
 import { useSyncExternalStore } from 'react';
 import { isRecord } from '../../base/own-property.ts';
 import type { Failure } from '../../contract/errors.ts';
@@ -11,6 +10,7 @@ import { wrap } from '../../text/wrap.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { errorCommands, globalCommands, recordCommands } from '../keys/general.ts';
 import { type Binding, type KeyOf, KeyScope, useKeyOf } from '../keys/router.tsx';
+import { Lines } from '../widgets/lines.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { type Connection, useConnection } from './connection.ts';
 import type { Size } from './layout.ts';
@@ -131,13 +131,7 @@ export function ErrorNote({ error, width, height, inForm = false }: ErrorNotePro
   const lines = noteLines(error, { width, height }, useTheme(), inForm ? origins : advice);
   return (
     <KeyScope bindings={useErrorBindings(error)}>
-      <Box flexDirection="column" height={height} width={width} flexShrink={0} overflow="hidden">
-        {lines.map((line, index) => (
-          <Text key={index} wrap="truncate">
-            {line}
-          </Text>
-        ))}
-      </Box>
+      <Lines lines={lines} width={width} height={height} />
     </KeyScope>
   );
 }

@@ -5,6 +5,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { wrap } from '../../text/wrap.ts';
 import { failureCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
+import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Failure, type Failures, useFailures } from './failures.ts';
@@ -72,9 +73,7 @@ function FailedView({ failure, onRetry }: FallbackProps) {
       main={
         <>
           <Text wrap="truncate">{` ${styles.danger(`${glyphs.cross} ${first}`)}`}</Text>
-          {rest.map((line, index) => (
-            <Text key={index} wrap="truncate">{`   ${line}`}</Text>
-          ))}
+          <Lines lines={rest.map(line => `   ${line}`)} width={width} height={rest.length} />
         </>
       }
     />
@@ -97,11 +96,7 @@ function FailedWindow({ failure, onRetry, onClose }: FallbackProps & { readonly 
         { command: failureCommands.back, run: onClose },
       ]}
     >
-      {lines.map((line, index) => (
-        <Text key={index} wrap="truncate">
-          {line}
-        </Text>
-      ))}
+      <Lines lines={lines} width={inner} height={lines.length} />
       <Text> </Text>
       <Text>{`${styles.key(`<${keyOf(failureCommands.again)}>`)} try again   ${styles.key(`<${keyOf(failureCommands.back)}>`)} close`}</Text>
     </Window>

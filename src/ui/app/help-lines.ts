@@ -75,12 +75,10 @@ export function helpSections(
   return sections.map(section => ({ ...section, commands: section.commands.filter(allows) }));
 }
 
-/** Width of the column with the keys. */
 const keyColumn = 22;
 
 /** From this width on there is room for the ids of commands. */
 const roomForIds = 70;
-/** Explains the ids. */
 const aboutIds = 'On the right: the ids for changing keys with `keys` in config.json.';
 const aboutRoom = 'From 80 columns on, this window shows the command ids for `keys` in config.json.';
 

@@ -4,6 +4,7 @@ import { clean } from '../../text/sanitise.ts';
 import { firstLines, wrap } from '../../text/wrap.ts';
 import { confirmCommands } from '../keys/general.ts';
 import { useKeyOf } from '../keys/router.tsx';
+import { Lines } from '../widgets/lines.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { useWindowRoom } from './shell-context.tsx';
@@ -43,9 +44,7 @@ export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) 
         { command: confirmCommands.no, run: onClose },
       ]}
     >
-      {lines.map((line, index) => (
-        <Text key={index}>{line === '' ? ' ' : line}</Text>
-      ))}
+      <Lines lines={lines} width={inner} height={lines.length} />
       <Text> </Text>
       <Text>{`${styles.key(`<${keyOf(confirmCommands.no)}>`)} stay   ${styles.key(`<${keyOf(confirmCommands.yes)}>`)} ${styles.danger(verb)}`}</Text>
     </Window>

@@ -5,7 +5,6 @@ import type { Place, ViewName } from '../../resources/place.ts';
 import type { SectionCount } from '../data/use-watched.ts';
 import { errorCommands, generalLayers, globalCommands } from '../keys/general.ts';
 
-/** The props of a view. */
 export interface ViewProps<Name extends ViewName = ViewName> {
   readonly place: Place<Name>;
 }
@@ -33,7 +32,6 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
 /** An entry of the list at the left. */
 export interface Section {
   readonly title: string;
-  /** Names in the palette. */
   readonly names: readonly string[];
   readonly place: Place;
   /** Key of the list whose rows it counts. */
@@ -62,12 +60,10 @@ export function defineView<Name extends ViewName>(view: ViewDefinition<Name>): V
   return view as unknown as ViewDefinition;
 }
 
-/** The id of the view that shows a place. */
 export function viewId(place: Place): string {
   return place.view === 'list' || place.view === 'record' ? `${place.view} ${place.resource}` : place.view;
 }
 
-/** The view that shows a place. */
 export function findView({ views }: Registry, place: Place): ViewDefinition | undefined {
   const id = viewId(place);
   return views.find(view => view.id === id);

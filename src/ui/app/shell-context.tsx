@@ -36,7 +36,6 @@ export interface Shell {
   readonly foot: ReactNode;
   readonly focus: PaneName;
   readonly navigate: (action: HistoryAction) => void;
-  /** Whether there is a place to go back to. */
   readonly canGoBack: boolean;
   /** Opens a place below the current one. */
   readonly open: (place: Place) => void;

@@ -80,7 +80,6 @@ export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state'
   readonly startedBefore: (input: Input) => number | undefined;
 }
 
-/** An action that a form starts. */
 export function useAction<Input, Result>(action: Action<Input, Result>): StartedAction<Input, Result> {
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<Result>();
@@ -99,11 +98,8 @@ export function useAction<Input, Result>(action: Action<Input, Result>): Started
 }
 
 export interface RepeatedAction<Input> extends Pick<Work<readonly FailedInput<Input>[]>, 'state' | 'stop'> {
-  /** The number of successful inputs. */
   readonly done: number;
-  /** The answers to the successful inputs. */
   readonly answers: ReadonlyMap<Input, unknown>;
-  /** The remaining inputs. */
   readonly left: readonly Input[];
   /** Sends the remaining inputs. True once none is left. Never rejects. */
   readonly start: () => Promise<boolean>;

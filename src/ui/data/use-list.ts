@@ -38,7 +38,6 @@ export interface PagedList<Row> {
   readonly stop: (() => void) | undefined;
   /** Tells which rows are on screen: their pages are polled and, near the end of the list, the next page is read. */
   readonly see: (rows: readonly Row[], nearEnd: boolean) => void;
-  /** The age of the oldest of these rows. */
   readonly oldest: (rows: readonly Row[]) => RowsAge | undefined;
   /** The newest state, even before it is drawn. */
   readonly latest: () => ListData<Row>;

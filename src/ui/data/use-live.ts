@@ -12,7 +12,6 @@ export interface Live<Data> {
   readonly data: Data | undefined;
   readonly freshness: Freshness;
   readonly error: Error | undefined;
-  /** Refreshes now. */
   readonly refresh: () => void;
 }
 

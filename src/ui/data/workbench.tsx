@@ -36,7 +36,6 @@ export function usePaused(): boolean {
   return useSyncExternalStore(workbench.subscribe, () => workbench.paused);
 }
 
-/** The running exports. */
 export function useExports(): readonly Export[] {
   const { exports } = useWorkbench();
   return useSyncExternalStore(exports.subscribe, exports.list);

@@ -3,7 +3,6 @@ import type { CommandTable } from '../../present/command.ts';
 
 const move = { group: 'Move', palette: false, repeats: true } as const;
 
-/** The commands of any table. */
 export const tableCommands = {
   up: { id: 'list.up', title: 'move up', keys: ['up', 'k'], ...move },
   down: { id: 'list.down', title: 'move down', keys: ['down', 'j'], ...move },
@@ -35,7 +34,6 @@ export const tableCommands = {
   unmark: { id: 'list.unmark', title: 'clear all marks', keys: ['ctrl-space', 'U'], group: 'List' },
 } as const satisfies CommandTable;
 
-/** The commands of a list of resources. */
 export const listCommands = {
   ...tableCommands,
   columns: { id: 'list.columns', title: 'choose the columns and their widths', keys: ['C'], group: 'List' },

@@ -19,7 +19,6 @@ export interface KeyPress {
   readonly at?: number;
 }
 
-/** The press of a key, by name. */
 export function pressOf(name: string): KeyPress {
   if (name === 'space') return { name, text: ' ' };
   return { name, text: graphemes(name).length === 1 ? name : '' };

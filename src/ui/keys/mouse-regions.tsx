@@ -15,7 +15,6 @@ import {
 } from 'react';
 import { createClicks, type MouseEvent } from './mouse.ts';
 
-/** The source of mouse events. */
 export interface MouseSource {
   readonly subscribe: (listener: (event: MouseEvent) => void) => () => void;
 }

@@ -46,7 +46,6 @@ export function canLeave({ present, past }: History): boolean {
   return present.trail.length > 1 || past.length > 0;
 }
 
-/** The current place. */
 export function here(history: History): Place {
   const place = history.present.trail.at(-1);
   if (!place) throw new Error('a trail is never empty');

@@ -14,7 +14,6 @@ export function ReplaceSecretWindow({ row: { name, description }, onClose }: Act
   return <CreateSecretWindow name={name ?? undefined} description={description ?? undefined} onClose={onClose} />;
 }
 
-/** The form for the missing secret of a benchmark. */
 export function MissingSecretWindow({ row, onClose }: ActionWindowProps<Benchmark>) {
   const readiness = useLive(readinessQuery(row.bench_id), 'visible');
   const [name] = readiness.data?.missing_secret_names ?? [];

@@ -18,7 +18,6 @@ export interface MenuProps {
   readonly items: readonly MenuItem[];
   /** Lines for the items; by default all of them. */
   readonly limit?: number;
-  /** Called with the index of the item. */
   readonly onChoose: (index: number) => void;
   /** Keys that choose an item directly. */
   readonly bindings?: readonly Binding[];
@@ -36,7 +35,6 @@ export interface MenuCursor {
 export interface MenuAction {
   /** Items to move by; a single step wraps at both ends. */
   readonly by: number;
-  /** The keys of the items. */
   readonly keys: readonly string[];
 }
 

@@ -20,7 +20,6 @@ const looks: Readonly<
   attention: { style: 'warning', glyph: 'warning' },
 };
 
-/** The style of a status. */
 export function statusStyle(status: string, { styles }: Theme): (text: string) => string {
   return styles[looks[statusMeaning(status)].style];
 }

@@ -85,7 +85,6 @@ export function LoadingWindow({ title, words, error, onClose }: LoadingWindowPro
 
 /** The properties of a window that an action opens. */
 export interface ActionWindowProps<Row> {
-  /** The row that it was opened for. */
   readonly row: Row;
   readonly onClose: () => void;
 }

@@ -35,7 +35,6 @@ export interface ConfirmProps<Row> {
   readonly action: Action<Row>;
   /** The text that the user has to type; without it, one key is enough. */
   readonly typed?: string | undefined;
-  /** The rows to change. */
   readonly rows: readonly Row[];
   readonly labelOf: (row: Row) => string;
   /** Called once every write has succeeded, with their answers, after the window has closed. */
@@ -166,7 +165,6 @@ interface Content {
   /** The error of a single request, with all its details. */
   readonly error: Error | undefined;
   readonly errorHeight: number;
-  /** The height of all of this. */
   readonly height: number;
 }
 

@@ -22,7 +22,6 @@ export interface FormWindowProps<Input, Result> {
   readonly title: string;
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
-  /** The input of the action, from the values of the fields. */
   readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
   /** Makes the calls for the preview, if they differ from those of the action. */
   readonly describe?: (service: Service, input: Input) => unknown;

@@ -8,7 +8,6 @@
 import { diffFrame } from './diff.ts';
 
 export interface PainterLine {
-  /** Sends bytes. */
   readonly write: (bytes: string) => void;
   /** Whether the output stream is full; call `resume` when it has drained. */
   readonly isBlocked: () => boolean;

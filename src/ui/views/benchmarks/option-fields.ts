@@ -28,7 +28,6 @@ interface OptionDescription {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Options by name. */
 type Options = ReadonlyMap<string, OptionDescription>;
 
 const leftToService = 'service default';

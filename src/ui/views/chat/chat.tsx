@@ -46,7 +46,6 @@ function sideLines(side: Side, alone: boolean, width: number, theme: Theme): str
   return [theme.styles.header(heading), ...none, ...factLines([...given, ...answerFacts(own)], width, theme)];
 }
 
-/** Slugs of active deployments. */
 function deployed(deployments: readonly Deployment[]): string[] {
   return deployments.flatMap(({ model_slug, is_active }) => (model_slug && is_active ? [model_slug] : []));
 }

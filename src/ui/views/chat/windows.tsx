@@ -149,7 +149,6 @@ export function EarlierWindow({ chats, onChoose, onClose }: EarlierWindowProps) 
 }
 
 export interface ForgetWindowProps {
-  /** The title of the conversation. */
   readonly title: string;
   readonly onForget: () => void;
   readonly onClose: () => void;

@@ -28,9 +28,7 @@ export interface ResourceListProps<Row> {
   /** When the oldest of these rows was read, in epoch milliseconds: their age before the first answer. */
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
-  /** Shown if there are no rows. */
   readonly emptyWords: string;
-  /** Advice if there are no rows. */
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
   readonly open?: PlaceOf<Row>;

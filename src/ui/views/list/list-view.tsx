@@ -9,7 +9,6 @@ import { useActions } from '../record/use-actions.tsx';
 import type { ResourceListProps } from './list-props.ts';
 import { ResourceList } from './resource-list.tsx';
 
-/** The properties of a list of a resource. */
 export function listProps<Row extends object>(resource: ResourceOf<Row>) {
   const { names, columns, facts, emptyWords = `No ${names[0]} yet`, emptyAdvice } = resource;
   return {

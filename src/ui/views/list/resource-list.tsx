@@ -43,7 +43,6 @@ function useAgeWords<Row>({ table, list }: ListTable<Row>, old: RowsAge | undefi
 type ListPaneProps<Row> = Omit<ResourceListProps<Row>, keyof ListTable<Row>> &
   ListTable<Row> & { readonly age: string };
 
-/** The header, the table, and the notes on the list. */
 function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   const { header = [], table, list, error, loaded, room } = props;
   const pane = usePane('main');

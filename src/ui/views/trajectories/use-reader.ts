@@ -78,7 +78,6 @@ export function useReader(trajectory: Trajectory | undefined, size: Size): Reade
   return { lines, textAt, scroll, step, bindings: useReaderBindings(transcript, scroll, show) };
 }
 
-/** The transcript in lines of this width. */
 function useLines(transcript: Transcript, width: number, open: OpenFolds): TranscriptLines {
   const { glyphs } = useTheme();
   const keyOf = useKeyOf();

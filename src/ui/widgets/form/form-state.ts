@@ -66,7 +66,6 @@ export function initialFormState(fields: readonly FieldSpec[]): FormState {
   return { values, focus: 0, touched: new Set() };
 }
 
-/** The value of a field. */
 function fieldValue(state: FormState, field: FieldSpec): string {
   const value = own(state.values, field.name);
   if (!value) return '';
@@ -78,13 +77,11 @@ export function formValues(state: FormState, fields: readonly FieldSpec[]): Reco
   return Object.fromEntries(fields.map(field => [field.name, fieldValue(state, field)]));
 }
 
-/** The fields that are shown with these values. */
 export function shownFields(state: FormState, fields: readonly FieldSpec[]): readonly FieldSpec[] {
   const values = formValues(state, fields);
   return fields.filter(({ when }) => when?.(values) ?? true);
 }
 
-/** The errors by field. */
 export function formErrors(state: FormState, fields: readonly FieldSpec[]): ReadonlyMap<string, string> {
   const errors = new Map<string, string>();
   const values = formValues(state, fields);

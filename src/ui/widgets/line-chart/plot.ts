@@ -15,7 +15,6 @@ const dotBits = [
 const patterns = ['1', '10', '111100', '1000', '1111010'] as const;
 const asciiMarks = ['*', '+', 'o', 'x', '#', '%'] as const;
 
-/** The content of a cell. */
 export interface PlotCell {
   readonly text: string;
   readonly series: number;

@@ -7,7 +7,6 @@ export interface ChartPoint {
   readonly y: number | undefined;
 }
 
-/** A point that has a value. */
 export interface ValuedPoint extends ChartPoint {
   readonly y: number;
 }

@@ -9,7 +9,6 @@ import { type Filter, filterRows, parseFilter } from '../../../text/filter.ts';
 /** A line for searching: unwrapped, and possibly folded away. */
 export interface SearchedLine {
   readonly text: string;
-  /** Its position. */
   readonly place: number;
 }
 

@@ -31,7 +31,6 @@ export interface ScrollPlaces {
   readonly placeAt: (line: number) => number;
   /** Whether a position is folded away. */
   readonly isFolded: (place: number) => boolean;
-  /** The text for searching. */
   readonly searched: () => Iterable<SearchedLine>;
 }
 

@@ -26,7 +26,6 @@ export interface TableOptions<Row> {
   readonly readRest?: (() => Promise<unknown>) | undefined;
   /** Stops reading the rest. */
   readonly stop?: (() => void) | undefined;
-  /** The remembered state. */
   readonly initial?: TableState | undefined;
   readonly onOpen?: ((row: Row) => void) | undefined;
   /** Whether this row can be opened; by default all can. */
@@ -41,9 +40,7 @@ export interface Table<Row> {
   readonly offset: number;
   /** Whether the cursor is close to the last known row. */
   readonly nearEnd: boolean;
-  /** Lines for rows. */
   readonly rowLines: number;
-  /** The visible rows. */
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
   /** The marked rows that still exist, in the order of their marks, or the one under the cursor if none is marked. */
