@@ -1,8 +1,8 @@
 /** Finds rows of resources by id or name. */
 
 import type { Checkpoint, TrainingRun } from '../contract/training.ts';
-import { maxPagesWithoutNewRows, pageSize } from '../queries/lists/list-source.ts';
-import { readListed, rememberRows } from '../queries/remembered-fallback.ts';
+import { maxPagesWithoutNewRows, pageSize, readListed } from '../queries/lists/list-source.ts';
+import { rememberRows } from '../queries/remembered-fallback.ts';
 import { checkpointsByStep } from '../queries/training.ts';
 import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.ts';
 import { type Resource, wordFor, wordsFor } from '../resources/define.ts';

@@ -1,7 +1,6 @@
 /** Confirmation before something goes into production or leaves it. */
 import { deploymentList } from '../queries/deployments.ts';
-import { pageSize } from '../queries/lists/list-source.ts';
-import { readListed } from '../queries/remembered-fallback.ts';
+import { pageSize, readListed } from '../queries/lists/list-source.ts';
 import { replacedWords } from '../resources/deployments.ts';
 import type { CommandContext } from './with-service.ts';
 

@@ -1,7 +1,8 @@
 /** `benchtop watch`: prints every change of running work until it has ended; the exit code says how it ended. */
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
-import { readListed, rememberRows } from '../queries/remembered-fallback.ts';
+import { readListed } from '../queries/lists/list-source.ts';
+import { rememberRows } from '../queries/remembered-fallback.ts';
 import { refOf, resourceNamed, resourceOfId, resourceOfKind, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource, wordsFor } from '../resources/define.ts';
 import { lookAt } from '../resources/look.ts';

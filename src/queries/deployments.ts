@@ -101,7 +101,7 @@ export function deploymentsWithStatus(status: string): ListSource<Deployment> {
   return {
     ...deploymentList,
     key: [...deploymentKeys.list, status],
-    instead: undefined,
+    fallback: undefined,
     readPage: async ({ service, query, signal }) => {
       const page = await service.call('listDeployments', { query: { ...query, ...filter } }, { signal });
       // A service may ignore unknown parameters.

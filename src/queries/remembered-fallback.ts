@@ -2,7 +2,6 @@
  * Lists and records that fall back on remembered data. If the service does not list a kind of resource, or only part of
  * it, resources seen earlier are shown instead, with a note.
  */
-import type { ListQuery } from '../contract/common.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import {
   CapabilityMissingError,
@@ -15,7 +14,7 @@ import {
 import { readPages } from '../service/pagination.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { RememberedResource, RememberedStore } from '../store/store.ts';
-import { type AnnotatedPage, type ListSource, pageSize, wholePage } from './lists/list-source.ts';
+import { type AnnotatedPage, type ListSource, pageSize, readListed, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
 import type { Observation } from './statuses/store.ts';
@@ -49,26 +48,13 @@ export function remembering<Row extends object>(
   return {
     ...source,
     observes: observe,
-    instead: ({ memory }): AnnotatedPage<Row> => {
+    fallback: ({ memory }): AnnotatedPage<Row> => {
       const seen = memory.list(kind, parent);
       const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
       const note = `This service does not list ${words}: showing those seen here, as they were then`;
       return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
     },
   };
-}
-
-/** Reads a page of a list, or its fallback. @throws ServiceError */
-export async function readListed<Row>(
-  { readPage, instead }: ListSource<Row>,
-  context: QueryContext & { readonly query: ListQuery },
-): Promise<AnnotatedPage<Row>> {
-  try {
-    return await readPage(context);
-  } catch (error) {
-    if (instead && isNotOffered(error)) return instead(context);
-    throw error;
-  }
 }
 
 /** Where else to find a record, if the service has no endpoint for it. */

@@ -164,7 +164,7 @@ export type ProgressedRun = TrainingRun & Partial<Pick<TrainingProgress, 'comple
  * unfinished runs that nothing else polls; it is left out if unavailable.
  */
 function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun> {
-  const { readPage, instead } = source;
+  const { readPage, fallback } = source;
   const progressed = async (
     context: QueryContext,
     page: AnnotatedPage<TrainingRun>,
@@ -183,7 +183,7 @@ function withProgress(source: ListSource<TrainingRun>): ListSource<ProgressedRun
   return {
     ...source,
     readPage: async context => progressed(context, await readPage(context)),
-    instead: instead && (async context => progressed(context, await instead(context))),
+    fallback: fallback && (async context => progressed(context, await fallback(context))),
   };
 }
 

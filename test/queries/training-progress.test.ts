@@ -121,7 +121,7 @@ describe('a service whose progress alone says how many steps there are', () => {
     const service = fakeService(answers, { capabilities: new Capabilities() });
     const context = { service, signal, memory, query: {} };
     memory.see([observeTraining(await trainingRunQuery('trn_1').read(context))]);
-    const listed = await everyTrainingRun.instead?.(context);
+    const listed = await everyTrainingRun.fallback?.(context);
     expect(shown(listed?.items ?? [])).toEqual(['8 of 10']);
   });
 });

@@ -1,7 +1,8 @@
 /** Trajectories of services that do not list them. */
 import { describe, expect, it } from 'vitest';
 import { trajectoryRewards } from '../../src/contract/evaluations.ts';
-import { readListed, rememberRows } from '../../src/queries/remembered-fallback.ts';
+import { readListed } from '../../src/queries/lists/list-source.ts';
+import { rememberRows } from '../../src/queries/remembered-fallback.ts';
 import { storeTrajectory, trajectoriesOfRun, trajectoryList, trajectoryQuery } from '../../src/queries/trajectories.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';

@@ -1,6 +1,7 @@
 /** The source of a list, and its data. */
 import type { ListQuery, Page } from '../../contract/common.ts';
 import { cursorAfter, unreadableIn } from '../../contract/lists.ts';
+import { isNotOffered } from '../../service/errors.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { Subject } from '../statuses/observe.ts';
@@ -61,7 +62,7 @@ export interface ListSource<Row> {
   readonly id: RowId<Row>;
   readonly readPage: (context: QueryContext & { readonly query: ListQuery }) => Promise<AnnotatedPage<Row>>;
   /** The fallback if the service has no list endpoint. */
-  readonly instead?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
+  readonly fallback?: ((context: QueryContext) => AnnotatedPage<Row> | Promise<AnnotatedPage<Row>>) | undefined;
   /** The rows are derived from other answers, so they are not saved for the next start. */
   readonly derived?: boolean;
   /** The resource that the rows belong to, e.g. a run. Once it is gone, the rows stay as they were last read. */
@@ -79,4 +80,17 @@ export interface ListSource<Row> {
   readonly observesFirst?: number;
   /** What the rows are doing; `open` if nothing runs. */
   readonly activity?: (rows: readonly Row[]) => Activity;
+}
+
+/** Reads a page of a list, or its fallback. @throws ServiceError */
+export async function readListed<Row>(
+  { readPage, fallback }: ListSource<Row>,
+  context: QueryContext & { readonly query: ListQuery },
+): Promise<AnnotatedPage<Row>> {
+  try {
+    return await readPage(context);
+  } catch (error) {
+    if (fallback && isNotOffered(error)) return fallback(context);
+    throw error;
+  }
 }

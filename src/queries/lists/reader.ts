@@ -5,12 +5,12 @@
 
 import { asError } from '../../base/errors.ts';
 import { Listeners } from '../../base/listeners.ts';
-import { isNotOffered, ServiceError } from '../../service/errors.ts';
+import { ServiceError } from '../../service/errors.ts';
 import { nextCursor } from '../../service/pagination.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { ListData } from './list-data.ts';
-import { type ListSource, maxPagesWithoutNewRows, pageSize } from './list-source.ts';
+import { type ListSource, maxPagesWithoutNewRows, pageSize, readListed } from './list-source.ts';
 import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
 import { type RestOutcome, RestReader, type RestStep, type Waiter } from './read-all.ts';
 
@@ -351,14 +351,9 @@ export class ListReader<Row> {
   ): Promise<ListAnswer<Row>> {
     reading.left -= 1;
     const { context, round } = reading;
-    const { readPage, instead, partOf, id } = this.source;
-    const page = await readPage({
-      ...context,
-      query: { limit: pageSize, ...(cursor === null ? {} : { cursor }) },
-    }).catch(error => {
-      if (!instead || !isNotOffered(error)) throw error;
-      return instead(context);
-    });
+    const { partOf, id } = this.source;
+    const query = { limit: pageSize, ...(cursor === null ? {} : { cursor }) };
+    const page = await readListed(this.source, { ...context, query });
     context.progressed?.();
     // If every row vanished, check the parent; if it is gone too, keep the rows.
     const vanished = cursor === null && page.items.length === 0 && page.dropped === 0 && this.#pages.size > 0;

@@ -33,7 +33,7 @@ export function inOrder<Row>(
     key: [...source.key, { sort: field, order }],
     sameRowsAs: source.key,
     // Remembered rows are not in the service's order.
-    instead: undefined,
+    fallback: undefined,
     readPage: async context => {
       try {
         const page = await source.readPage({ ...context, query: { ...context.query, sort: field, order } });

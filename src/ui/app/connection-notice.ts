@@ -72,9 +72,9 @@ export function useConnectionNotice({ say, keep }: Pick<ToastLine, 'say' | 'keep
   const kind = kinds[state.kind];
   const text = useTime(useCallback(now => shownWords(state, now, keyOf), [state, keyOf]));
   // Without the duration, which would be outdated.
-  const kept = text === undefined ? undefined : stateWords(state, keyOf);
+  const logged = text === undefined ? undefined : stateWords(state, keyOf);
   useEffect(() => {
-    if (kept !== undefined) keep({ kind, text: kept });
-  }, [kept, kind, keep]);
+    if (logged !== undefined) keep({ kind, text: logged });
+  }, [logged, kind, keep]);
   return text === undefined ? undefined : { kind, text };
 }

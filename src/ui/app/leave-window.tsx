@@ -22,13 +22,13 @@ export function LeaveWindow({ verb, lost, onLeave, onClose }: LeaveWindowProps) 
   const { styles } = useTheme();
   const keyOf = useKeyOf();
   const { width, inner, height } = useWindowRoom(64);
-  const kept = wrap('Work on the service continues.', inner);
-  const most = height - windowMargin.lines - kept.length - 3;
+  const note = wrap('Work on the service continues.', inner);
+  const most = height - windowMargin.lines - note.length - 3;
   const shown = firstLines(
     lost.flatMap(words => wrap(clean`- ${words}`, inner)),
     most,
   );
-  const lines = [...shown, '', ...kept];
+  const lines = [...shown, '', ...note];
   const leave = (): void => {
     onClose();
     onLeave();

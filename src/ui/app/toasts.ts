@@ -86,10 +86,10 @@ export function useToasts(place: string, windows: number): ToastLine {
     };
   }, [shown, onPress]);
 
-  const given = useRef({ toast: shown, place, windows });
+  const drawn = useRef({ toast: shown, place, windows });
   useEffect(() => {
-    const before = given.current;
-    given.current = { toast: shown, place, windows };
+    const before = drawn.current;
+    drawn.current = { toast: shown, place, windows };
     if (!shown || shown.news || before.toast !== shown) return;
     if (place !== before.place || windows > before.windows) dispatch({ kind: 'end', toast: shown });
   }, [shown, place, windows]);

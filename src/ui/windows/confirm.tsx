@@ -181,14 +181,17 @@ function contentOf<Row>(
   const named = failures.map(({ input, error: why }) => ({ label: labelOf(input), error: why }));
   const report = error || named.length === 0 ? [] : reportLines(done, named, past, width, theme);
   const needed = error ? leastErrorLines : Math.min(report.length, leastErrorLines);
-  const asked = wrap(sanitiseLine(question), width).slice(0, Math.max(1, height - needed));
-  const errorHeight = error ? Math.min(mostErrorLines, height - asked.length) : 0;
-  const room = height - asked.length - errorHeight;
+  const questionLines = wrap(sanitiseLine(question), width).slice(0, Math.max(1, height - needed));
+  const errorHeight = error ? Math.min(mostErrorLines, height - questionLines.length) : 0;
+  const room = height - questionLines.length - errorHeight;
   const reported = firstLines(report, Math.max(1, room));
   const sent = previewed.slice(0, Math.max(0, room - reported.length));
   const listRoom = room - reported.length - sent.length;
   const listed = listRoom < 2 || reported.length > 0 ? [] : listOf(rows.map(labelOf), listRoom);
-  const lines = [...asked, ...listed.map(label => truncate(`${theme.glyphs.bullet} ${sanitiseLine(label)}`, width))];
+  const lines = [
+    ...questionLines,
+    ...listed.map(label => truncate(`${theme.glyphs.bullet} ${sanitiseLine(label)}`, width)),
+  ];
   const below = [...reported, ...sent.map(line => theme.styles.code(line))];
   return { lines, below, error, errorHeight, height: lines.length + below.length + errorHeight };
 }

@@ -41,9 +41,9 @@ function sideLines(side: Side, alone: boolean, width: number, theme: Theme): str
   // A second model starts with the first one's turns, which are not its own answers.
   const own = alone || stats?.model === side.settings.model ? stats : undefined;
   const heading = alone ? 'LAST ANSWER' : sanitiseLine(side.settings.model).toUpperCase();
-  const given = alone && stats ? [{ label: 'model', value: stats.model }] : [];
+  const model = alone && stats ? [{ label: 'model', value: stats.model }] : [];
   const none = own ? [] : [theme.styles.muted('no answer yet')];
-  return [theme.styles.header(heading), ...none, ...factLines([...given, ...answerFacts(own)], width, theme)];
+  return [theme.styles.header(heading), ...none, ...factLines([...model, ...answerFacts(own)], width, theme)];
 }
 
 function deployed(deployments: readonly Deployment[]): string[] {
@@ -124,7 +124,7 @@ function useBindings(
   const windows = useWindows(chat, read, slugs);
   const { turns, answering } = chat;
   const idle = !answering;
-  const asked = idle && turns.length > 0;
+  const hasTurns = idle && turns.length > 0;
   const last = lastAnswer(read)?.content ?? '';
   const send = (): void => {
     const text = textOf(draft.typed).trim();
@@ -144,12 +144,12 @@ function useBindings(
     { command: chatCommands.write, run: write(true), enabled: !draft.writing },
     { command: chatCommands.model, run: windows.chooseModel },
     { command: chatCommands.settings, run: windows.setParameters },
-    { command: chatCommands.regenerate, run: chat.again, enabled: asked },
-    { command: chatCommands.edit, run: () => dispatch({ kind: 'set', text: chat.takeBack() }), enabled: asked },
+    { command: chatCommands.regenerate, run: chat.again, enabled: hasTurns },
+    { command: chatCommands.edit, run: () => dispatch({ kind: 'set', text: chat.takeBack() }), enabled: hasTurns },
     { command: chatCommands.side, run: () => dispatch({ kind: 'side' }), enabled: chat.sides.length > 1 },
     { command: chatCommands.clear, run: chat.begin, enabled: turns.length > 0 },
     { command: chatCommands.history, run: windows.showEarlier, enabled: idle },
-    { command: chatCommands.forget, run: windows.forget, enabled: asked },
+    { command: chatCommands.forget, run: windows.forget, enabled: hasTurns },
     { command: chatCommands.save, run: windows.save, enabled: idle && turns.some(turn => turn.content !== '') },
     { command: chatCommands.copy, run: () => copy(last, 'the answer'), enabled: last !== '' },
   ];

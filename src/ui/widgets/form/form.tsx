@@ -37,7 +37,7 @@ export function useForm(fields: readonly FieldSpec[], focus = 0): FormModel {
   const [state, dispatch] = useReducer(
     (old: FormState, action: FormAction) => formReducer(old, action, fields),
     fields,
-    given => ({ ...initialFormState(given), focus }),
+    all => ({ ...initialFormState(all), focus }),
   );
   return { fields, state, values: formValues(state, fields), dispatch };
 }

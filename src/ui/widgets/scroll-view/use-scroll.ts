@@ -72,23 +72,23 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
     query => ({ kind: 'search', query }),
   );
   const { state: scroll, typing, dispatch } = line;
-  const does = (command: Command, action: ScrollAction): Binding => ({ command, run: () => dispatch(action) });
+  const bound = (command: Command, action: ScrollAction): Binding => ({ command, run: () => dispatch(action) });
   const handlers: ScopeHandlers = typing
     ? line.handlers()
     : {
         bindings: [
-          does(scrollCommands.up, { kind: 'by', lines: -1 }),
-          does(scrollCommands.down, { kind: 'by', lines: 1 }),
-          does(scrollCommands.pageUp, { kind: 'page', pages: -1 }),
-          does(scrollCommands.pageDown, { kind: 'page', pages: 1 }),
-          does(scrollCommands.halfUp, { kind: 'page', pages: -0.5 }),
-          does(scrollCommands.halfDown, { kind: 'page', pages: 0.5 }),
-          does(scrollCommands.top, { kind: 'to', line: 0 }),
-          does(scrollCommands.bottom, { kind: 'bottom' }),
+          bound(scrollCommands.up, { kind: 'by', lines: -1 }),
+          bound(scrollCommands.down, { kind: 'by', lines: 1 }),
+          bound(scrollCommands.pageUp, { kind: 'page', pages: -1 }),
+          bound(scrollCommands.pageDown, { kind: 'page', pages: 1 }),
+          bound(scrollCommands.halfUp, { kind: 'page', pages: -0.5 }),
+          bound(scrollCommands.halfDown, { kind: 'page', pages: 0.5 }),
+          bound(scrollCommands.top, { kind: 'to', line: 0 }),
+          bound(scrollCommands.bottom, { kind: 'bottom' }),
           { command: scrollCommands.search, run: () => line.begin('') },
-          { ...does(scrollCommands.next, { kind: 'next', direction: 1 }), enabled: scroll.query !== '' },
-          { ...does(scrollCommands.previous, { kind: 'next', direction: -1 }), enabled: scroll.query !== '' },
-          { ...does(scrollCommands.clearSearch, { kind: 'search', query: '' }), enabled: scroll.query !== '' },
+          { ...bound(scrollCommands.next, { kind: 'next', direction: 1 }), enabled: scroll.query !== '' },
+          { ...bound(scrollCommands.previous, { kind: 'next', direction: -1 }), enabled: scroll.query !== '' },
+          { ...bound(scrollCommands.clearSearch, { kind: 'search', query: '' }), enabled: scroll.query !== '' },
         ],
       };
   return {

@@ -147,7 +147,7 @@ function tableBindings<Row>(
   { state, begin, dispatch }: TableLine,
   current: Row | undefined,
 ): readonly Binding[] {
-  const does = (command: Binding['command'], action: TableAction): Binding => ({
+  const bound = (command: Binding['command'], action: TableAction): Binding => ({
     command,
     run: () => dispatch(action),
   });
@@ -161,19 +161,19 @@ function tableBindings<Row>(
   return [
     ...(opens ? [{ command: listCommands.open, run: () => onOpen(current) }] : []),
     ...(stop ? [{ command: listCommands.stop, run: stop }] : []),
-    does(listCommands.up, { kind: 'move', by: -1 }),
-    does(listCommands.down, { kind: 'move', by: 1 }),
-    does(listCommands.pageUp, { kind: 'page', pages: -1 }),
-    does(listCommands.pageDown, { kind: 'page', pages: 1 }),
-    does(listCommands.halfUp, { kind: 'page', pages: -0.5 }),
-    does(listCommands.halfDown, { kind: 'page', pages: 0.5 }),
-    does(listCommands.top, { kind: 'top' }),
+    bound(listCommands.up, { kind: 'move', by: -1 }),
+    bound(listCommands.down, { kind: 'move', by: 1 }),
+    bound(listCommands.pageUp, { kind: 'page', pages: -1 }),
+    bound(listCommands.pageDown, { kind: 'page', pages: 1 }),
+    bound(listCommands.halfUp, { kind: 'page', pages: -0.5 }),
+    bound(listCommands.halfDown, { kind: 'page', pages: 0.5 }),
+    bound(listCommands.top, { kind: 'top' }),
     { command: listCommands.bottom, run: toEnd },
     { command: listCommands.filter, run: () => begin(state.filter) },
-    does(listCommands.sort, { kind: 'sort-next', columns: ids, partial }),
-    does(listCommands.reverse, { kind: 'reverse', columns: ids, partial }),
-    does(listCommands.mark, { kind: 'toggle-mark' }),
-    { ...does(listCommands.unmark, { kind: 'clear-marks' }), enabled: state.marks.size > 0 },
-    { ...does(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: state.filter !== '' },
+    bound(listCommands.sort, { kind: 'sort-next', columns: ids, partial }),
+    bound(listCommands.reverse, { kind: 'reverse', columns: ids, partial }),
+    bound(listCommands.mark, { kind: 'toggle-mark' }),
+    { ...bound(listCommands.unmark, { kind: 'clear-marks' }), enabled: state.marks.size > 0 },
+    { ...bound(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: state.filter !== '' },
   ];
 }
