@@ -10,6 +10,7 @@ import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
 import { boundsField, compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
+import { modelWords } from '../resources/models.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { exportRows } from '../text/export.ts';
@@ -24,8 +25,11 @@ import { type CommandContext, withService } from './with-service.ts';
 
 function factsOf(base: Found, fresh: Found, compared: ComparedRuns, gate: Gate | undefined): readonly Fact[] {
   const { interval, verdict, wins, losses, ties } = compared;
-  const runWords = ({ id, row }: Found, mean: TaskMean): string =>
-    `${taskMeanWords(mean)}, ${(row as EvalRun).display_name ?? id} (${id})`;
+  const runWords = ({ id, row }: Found, mean: TaskMean): string => {
+    const run = row as EvalRun;
+    const name = run.display_name && run.display_name !== id ? `${run.display_name} (${id})` : id;
+    return [taskMeanWords(mean), name, modelWords(run, true)].filter(Boolean).join(', ');
+  };
   return withValue([
     { label: 'base', value: runWords(base, compared.base) },
     { label: 'new', value: runWords(fresh, compared.new) },
@@ -77,9 +81,19 @@ function checkStatus({ id, row }: Found, { note }: CommandIo): void {
   }
 }
 
+/** What was evaluated. */
+const trainedFields = (run: EvalRun) => ({
+  display_name: run.display_name ?? null,
+  base_model_slug: run.base_model_slug ?? null,
+  parent_checkpoint_id: run.parent_checkpoint_id ?? null,
+  training_run_id: run.training_run_id ?? null,
+  step: run.step ?? null,
+});
+
 /** The fields of one run. */
-const sideFields = ({ id }: Found, run: TaskMean, rewards: RewardMean) => ({
+const sideFields = ({ id, row }: Found, run: TaskMean, rewards: RewardMean) => ({
   eval_run_id: id,
+  ...trainedFields(row as EvalRun),
   mean: run.mean ?? null,
   tasks: run.tasks,
   reward_mean: rewards.mean ?? null,

@@ -14,7 +14,7 @@ import { isTyped, typeable } from '../text/typed.ts';
 import { start } from './act.ts';
 import { resourceOrThrow } from './find.ts';
 import { replacedBy } from './production.ts';
-import { defaultSlug, deployableCheckpoint, runInput } from './starts.ts';
+import { defaultSlug, deployableCheckpoint, productionWords, runInput } from './starts.ts';
 import type { CommandContext } from './with-service.ts';
 
 export interface LinePrompt {
@@ -78,7 +78,7 @@ const deploy: Act<TrainingRun> = async ({ training_run_id }, prompt, context) =>
   const role = await choose('Role', deploymentRoles);
   const input = { checkpoint_id: checkpoint.id, model_slug, role };
   if (role === 'production') {
-    say(await replacedBy(model_slug, context));
+    say(`${productionWords(checkpoint, model_slug)} ${await replacedBy(model_slug, context)}`);
     const typed = await ask('Type the slug again to put it into production');
     if (typed !== model_slug) return clean`${typed} is not ${model_slug}. Nothing was sent.`;
   }

@@ -14,7 +14,7 @@ import {
   readRunOptions,
 } from '../queries/run-options.ts';
 import { checkpointsByStep } from '../queries/training.ts';
-import type { RunStart, Start } from '../resources/action.ts';
+import { nameOfStart, type RunStart, type Start } from '../resources/action.ts';
 import { benchmarkActions } from '../resources/benchmarks.ts';
 import { idOf, labelOf } from '../resources/define.ts';
 import { slugOf } from '../resources/deployments.ts';
@@ -146,29 +146,22 @@ interface Chosen {
 }
 
 /** The input of a start. Without a chosen name, the run gets an unused one. */
-export function runInput(
-  { kind, checkpointIsModel }: RunStart,
-  { bench_id, label }: Benchmark,
-  chosen: Chosen,
-  { memory }: CommandContext,
-): RunInput {
+export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, { memory }: CommandContext): RunInput {
   const { checkpoint, name, options } = chosen;
-  const model = chosen.model ?? checkpoint?.run?.base_model_slug ?? undefined;
-  const at = checkpoint?.step == null ? '' : ` step ${checkpoint.step}`;
-  const of =
-    checkpoint && !checkpointIsModel
-      ? `${checkpoint.run?.display_name ?? checkpoint.id}${at}`
-      : shortModel(model ?? kind);
-  const display_name = name ?? memory.freeName(kind, `${label ?? bench_id} ${of}`);
-  return { bench_id, model, display_name, checkpoint: checkpoint?.id, ...(options && { options }) };
+  const { id, run, step } = checkpoint ?? {};
+  return {
+    bench_id: benchmark.bench_id,
+    model: chosen.model ?? run?.base_model_slug ?? undefined,
+    display_name: name ?? memory.freeName(start.kind, nameOfStart(start, { benchmark, checkpoint, run })),
+    checkpoint: id,
+    ...(run && { trained: { training_run_id: run.training_run_id, step } }),
+    ...(options && { options }),
+  };
 }
 
 /** The default slug for a checkpoint; empty if there is no name to derive it from. */
 export const defaultSlug = ({ run }: FoundCheckpoint): string =>
   slugOf(run?.display_name ?? run?.training_run_id ?? '');
-
-/** The last part of a slug: `tutor-base` of `benchtop/tutor-base`. */
-const shortModel = (slug: string): string => slug.split('/').at(-1) ?? slug;
 
 /** `num_steps=20` as a field: numbers, lists and the like are read as JSON. @throws CommandError */
 function optionOf(pair: string): [string, unknown] {
@@ -275,6 +268,13 @@ export async function deployableCheckpoint(
   return { id: last.checkpoint_id, row: last, run, step: last.step_index };
 }
 
+/** `Step 6 of words (ckpt_1) goes into production as my-model.` */
+export function productionWords({ id, step, run }: FoundCheckpoint, slug: string): string {
+  const of = run?.display_name ?? run?.training_run_id;
+  const what = step == null ? id : `Step ${step}${of === undefined ? '' : ` of ${of}`} (${id})`;
+  return clean`${what} goes into production as ${slug}.`;
+}
+
 export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'>, io: CommandIo): Promise<number> {
   const start = trainingActions.deploy.sends;
   await checkPrinted(flags, start, io);
@@ -291,7 +291,7 @@ export async function deploy({ args: [word = ''], flags }: CommandInput<'deploy'
     if (input.role === 'production' && !flags.dryRun) {
       context.service.requireWrites();
       const replaced = flags.yes ? '' : await replacedBy(model_slug, context);
-      await confirm(`${model_slug} goes into production. ${replaced}`, flags, io, model_slug);
+      await confirm(`${productionWords(checkpoint, model_slug)} ${replaced}`, flags, io, model_slug);
     }
     return begin(start, input, flags, context, io);
   });

@@ -45,17 +45,18 @@ function observeRun(run: EvalRun): Observation {
 }
 
 export const startEvaluation = action(
-  (service, { bench_id, model, checkpoint, display_name = '', ...rest }: RunInput, options) => {
+  (service, { bench_id, model, checkpoint, trained: _, display_name = '', ...rest }: RunInput, options) => {
     const body = { display_name, model_slug: model, checkpoint_id: checkpoint, ...rest };
     return service.call('startEval', { params: { bench_id }, body }, options);
   },
   {
     touches: [evaluationKeys.all, benchmarkKeys.all],
     keyed: 'startEval',
-    starts: ({ eval_run_id, display_name: given }, { bench_id, display_name: asked }) => {
+    starts: ({ eval_run_id, display_name: given }, { bench_id, model, checkpoint, trained, display_name: asked }) => {
       const display_name = given ?? asked;
+      const of = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...trained };
       // The answer has no status.
-      const record = { eval_run_id, display_name, bench_id, status: null };
+      const record = { eval_run_id, display_name, bench_id, status: null, ...of };
       return { kind: 'run', id: eval_run_id, label: display_name, parent: bench_id, record };
     },
   },

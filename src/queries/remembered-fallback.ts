@@ -33,11 +33,18 @@ export interface Remembering<Row> {
 }
 
 /**
- * A resource without a record, e.g. one seen only in an answer about progress, becomes a row with just its id. Its age
- * is a time string, like all times of rows.
+ * A resource without a record, e.g. one seen only in an answer about progress, becomes a row with just its id. If the
+ * service reports no start, that of this machine counts. Times are strings, like all times of rows.
  */
-function rowOf<Row>({ id, record, seenAt }: RememberedResource, idName: string): Row {
-  return { [idName]: id, ...record, remembered_at: new Date(seenAt).toISOString() } as unknown as Row;
+function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idName: string): Row {
+  const timeOf = (at: number): string => new Date(at).toISOString();
+  const created_at = record['created_at'] ?? (startedAt === undefined ? undefined : timeOf(startedAt));
+  return {
+    [idName]: id,
+    ...record,
+    ...(created_at !== undefined && { created_at }),
+    remembered_at: timeOf(seenAt),
+  } as unknown as Row;
 }
 
 /** Makes a list fall back on remembered rows, and declares the observations in its rows. */

@@ -1,6 +1,7 @@
 /** The options of evaluations and training runs, as the service describes them. */
 
 import { isRecord } from '../base/own-property.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
 import { ValidationError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { LiveQuery } from './live-query.ts';
@@ -19,6 +20,8 @@ export interface RunInput {
   readonly bench_id: string;
   readonly model?: string | undefined;
   readonly checkpoint?: string | undefined;
+  /** Where the checkpoint comes from, if known. Not sent, but remembered: the service may not report it. */
+  readonly trained?: Pick<EvalRun, 'training_run_id' | 'step'> | undefined;
   readonly display_name?: string | undefined;
   readonly options?: Readonly<Record<string, unknown>>;
 }

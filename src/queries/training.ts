@@ -51,7 +51,7 @@ export function observeTraining(run: ProgressedRun): Observation {
 }
 
 export const startTraining = action(
-  (service, { model, checkpoint, ...rest }: RunInput, options) => {
+  (service, { model, checkpoint, trained: _, ...rest }: RunInput, options) => {
     const body = { base_model_slug: model, parent_checkpoint_id: checkpoint, ...rest };
     return service.call('startTraining', { body }, options);
   },
@@ -91,18 +91,18 @@ export async function checkpointsByStep(
   return checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 
-/** The id of the newest checkpoint of a run. @throws Error for the user if it has none yet */
-export async function lastCheckpoint(service: Service, runId: string): Promise<string> {
+/** The newest checkpoint of a run. @throws Error for the user if it has none yet */
+export async function lastCheckpoint(service: Service, runId: string): Promise<Checkpoint> {
   const last = (await checkpointsByStep(service, runId)).at(-1);
   if (!last) throw new Error('The run has committed no checkpoint yet.');
-  return last.checkpoint_id;
+  return last;
 }
 
-/** The id of the newest deployable checkpoint of a run. @throws Error for the user if there is none */
-export async function lastDeployable(service: Service, runId: string): Promise<string> {
+/** The newest deployable checkpoint of a run. @throws Error for the user if there is none */
+export async function lastDeployable(service: Service, runId: string): Promise<Checkpoint> {
   const checkpoints = await checkpointsByStep(service, runId);
   const last = checkpoints.findLast(({ is_deployable }) => is_deployable !== false);
-  if (last) return last.checkpoint_id;
+  if (last) return last;
   throw new Error(
     checkpoints.length === 0
       ? 'The run has committed no checkpoint yet.'

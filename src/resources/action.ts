@@ -2,8 +2,10 @@
  * The actions on the rows of a resource. Each is declared once, next to the columns, for keys, menu, palette, help,
  * line mode, the command line and its completion.
  */
+import type { Benchmark } from '../contract/benchmarks.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
+import type { TrainingRun } from '../contract/training.ts';
 import type { Command } from '../present/command.ts';
 import type { Action } from '../queries/action.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
@@ -59,8 +61,26 @@ export interface RunStart extends Start<RunInput> {
   readonly checkpointIsModel?: true;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
-  /** Appended to the name of the benchmark, or of the checkpoint's run, to name the new run. */
-  readonly usualEnding: (hasCheckpoint: boolean) => string;
+  /** The name of a new run, unless the user gives one: from a checkpoint in words, or on a benchmark. */
+  readonly usualName: (from: { readonly checkpoint?: string | undefined; readonly benchmark: string }) => string;
+}
+
+/** What a new run starts from, as far as it is known. */
+export interface StartedFrom {
+  readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
+  /** The step of the checkpoint, if there is one, and its training run. */
+  readonly checkpoint?: { readonly step?: number | null | undefined } | undefined;
+  readonly run?: Pick<TrainingRun, 'bench_id' | 'display_name'> | undefined;
+}
+
+/** The usual name of a new run, the same on the screen and for commands. It tells the steps of a checkpoint apart. */
+export function nameOfStart({ usualName }: RunStart, { benchmark, checkpoint, run }: StartedFrom): string {
+  const label = benchmark.label ?? benchmark.bench_id;
+  if (!checkpoint) return usualName({ benchmark: label });
+  const isElsewhere = run?.bench_id != null && run.bench_id !== benchmark.bench_id;
+  const of = [isElsewhere || !run?.display_name ? label : '', run?.display_name].filter(Boolean).join(' ');
+  const at = checkpoint.step == null ? 'checkpoint' : `step ${checkpoint.step}`;
+  return usualName({ benchmark: label, checkpoint: `${of} ${at}` });
 }
 
 /** A request for each row, confirmed first. Its command is available in line mode too. */

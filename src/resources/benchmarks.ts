@@ -108,7 +108,7 @@ export const benchmarkActions = {
       prints: ['startEval', 'getEvalRun'],
       listedBy: 'listEvalRuns',
       options: 'getEvalOptions',
-      usualEnding: hasCheckpoint => (hasCheckpoint ? ' checkpoint' : ' baseline'),
+      usualName: ({ checkpoint, benchmark }) => checkpoint ?? `${benchmark} baseline`,
     },
   },
   train: {
@@ -130,7 +130,7 @@ export const benchmarkActions = {
       usualOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
       checkpointIsModel: true,
       mayBeUnnamed: true,
-      usualEnding: hasCheckpoint => (hasCheckpoint ? ', continued' : ' training'),
+      usualName: ({ checkpoint, benchmark }) => (checkpoint ? `${checkpoint}, continued` : `${benchmark} training`),
     },
   },
   build: {

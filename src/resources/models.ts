@@ -1,4 +1,5 @@
 /** The models that the service can train and evaluate. */
+import type { EvalRun } from '../contract/evaluations.ts';
 import type { SupportedModel } from '../contract/models.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
@@ -15,6 +16,21 @@ export function modelColumn<Row>(slugOf: (row: Row) => string | null | undefined
     value: row => slugOf(row) ?? undefined,
     cutAt: 'start',
   };
+}
+
+/**
+ * What was evaluated: `benchtop/tutor-base`, `benchtop/tutor-base at step 6`, or `at ckpt_1` if the step is not known.
+ * Empty if unknown.
+ *
+ * @param withId names the checkpoint as well as its step
+ */
+export function modelWords(
+  { base_model_slug: model, parent_checkpoint_id: checkpoint, step }: Partial<EvalRun>,
+  withId = false,
+): string {
+  if (!checkpoint) return model ?? '';
+  const at = step == null ? checkpoint : `step ${step}${withId ? ` (${checkpoint})` : ''}`;
+  return `${model ? `${model} ` : ''}at ${at}`;
 }
 
 /** Removes binary rounding errors from a price: a service that computes 0.1 × 6 sends 0.6000000000000001. */

@@ -43,6 +43,7 @@ interface Places {
 export interface NamedRun {
   readonly id: string;
   readonly name: string;
+  /** What was evaluated, in words. */
   readonly model?: string;
 }
 

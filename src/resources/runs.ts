@@ -28,7 +28,7 @@ import { type ActionTable, running, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { defineResource, type WholeFacts } from './define.ts';
 import { isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
-import { modelColumn } from './models.ts';
+import { modelColumn, modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
 import { certaintyFields, certaintyWords, runMeanOf } from './run-mean.ts';
 
@@ -62,6 +62,10 @@ export function summariseRewards(
   };
 }
 
+/** `step 6  ckpt_1`, or its id if the step is not known. */
+const checkpointCell = ({ parent_checkpoint_id: id, step }: EvalRun): string | undefined =>
+  id ? [step == null ? '' : `step ${step}`, id].filter(Boolean).join('  ') : undefined;
+
 export const runColumns: readonly Column<MeasuredRun>[] = [
   {
     id: 'name',
@@ -79,7 +83,14 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     text: meanOfRun,
   },
   modelColumn(row => row.base_model_slug),
-  { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: row => row.parent_checkpoint_id ?? undefined },
+  {
+    id: 'checkpoint',
+    title: 'CHECKPOINT',
+    width: { min: 10, max: 40, grow: 1 },
+    cutAt: 'end',
+    value: checkpointCell,
+    exported: row => row.parent_checkpoint_id ?? undefined,
+  },
   timeColumn('created', 'STARTED', row => row.created_at),
   {
     id: 'benchmark',
@@ -89,6 +100,15 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     value: row => row.bench_id ?? undefined,
   },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.eval_run_id },
+  {
+    id: 'step',
+    title: 'STEP',
+    width: 5,
+    align: 'right',
+    wide: true,
+    forPrograms: true,
+    value: row => row.step ?? undefined,
+  },
   { id: 'n', title: 'N', width: 5, align: 'right', wide: true, forPrograms: true, value: listedCount },
   {
     id: 'total',
@@ -242,11 +262,10 @@ export function comparePlace(one: EvalRun, other: EvalRun, memory: Memory): Plac
   const [[oneFrom, oneTo], [otherFrom, otherTo]] = [startOf(one, memory), startOf(other, memory)];
   const isLater = otherTo < oneFrom;
   const [base, fresh] = isLater ? [other, one] : [one, other];
-  const named = (run: EvalRun): NamedRun => ({
-    id: run.eval_run_id,
-    name: run.display_name ?? run.eval_run_id,
-    ...(run.base_model_slug && { model: run.base_model_slug }),
-  });
+  const named = (run: EvalRun): NamedRun => {
+    const model = modelWords(run);
+    return { id: run.eval_run_id, name: run.display_name ?? run.eval_run_id, ...(model && { model }) };
+  };
   const isDated = isLater || oneTo <= otherFrom;
   return { view: 'compare', base: named(base), new: named(fresh), ...(!isDated && { isUndated: true }) };
 }

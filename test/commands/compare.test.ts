@@ -68,6 +68,29 @@ it.each(['test', 'validation'])(
   },
 );
 
+it('names the model, the checkpoint and its step, in every form', async () => {
+  const base_model_slug = 'acme/small';
+  const trained = { base_model_slug, parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1', step: 6 };
+  const runs = {
+    evr_base: { ...all(0), base_model_slug, display_name: 'before' },
+    evr_new: { ...all(1), ...trained, display_name: 'after' },
+  };
+  const compare = async (...flags: string[]) =>
+    (await (await cliWith(runs))('compare', ['evr_base', 'evr_new', ...flags])).out;
+  const words = [
+    '0 of 20 tasks, before (evr_base), acme/small',
+    '1.00 of 20 tasks, after (evr_new), acme/small at step 6 (ckpt_1)',
+  ] as const;
+  expect(await compare()).toContain(`base\t${words[0]}\nnew\t${words[1]}\n`);
+  const markdown = await compare('--markdown');
+  for (const each of words) expect(markdown).toContain(`| ${each} |`);
+  const untrained = { parent_checkpoint_id: null, training_run_id: null, step: null };
+  expect(JSON.parse(await compare('--json'))).toMatchObject({
+    base: { display_name: 'before', base_model_slug, ...untrained },
+    new: { display_name: 'after', ...trained },
+  });
+});
+
 it.each(['getEvalRun', 'getTrajectoryRewards'])('names the run that %s does not find', async lost => {
   const cli = await cliWith({
     evr_base: all(0),

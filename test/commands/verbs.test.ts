@@ -29,7 +29,7 @@ describe('evaluate', () => {
     const { code, out, notes } = await cli('evaluate', ['t-words', '-m', model, '--wait', '--field', 'id']);
     expect(code).toBe(exitCodes.done);
     expect(out).toMatch(/^evr_\w+\n$/);
-    expect(notes).toContain('t-words tutor-base: completed, 28 of 28');
+    expect(notes).toContain('t-words baseline: completed, 28 of 28');
     const { out: mean } = await cli('get', [out.trim(), '--field', 'reward_mean']);
     expect(Number(mean)).toBeGreaterThanOrEqual(0);
   });
@@ -38,7 +38,7 @@ describe('evaluate', () => {
     const { code, out } = await cli('evaluate', ['t-words', '--checkpoint', word, '--json']);
     expect(code).toBe(exitCodes.done);
     const started = JSON.parse(out);
-    expect(started.display_name).toMatch(/^t-words first step 2( \d)?$/);
+    expect(started.display_name).toMatch(/^first step 2( \d)?$/);
     const run = JSON.parse((await cli('get', [started.eval_run_id, '--json'])).out);
     expect(run).toMatchObject({ base_model_slug: model, parent_checkpoint_id: expect.stringMatching(/^ckpt_/) });
   });
@@ -195,7 +195,9 @@ describe('production', () => {
     const slug = ['--slug', 'teacher', '--role', 'production', '--wait', '--field', 'role'];
     const byNobody = await cli('deploy', ['first@latest', ...slug]);
     expect([byNobody.code, byNobody.out]).toEqual([exitCodes.usage, '']);
-    expect(byNobody.notes).toContain('teacher goes into production. Nothing serves teacher now.');
+    expect(byNobody.notes).toMatch(
+      /Step 2 of first \(ckpt_\w+\) goes into production as teacher\. Nothing serves teacher now\./,
+    );
     const answered = (input: string) => ({ input: `${input}\n`, asked: true });
     expect(await cli('deploy', ['first@latest', ...slug], answered('y'))).toMatchObject({
       code: exitCodes.failed,

@@ -263,7 +263,7 @@ describe('on training runs', () => {
       'enter',
       { see: '▸ first training' },
       'D',
-      { see: 'Deploy first' },
+      { see: 'Deploy step' },
     ]);
     await goWay(session, ['enter', { see: '✓ deployed' }, 't', { see: '<enter> send' }]);
     await goWay(session, [{ type: 'tell me about tea' }, 'enter', { see: 'tokens out' }]);

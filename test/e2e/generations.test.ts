@@ -52,7 +52,7 @@ function actions({ bench, run, oldRun, training, trajectory, test, production }:
       sends: new RegExp(`DELETE .*/eval/${oldRun}$`),
     },
     { way: [...at('training', 'first'), 'c', ...yes], sends: new RegExp(`POST .*/train/${training}/cancel`) },
-    { way: [...at('training', 'first'), 'D', ...form('Deploy first'), ...send], sends: /POST .*\/deploy$/ },
+    { way: [...at('training', 'first'), 'D', ...form('Deploy step'), ...send], sends: /POST .*\/deploy$/ },
     {
       way: [...at('training', 'first'), 'e', ...form('Checkpoint (optional)'), ...send],
       sends: /POST .*\/eval$/,

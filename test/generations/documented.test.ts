@@ -232,6 +232,21 @@ describe('an evaluation whose status the service never says (C2)', () => {
   });
 });
 
+it('a run that this machine started keeps its model, its checkpoint and its start', async () => {
+  const { cli } = await worldOf('the 404 of the document');
+  await cli('evaluate', ['t-words', ...model, '-c', 'ckpt_1', '--name', 'after']);
+  const started = {
+    eval_run_id: startedRun,
+    base_model_slug: 'acme/small',
+    parent_checkpoint_id: 'ckpt_1',
+    created_at: expect.stringMatching(/^\d{4}-/),
+  };
+  expect(JSON.parse((await cli('list', ['runs', '--json'])).out)).toEqual([expect.objectContaining(started)]);
+  expect(JSON.parse((await cli('get', ['run', startedRun, '--json'])).out)).toMatchObject(started);
+  expect((await cli('list', ['runs'])).out).toMatch(/\tMODEL\tCHECKPOINT\tSTARTED\t/);
+  expect((await cli('list', ['runs'])).out).toMatch(/\tacme\/small\tckpt_1\t\d{4}-/);
+});
+
 it('of several, the worst end is the exit code in every order', async () => {
   const { cli, ids } = await worldOf('the 404 of the document');
   const codeOf = async (...watched: string[]) => (await cli('watch', watched)).code;

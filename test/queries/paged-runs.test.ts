@@ -78,5 +78,5 @@ it('reads all training runs, and finds the last checkpoint on a later page', asy
   await reader.poll(context);
   await reader.readRest();
   expect(reader.data.rows).toHaveLength(7 + 4 + 1);
-  expect(await lastCheckpoint(service, 'tr_1')).toBe('ckpt_4');
+  expect((await lastCheckpoint(service, 'tr_1')).checkpoint_id).toBe('ckpt_4');
 });

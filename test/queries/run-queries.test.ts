@@ -172,7 +172,7 @@ it('the last checkpoint to deploy is the newest that can be', async () => {
     }));
     return lastDeployable(fakeService({ listCheckpoints: () => listed }), 'r1');
   };
-  expect(await of(true, undefined, false)).toBe('c1');
+  expect(await of(true, undefined, false)).toMatchObject({ checkpoint_id: 'c1' });
   await expect(of(false)).rejects.toThrow('none of its checkpoints');
   await expect(of()).rejects.toThrow('no checkpoint yet');
 });

@@ -63,7 +63,11 @@ function Item({ isSelected = false, label }: { isSelected?: boolean; label: stri
   return <Text wrap="truncate">{isSelected ? styles.selected(label) : label}</Text>;
 }
 
-export function Menu({ items, limit = items.length, onChoose, bindings = [] }: MenuProps) {
+export function Menu({ items, limit: lines = items.length, onChoose, bindings = [] }: MenuProps) {
+  const { styles } = useTheme();
+  const isLong = items.length > lines;
+  // The last line is the position among more items than there are lines.
+  const limit = isLong ? Math.max(1, lines - 1) : lines;
   const [cursor, dispatch] = useReducer(menuReducer, { index: 0 });
   const keys = items.map(({ key }) => key);
   const at = menuIndex(cursor, keys);
@@ -96,6 +100,7 @@ export function Menu({ items, limit = items.length, onChoose, bindings = [] }: M
         limit={limit}
         items={items.map(({ key, label }) => ({ key, label, value: key }))}
       />
+      {isLong && lines > 1 ? <Text>{styles.muted(`  ${at + 1}/${items.length}`)}</Text> : null}
     </KeyScope>
   );
 }

@@ -1,7 +1,8 @@
 /** Windows with choices: actions, values; and a notice shown instead of a form. */
 import { Text } from 'ink';
+import { cutApart } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { truncate } from '../../text/width.ts';
+import { displayWidth, padEnd } from '../../text/width.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { Waiting } from '../app/waiting.tsx';
@@ -9,7 +10,7 @@ import { overlayCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
 import { type Binding, useRouter } from '../keys/router.tsx';
 import { Menu } from '../widgets/menu.tsx';
-import { useTheme } from '../widgets/theme/theme.tsx';
+import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 
 export interface ActionMenuProps {
@@ -89,9 +90,34 @@ export interface ActionWindowProps<Row> {
   readonly onClose: () => void;
 }
 
+export interface Choice<Value> {
+  readonly key: string;
+  /** Cut if there is no room, so that different labels stay different. */
+  readonly label: string;
+  /** Shown after the label, and never cut. */
+  readonly note?: string;
+  readonly value: Value;
+}
+
+/** The line of each choice: the labels, cut, and their notes below each other. */
+function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: Theme): string[] {
+  const notes = choices.map(({ note = '' }) => sanitiseLine(note));
+  const widest = Math.max(0, ...notes.map(displayWidth));
+  const labels = choices.map(({ label }) => sanitiseLine(label));
+  const room = Math.max(leastLabel, width - (widest > 0 ? widest + 2 : 0));
+  const cuts = cutApart(labels, room, { ellipsis: theme.glyphs.ellipsis });
+  const longest = Math.max(0, ...Array.from(cuts.values(), each => displayWidth(each)));
+  return labels.map((label, index) => {
+    const shown = cuts.get(label) ?? label;
+    return notes[index] ? `${padEnd(shown, longest)}  ${notes[index]}` : shown;
+  });
+}
+
+const leastLabel = 8;
+
 export interface ChoiceWindowProps<Value> {
   readonly title: string;
-  readonly choices: readonly { readonly key: string; readonly label: string; readonly value: Value }[];
+  readonly choices: readonly Choice<Value>[];
   readonly waiting?: boolean;
   readonly emptyWords: string;
   readonly onChoose: (value: Value) => void;
@@ -103,6 +129,7 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
   const { width, inner, ...room } = useWindowRoom(64);
   const lines = Math.min(Math.max(1, choices.length), room.height - windowMargin.lines);
+  const labels = choiceLines(choices, inner - 3, useTheme());
   return (
     <Window
       title={title}
@@ -114,10 +141,7 @@ export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
       {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
       <Menu
         limit={lines}
-        items={choices.map(({ key, label }) => ({
-          key,
-          label: truncate(sanitiseLine(label), inner - 3),
-        }))}
+        items={choices.map(({ key }, index) => ({ key, label: labels[index] ?? key }))}
         onChoose={index => {
           onClose();
           const chosen = choices[index];

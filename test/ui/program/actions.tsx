@@ -70,7 +70,7 @@ export const screenActions: readonly ScreenAction[] = [
   { place: training, command: trainingActions.cancel, title: /Cancel this training run/ },
   { place: training, command: trainingActions.delete, first: below, title: /Delete this training run/ },
   { place: training, command: trainingActions.evaluate, title: /Evaluate on/ },
-  { place: training, command: trainingActions.deploy, title: /Deploy first/ },
+  { place: training, command: trainingActions.deploy, title: /Deploy step 2 of first/ },
   { place: training, command: trainingActions.continue, title: /Train on/ },
   ...[checkpointActions.evaluate, checkpointActions.deploy, checkpointActions.continue].map(command => ({
     place: { view: 'record', resource: 'training', id: 'trn_2', label: 'first', parent: 'bench_1' } as const,

@@ -77,6 +77,30 @@ it('takes the run that was marked first as the base where no record has a time',
   expect(screen.text()).not.toContain('not known');
 });
 
+it.each([120, 60])('tells many runs with long names apart in the choice of the other, in %i columns', async columns => {
+  const listed = Array.from({ length: 40 }, (_, index) => ({
+    eval_run_id: `evr_${index}`,
+    bench_id: 'b1',
+    display_name: `sweep-with-a-long-name-${'0'.repeat(80)}-${index}`,
+    status: 'completed',
+    reward_mean: index / 100,
+    reward_count: 4,
+    total_rollouts: 4,
+    ...(index > 0 && { parent_checkpoint_id: `ckpt_${index}`, step: index }),
+  }));
+  const service = fakeService({ listEvalRuns: () => listed });
+  const start = { view: 'list', resource: 'runs', scope: { benchmark: 'b1' } } as const;
+  const { screen, close } = openProgram({ service, start, columns, rows: 20 });
+  onTestFinished(close);
+  await screen.waitFor('▸');
+  await screen.press('=');
+  await screen.waitFor(text => /│ *1\/39 *│/.test(text));
+  expect(screen.text()).toMatch(/sweep-.*…0+-1 +step 1 +0\.0100/);
+  expect(screen.text()).toMatch(/sweep-.*…0+-7 +step 7 +0\.0700/);
+  await screen.press('end');
+  await screen.waitFor(text => /│ *39\/39 *│/.test(text) && /…0+-39 +step 39 +0\.390/.test(text));
+});
+
 it('names both runs among the crumbs, where there is room (X20)', async () => {
   const { screen } = twoRuns();
   await screen.waitFor('before vs after');

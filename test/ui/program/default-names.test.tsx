@@ -3,6 +3,17 @@ import { expect, it } from 'vitest';
 import type { Place } from '../../../src/resources/place.ts';
 import { openView, sayYes } from './actions.tsx';
 
+it.each([
+  ['e', 'first step 2'],
+  ['t', 'first step 2, continued'],
+] as const)('%s on a checkpoint begins with the name of its step (W41)', async (key, name) => {
+  const place: Place = { view: 'record', resource: 'training', id: 'trn_2', label: 'first', parent: 'bench_1' };
+  const { screen } = await openView(place);
+  await screen.waitFor('▸ step 2');
+  await screen.press(key);
+  await screen.waitFor(text => text.includes(`│ ${name} `));
+});
+
 const benchmarks: Place = { view: 'list', resource: 'benchmarks' };
 
 it.each([

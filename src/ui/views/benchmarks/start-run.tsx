@@ -4,14 +4,14 @@ import { useState } from 'react';
 import { own } from '../../../base/own-property.ts';
 import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { displayNameLength } from '../../../contract/evaluations.ts';
+import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { modelList } from '../../../queries/models.ts';
 import { type RunInput, runOptionsQuery } from '../../../queries/run-options.ts';
-import type { RunStart } from '../../../resources/action.ts';
+import { nameOfStart, type RunStart } from '../../../resources/action.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { resourceOfKind } from '../../../resources/catalogue.ts';
 import { asTitle, idOf, labelOf, recordPlace } from '../../../resources/define.ts';
-import { clean } from '../../../text/sanitise.ts';
-import type { Service } from '../../../workbench/workbench.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
@@ -19,23 +19,23 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
-import { useCheckpoint } from '../training/use-checkpoint.ts';
+import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 import { modelsOf, optionSpecs, optionsOf } from './option-fields.ts';
 
 interface StartRunProps extends ActionWindowProps<Benchmark> {
   readonly start: RunStart;
   /** The base model of the checkpoint, if the run needs it. */
   readonly model?: string | undefined;
-  /** The name that the new run is derived from, if not the benchmark's. */
-  readonly name?: string | undefined;
+  /** The training run of the checkpoint. */
+  readonly run?: TrainingRun | undefined;
 }
 
 export interface StartRunWindowProps extends StartRunProps {
   /** Finds the checkpoint to start from; without it, the run starts from a model. */
-  readonly checkpoint?: (service: Service) => Promise<string>;
+  readonly checkpoint?: FindCheckpoint;
 }
 
-const noCheckpoint = async (): Promise<string> => '';
+const noCheckpoint = async (): Promise<undefined> => undefined;
 
 export const EvaluateWindow = (props: ActionWindowProps<Benchmark>) => (
   <StartRunWindow {...props} start={benchmarkActions.evaluate.sends} />
@@ -49,7 +49,7 @@ export function StartRunWindow({ checkpoint = noCheckpoint, ...props }: StartRun
   const { start, row: benchmark, model, onClose } = props;
   const offer = useRunOffer(start, benchmark, model);
   const found = useCheckpoint(checkpoint);
-  if (offer && found.kind === 'known') return <StartRunForm {...props} {...offer} checkpoint={found.id} />;
+  if (offer && found.kind === 'known') return <StartRunForm {...props} {...offer} checkpoint={found.checkpoint} />;
   const error = found.kind === 'failed' ? found.error : undefined;
   return <LoadingWindow title={titleOf(start, benchmark)} error={error} onClose={onClose} />;
 }
@@ -76,8 +76,12 @@ function useRunOffer({ options }: RunStart, { bench_id }: Benchmark, model: stri
 
 const filled = (values: FormValues, name: string): string | undefined => own(values, name)?.trim() || undefined;
 
-function StartRunForm(props: StartRunProps & RunOffer & { readonly checkpoint: string }) {
-  const { row: benchmark, start, model, offered, onClose } = props;
+interface StartRunFormProps extends StartRunProps, RunOffer {
+  readonly checkpoint: Checkpoint | undefined;
+}
+
+function StartRunForm(props: StartRunFormProps) {
+  const { row: benchmark, start, model, offered, run, checkpoint, onClose } = props;
   const shell = useShell();
   const { remembered } = useWorkbench();
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
@@ -89,10 +93,13 @@ function StartRunForm(props: StartRunProps & RunOffer & { readonly checkpoint: s
   ]);
   const inputOf = (values: FormValues): RunInput => {
     const options = optionsOf(specs, values);
+    const chosen = filled(values, 'checkpoint');
+    const isFound = run && chosen !== undefined && chosen === checkpoint?.checkpoint_id;
     return {
       bench_id: benchmark.bench_id,
       model: modelOf(values),
-      checkpoint: filled(values, 'checkpoint'),
+      checkpoint: chosen,
+      ...(isFound && { trained: { training_run_id: run.training_run_id, step: checkpoint?.step_index } }),
       display_name: filled(values, 'display_name'),
       ...(Object.keys(options).length > 0 && { options }),
     };
@@ -117,21 +124,22 @@ function StartRunForm(props: StartRunProps & RunOffer & { readonly checkpoint: s
 
 /** The fields before the options. @param freeName makes a name unused */
 function fieldsOf(
-  { row, start, model, models, name, checkpoint }: StartRunProps & RunOffer & { readonly checkpoint: string },
+  { row: benchmark, start, model, models, run, checkpoint }: StartRunFormProps,
   freeName: (base: string) => string,
 ): FieldSpec[] {
   const { checkpointIsModel = false } = start;
-  const isFresh = checkpoint === '';
+  const isFresh = checkpoint === undefined;
+  const from = checkpoint && { step: checkpoint.step_index };
   return [
     ...((checkpointIsModel ? isFresh : !model) ? [modelField(models)] : []),
     {
       kind: 'text',
       name: 'display_name',
       label: 'Name of the run',
-      initial: freeName(clean`${name ?? row.label ?? row.bench_id}${start.usualEnding(!isFresh)}`),
+      initial: freeName(sanitiseLine(nameOfStart(start, { benchmark, checkpoint: from, run }))),
       check: value => nameError(value.trim().length, start),
     },
-    ...(checkpointIsModel && isFresh ? [] : [checkpointField(checkpoint, checkpointIsModel)]),
+    ...(checkpointIsModel && isFresh ? [] : [checkpointField(checkpoint?.checkpoint_id ?? '', checkpointIsModel)]),
   ];
 }
 

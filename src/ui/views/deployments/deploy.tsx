@@ -3,24 +3,28 @@
 import { useMemo } from 'react';
 import { deploymentRoles, type StartDeploymentBody } from '../../../contract/deployments.ts';
 import { modelSlug } from '../../../contract/model-slug.ts';
+import type { Checkpoint, HeldOutReward } from '../../../contract/training.ts';
 import { deploymentList } from '../../../queries/deployments.ts';
+import { heldOutMeans } from '../../../queries/held-out.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { deployments, replacedWords, slugOf } from '../../../resources/deployments.ts';
 import { trainingActions } from '../../../resources/training.ts';
-import type { Service } from '../../../workbench/workbench.ts';
+import { counted, reward } from '../../../text/numbers.ts';
+import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import type { FieldSpec, FormValues } from '../../widgets/form/form-state.ts';
 import { LoadingWindow } from '../../windows/choice-window.tsx';
 import { FormWindow } from '../../windows/form-window.tsx';
-import { useCheckpoint } from '../training/use-checkpoint.ts';
+import { type FindCheckpoint, useCheckpoint } from '../training/use-checkpoint.ts';
 
 export interface DeployWindowProps {
   /** The origin of the checkpoint, in words; the slug is derived from it. */
   readonly name: string;
   /** Finds the checkpoint; without it, the user types one. */
-  readonly checkpoint?: (service: Service) => Promise<string>;
-  readonly given?: string | undefined;
+  readonly checkpoint?: FindCheckpoint;
+  /** The held-out rewards of its run, once they are known. */
+  readonly heldOut?: readonly HeldOutReward[] | undefined;
   readonly onClose: () => void;
 }
 
@@ -33,30 +37,43 @@ function checkSlug(value: string): string | undefined {
 
 const slugIn = (values: FormValues): string => values['model_slug']?.trim() ?? '';
 
-function bodyOf(values: FormValues): StartDeploymentBody {
-  return {
-    checkpoint_id: values['checkpoint_id']?.trim() ?? '',
-    model_slug: slugIn(values),
-    role: values['role'] === 'production' ? 'production' : 'test',
-  };
-}
+const noRewards: readonly HeldOutReward[] = [];
+const none = async (): Promise<undefined> => undefined;
 
-const none = async (): Promise<string> => '';
-
-export function DeployWindow({ name, checkpoint = none, given, onClose }: DeployWindowProps) {
+export function DeployWindow({ checkpoint = none, ...props }: DeployWindowProps) {
   const found = useCheckpoint(checkpoint);
-  const id = given ?? (found.kind === 'known' ? found.id : undefined);
-  if (id === undefined) {
-    return <LoadingWindow title="Deploy" error={found.kind === 'failed' ? found.error : undefined} onClose={onClose} />;
-  }
-  return <DeployForm name={name} checkpointId={id} onClose={onClose} />;
+  if (found.kind === 'known') return <DeployForm {...props} checkpoint={found.checkpoint} />;
+  const error = found.kind === 'failed' ? found.error : undefined;
+  return <LoadingWindow title="Deploy" error={error} onClose={props.onClose} />;
 }
 
-function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointId: string; onClose: () => void }) {
+/** `step 5 of words`; its id if the step is not known. */
+const checkpointWords = ({ step_index: step, checkpoint_id }: Checkpoint, name: string): string =>
+  clean`${step == null ? checkpoint_id : `step ${step}`} of ${name}`;
+
+/** `Goes live: step 5 of words, held-out 0.412 of 16 samples. ` */
+function liveWords(checkpoint: Checkpoint, name: string, heldOut: readonly HeldOutReward[]): string {
+  const mean = heldOutMeans(heldOut.filter(({ step }) => step === checkpoint.step_index))?.last;
+  const of = mean?.samples === undefined ? '' : ` of ${counted(mean.samples, 'sample')}`;
+  const measured = mean === undefined ? '' : `, held-out ${reward(mean.reward)}${of}`;
+  return `Goes live: ${checkpointWords(checkpoint, name)}${measured}. `;
+}
+
+const checkpointField: FieldSpec = {
+  kind: 'text',
+  name: 'checkpoint_id',
+  label: 'Checkpoint',
+  check: value => (value.trim() === '' ? 'Name a checkpoint' : undefined),
+};
+
+function DeployForm(props: Omit<DeployWindowProps, 'checkpoint'> & { readonly checkpoint: Checkpoint | undefined }) {
+  const { name, checkpoint, heldOut = noRewards, onClose } = props;
   const shell = useShell();
   const { rows, complete } = useList(deploymentList, 'visible');
-  const fields = useMemo<readonly FieldSpec[]>(
-    () => [
+  const fields = useMemo<readonly FieldSpec[]>(() => {
+    const live = checkpoint ? liveWords(checkpoint, name, heldOut) : '';
+    const effect = (slug: string): string => `${live}${replacedWords(slug, rows, complete)}`;
+    return [
       { kind: 'text', name: 'model_slug', label: 'Slug', initial: slugOf(name), check: checkSlug },
       {
         kind: 'choice',
@@ -72,29 +89,27 @@ function DeployForm({ name, checkpointId, onClose }: { name: string; checkpointI
         kind: 'text',
         name: 'confirmed',
         label: 'Type the slug to put it into production',
-        help: values => replacedWords(slugIn(values), rows, complete),
-        check: (value, values = {}) =>
-          value.trim() === slugIn(values)
-            ? undefined
-            : `Type ${slugIn(values)}. ${replacedWords(slugIn(values), rows, complete)}`,
+        help: values => effect(slugIn(values)),
+        check: (value, values = {}) => {
+          const slug = slugIn(values);
+          return value.trim() === slug ? undefined : `Type ${slug}. ${effect(slug)}`;
+        },
         when: values => values['role'] === 'production',
       },
-      {
-        kind: 'text',
-        name: 'checkpoint_id',
-        label: 'Checkpoint',
-        initial: checkpointId,
-        check: value => (value.trim() === '' ? 'Name a checkpoint' : undefined),
-      },
-    ],
-    [name, checkpointId, rows, complete],
-  );
+      ...(checkpoint ? [] : [checkpointField]),
+    ];
+  }, [name, checkpoint, heldOut, rows, complete]);
+  const inputOf = (values: FormValues): StartDeploymentBody => ({
+    checkpoint_id: checkpoint?.checkpoint_id ?? values['checkpoint_id']?.trim() ?? '',
+    model_slug: slugIn(values),
+    role: values['role'] === 'production' ? 'production' : 'test',
+  });
   return (
     <FormWindow
-      title={`Deploy ${name}`}
+      title={checkpoint ? `Deploy ${checkpointWords(checkpoint, name)}` : 'Deploy a checkpoint'}
       fields={fields}
       action={trainingActions.deploy.sends.send}
-      inputOf={bodyOf}
+      inputOf={inputOf}
       onClose={onClose}
       onDone={deployment => {
         shell.toast({ kind: 'success', text: `Deploying ${deployment.model_slug ?? deployment.deployment_id}` });

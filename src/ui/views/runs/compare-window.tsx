@@ -4,11 +4,16 @@ import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import { meanOfRun } from '../../../resources/measured-run.ts';
 import { comparePlace } from '../../../resources/runs.ts';
-import { clean } from '../../../text/sanitise.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow } from '../../windows/choice-window.tsx';
+
+/** `step 6  0.183  2m ago` */
+function noteOf(run: EvalRun): string {
+  const step = run.step == null ? '' : `step ${run.step}`;
+  return [step, meanOfRun(run), agoOf(instant(run.created_at))].filter(Boolean).join('  ');
+}
 
 export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>) {
   const shell = useShell();
@@ -21,7 +26,8 @@ export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>)
       waiting={!runs.loaded && !runs.error}
       choices={others.map(each => ({
         key: each.eval_run_id,
-        label: clean`${each.display_name ?? each.eval_run_id}  ${meanOfRun(each)}  ${agoOf(instant(each.created_at))}`,
+        label: each.display_name ?? each.eval_run_id,
+        note: noteOf(each),
         value: each,
       }))}
       emptyWords="This benchmark has no other run."

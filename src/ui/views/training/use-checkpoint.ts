@@ -2,16 +2,20 @@
 
 import { useEffect, useState } from 'react';
 import { asError } from '../../../base/errors.ts';
+import type { Checkpoint } from '../../../contract/training.ts';
 import type { Service } from '../../../workbench/workbench.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 
 export type CheckpointState =
   | { readonly kind: 'asking' }
-  | { readonly kind: 'known'; readonly id: string }
+  | { readonly kind: 'known'; readonly checkpoint: Checkpoint | undefined }
   | { readonly kind: 'failed'; readonly error: Error };
 
+/** Finds a checkpoint; undefined if the user names it. */
+export type FindCheckpoint = (service: Service) => Promise<Checkpoint | undefined>;
+
 /** `find` is called once. */
-export function useCheckpoint(find: (service: Service) => Promise<string>): CheckpointState {
+export function useCheckpoint(find: FindCheckpoint): CheckpointState {
   const workbench = useWorkbench();
   const [state, setState] = useState<CheckpointState>({ kind: 'asking' });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the checkpoint of a window never changes
@@ -24,7 +28,7 @@ export function useCheckpoint(find: (service: Service) => Promise<string>): Chec
       .service()
       .then(find)
       .then(
-        id => report({ kind: 'known', id }),
+        checkpoint => report({ kind: 'known', checkpoint }),
         (error: unknown) => report({ kind: 'failed', error: asError(error) }),
       );
     return () => {

@@ -31,6 +31,11 @@ describe('what answers for a slug', () => {
   });
 });
 
+const heldOut = [
+  { step: 5, held_out_reward: 0.4125, completed_samples: 16 },
+  { step: 10, held_out_reward: 0.9, completed_samples: 16 },
+];
+
 function openDeploy(size = { columns: 100, rows: 30 }) {
   const sent: unknown[] = [];
   const answering = fakeService({
@@ -40,17 +45,18 @@ function openDeploy(size = { columns: 100, rows: 30 }) {
       return { ...active, deployment_id: 'dep_2', ...body };
     },
   });
-  const screen = openOnStage(close => <DeployWindow name="tutor" given="ckpt_1" onClose={close} />, {
-    ...size,
-    service: async () => answering,
-  });
+  const checkpoint = async () => ({ checkpoint_id: 'ckpt_1', step_index: 5 });
+  const screen = openOnStage(
+    close => <DeployWindow name="tutor" checkpoint={checkpoint} heldOut={heldOut} onClose={close} />,
+    { ...size, service: async () => answering },
+  );
   return { screen, sent };
 }
 
 describe('a checkpoint', () => {
   it('is deployed as a test by default (W3)', async () => {
     const { screen, sent } = openDeploy();
-    await screen.waitFor('Deploy tutor');
+    await screen.waitFor('Deploy step 5 of tutor');
     expect(screen.text()).toContain('test  reached by its id');
     expect(screen.text()).not.toContain('Type the slug');
     await screen.press('enter');
@@ -63,7 +69,7 @@ describe('a checkpoint', () => {
     { columns: 60, rows: 15 },
   ])('goes into production only once the slug was typed, and what it replaces is said: %j (W3)', async size => {
     const { screen, sent } = openDeploy(size);
-    await screen.waitFor('Deploy tutor');
+    await screen.waitFor('Deploy step 5 of tutor');
     await screen.press('tab', 'right');
     await screen.waitFor('serves the slug');
     await screen.press('enter');
@@ -72,7 +78,10 @@ describe('a checkpoint', () => {
     await screen.waitFor('Type tutor');
     expect(sent).toEqual([]);
     await screen.type('tutor');
-    await screen.waitFor('dep_1 (step 20) serves tutor now and is');
+    await screen.waitFor(text => /Goes live: step 5 of tutor, held-out 0\.412 of 16/.test(text));
+    expect(screen.text().replaceAll(/[│\s]+/g, ' ')).toContain(
+      'held-out 0.412 of 16 samples. dep_1 (step 20) serves tutor now and is replaced.',
+    );
     await screen.press('enter');
     await screen.waitFor(() => sent.length > 0);
     expect(sent).toEqual([{ checkpoint_id: 'ckpt_1', model_slug: 'tutor', role: 'production' }]);

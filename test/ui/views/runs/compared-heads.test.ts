@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { compareTasks } from '../../../../src/queries/compare.ts';
 import type { ReadRewards } from '../../../../src/queries/run-extent.ts';
 import { compareRuns, taskMeanWords } from '../../../../src/resources/comparison.ts';
+import { comparePlace } from '../../../../src/resources/runs.ts';
 import { displayWidth } from '../../../../src/text/width.ts';
 import { comparedHeads, comparedNames } from '../../../../src/ui/views/runs/compared-heads.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
@@ -38,6 +39,27 @@ function heads(
 const joined = (lines: readonly string[]): string => lines.join(' ').replace(/ +/g, ' ');
 
 describe('the head of a run in a comparison', () => {
+  it.each([200, 120, 80, 60])('tells a checkpoint from its base model in %i columns', width => {
+    const run = { base_model_slug: model, parent_checkpoint_id: null };
+    const trained = { base_model_slug: model, parent_checkpoint_id: 'ckpt_1', step: 6 };
+    const none = { find: () => undefined };
+    const placeOf = (more: object) =>
+      comparePlace(
+        { ...run, eval_run_id: 'evr_1', display_name: 'before' },
+        { ...trained, eval_run_id: 'evr_2', display_name: 'after', ...more },
+        none,
+      );
+    const headsOf = (more: object): string => {
+      const tasks = compareTasks(complete, broken);
+      const room = { width: width - 2 };
+      const lines = comparedHeads(compareRuns(tasks), comparedNames(placeOf(more)), undefined, room, createTheme());
+      return joined(lines.map(stripVTControlCharacters));
+    };
+    expect(headsOf({})).toContain(`new after ${model} at step 6`);
+    expect(headsOf({})).toContain(`base before ${model} `);
+    expect(headsOf({ step: null })).toContain(`new after ${model} at ckpt_1`);
+  });
+
   it('says the name and the model, and then the mean to its end (X20)', () => {
     const { lines, words } = heads([complete, broken], ['untrained', 'trained'], { width: 55 });
     expect(lines.slice(0, 2)).toEqual([`base  untrained  ${model}  ${words[0]}`, `new   trained  ${model}`]);
