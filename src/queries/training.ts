@@ -268,6 +268,15 @@ export function checkpointList(runId: string, ended: boolean): ListSource<Checkp
   };
 }
 
+/** All checkpoints of a run, oldest first, for the times of its steps. */
+export function checkpointTimesQuery(runId: string, ended: boolean): LiveQuery<readonly Checkpoint[]> {
+  return {
+    key: [...trainingKeys.checkpoints(runId), 'all'],
+    activity: () => (ended ? 'settled' : 'building'),
+    read: ({ service, signal }) => checkpointsByStep(service, runId, { signal }),
+  };
+}
+
 /** The parent declaration of lists that belong to a training run. */
 export function partOfTraining(runId: string): NonNullable<ListSource<never>['partOf']> {
   return { kind: 'training', id: runId, read: trainingRunQuery(runId).read };

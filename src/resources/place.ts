@@ -35,6 +35,8 @@ interface Places {
     /** The start times are unknown, so the base is the run that was chosen first. */
     readonly isUndated?: true;
   };
+  /** The curves of several training runs. */
+  readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
   readonly step: { readonly trainingRunId: string; readonly step: number };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };

@@ -1,13 +1,13 @@
 /** Training runs and their checkpoints. */
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
-import type { Checkpoint, StepDiagnostics, TrainingRun } from '../contract/training.ts';
+import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { startDeployment } from '../queries/deployments.ts';
-import type { HeldOutMean } from '../queries/held-out.ts';
+import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
 import {
   cancelTraining,
   checkpointList,
@@ -80,6 +80,18 @@ export const optimismWords = 'A checkpoint chosen by it looks better than it is'
 /** The interval of a held-out mean on its own tasks; samples that the mean leaves out are missing rewards. */
 export function intervalOfHeldOut({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
   return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
+}
+
+/** The 95% limits of each held-out mean whose samples are known. */
+export function heldOutLimits(
+  rewards: readonly HeldOutReward[],
+  range: Range,
+): readonly { readonly step: number; readonly low: number; readonly high: number }[] {
+  return rewards.flatMap(row => {
+    const mean = heldOutMeans([row])?.last;
+    const interval = mean && intervalOf(mean, range);
+    return interval ? [{ step: row.step, low: interval.low, high: interval.high }] : [];
+  });
 }
 
 /**
@@ -221,6 +233,18 @@ export const ofTrainingRun = {
       resource: 'trajectories',
       scope: { training: run?.training_run_id },
       label: run?.display_name ?? run?.training_run_id ?? '',
+    }),
+  },
+  overlay: {
+    id: 'training.overlay',
+    title: 'overlay the curves of the marked runs',
+    keys: ['i'],
+    group,
+    hint: 'overlay',
+    to: rows => (rows.length > 1 ? rows : 'Mark two or more to overlay their curves'),
+    opens: rows => ({
+      view: 'curves',
+      runs: rows.map(row => ({ id: row.training_run_id, name: row.display_name ?? row.training_run_id })),
     }),
   },
   cancel: {

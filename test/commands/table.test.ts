@@ -280,6 +280,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['EMPTY'], usage, /is empty/, { input: '\n' }),
     bad([''], usage, /name/, { input: 'value' }),
   ],
+  describe: [
+    ok(['trained'], /^held-out reward: \d+ values, from \S+ at step 0 to .*\n {2}newest: .*\ntrainer reward: /s),
+    asJson(['trained'], has({ training_run_id: id('trn'), words: expect.arrayContaining([expect.any(String)]) })),
+    bad(['nope'], notFound, /no training run nope/),
+  ],
   compare: [
     ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nwins\t0\n/s),
     bad(['first', 'first', '--fail-below', '-1'], failed, /^Undecided: this is the same run twice\.$/, {

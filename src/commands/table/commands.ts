@@ -263,6 +263,15 @@ ${aboutIntervals}`,
     exclusive: [[...exclusiveRecordFlags, 'markdown']],
     examples: ['benchtop compare evr_base evr_new --fail-below 0'],
   }),
+  describe: spec({
+    summary: 'describe the curves of a training run in words',
+    about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a value, and the
+mean of each fifth of the curve. Two fifths count as level if their means differ by less than two standard errors.`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['training'] }],
+    flags: { ...serviceFlags, ...recordFlags },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop describe first'],
+  }),
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',
     about:

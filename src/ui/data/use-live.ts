@@ -1,4 +1,4 @@
-import { hashKey, type Query, useQuery } from '@tanstack/react-query';
+import { hashKey, type Query, type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useReducer, useState, useSyncExternalStore } from 'react';
 import { type Freshness, freshnessOf } from '../../queries/freshness.ts';
 import { cachedQuery, delayOf, jitterFor, type LiveQuery, noJitter, optionsOf } from '../../queries/live-query.ts';
@@ -30,16 +30,31 @@ async function giveUpHanging({ waitingSince, cache }: Workbench): Promise<void> 
   void cache.refetchQueries({ type: 'active', predicate }, { cancelRefetch: false });
 }
 
-/** Keeps the answer to `query` current while the caller is on screen. */
-export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
+/** The program's state that polling depends on. */
+function usePolling() {
   const workbench = useWorkbench();
-  const paused = usePaused();
   const gate = useSyncExternalStore(workbench.gate.subscribe, workbench.gate.state);
-  const { data, error, dataUpdatedAt, errorUpdatedAt, refetch } = useQuery<Data>({
+  return { workbench, paused: usePaused(), gate };
+}
+
+/** The options of a query that is kept current while the caller is on screen. */
+function liveOptions<Data>(workbench: Workbench, query: LiveQuery<Data>, attention: Attention) {
+  return {
     ...optionsOf(workbench, query),
     enabled: attention !== 'hidden',
-    refetchInterval: sent => delayOf(workbench, query, attention, sent, jitterFor(sent)) ?? false,
-  });
+    refetchInterval: (sent: Query<Data, Error, Data>) =>
+      delayOf(workbench, query, attention, sent, jitterFor(sent)) ?? false,
+  };
+}
+
+type Answer<Data> = Pick<UseQueryResult<Data>, 'data' | 'error' | 'dataUpdatedAt' | 'errorUpdatedAt' | 'refetch'>;
+
+function liveOf<Data>(
+  { workbench, paused, gate }: ReturnType<typeof usePolling>,
+  query: LiveQuery<Data>,
+  attention: Attention,
+  { data, error, dataUpdatedAt, errorUpdatedAt }: Omit<Answer<Data>, 'refetch'>,
+): Omit<Live<Data>, 'refresh'> {
   const sent = cachedQuery(workbench, query.key);
   const seenAt = typeof data === 'object' && data !== null ? rememberedAt(data) : undefined;
   const freshness = freshnessOf({
@@ -52,14 +67,36 @@ export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Liv
     gate,
     ended: isGone(error) ? 'gone' : isNotOffered(error) || seenAt !== undefined ? 'unlisted' : undefined,
   });
-  const refresh = useCallback(() => {
-    workbench.connection.retry();
-    void workbench
-      .retryMissing()
-      .then(() => giveUpHanging(workbench))
-      .then(() => refetch({ cancelRefetch: false }));
-  }, [workbench, refetch]);
-  return { data, freshness, error: error ?? undefined, refresh };
+  return { data, freshness, error: error ?? undefined };
+}
+
+function refreshNow(workbench: Workbench, refetch: Answer<unknown>['refetch']): void {
+  workbench.connection.retry();
+  void workbench
+    .retryMissing()
+    .then(() => giveUpHanging(workbench))
+    .then(() => refetch({ cancelRefetch: false }));
+}
+
+/** Keeps the answer to `query` current while the caller is on screen. */
+export function useLive<Data>(query: LiveQuery<Data>, attention: Attention): Live<Data> {
+  const polling = usePolling();
+  const { workbench } = polling;
+  const { refetch, ...answer } = useQuery<Data>(liveOptions(workbench, query, attention));
+  const refresh = useCallback(() => refreshNow(workbench, refetch), [workbench, refetch]);
+  return { ...liveOf(polling, query, attention, answer), refresh };
+}
+
+/** Keeps the answers to any number of queries current. */
+export function useLives<Data>(queries: readonly LiveQuery<Data>[], attention: Attention): readonly Live<Data>[] {
+  const polling = usePolling();
+  const { workbench } = polling;
+  const answers = useQueries({ queries: queries.map(query => liveOptions(workbench, query, attention)) });
+  return queries.flatMap((query, index) => {
+    const answer = answers[index] as UseQueryResult<Data> | undefined;
+    if (!answer) return [];
+    return { ...liveOf(polling, query, attention, answer), refresh: () => refreshNow(workbench, answer.refetch) };
+  });
 }
 
 /** Returns a function that reads the last answer to a query; the caller is redrawn when one that it has read changes. */

@@ -79,29 +79,32 @@ export const readerCommands = {
   hidden: { id: 'trajectory.hidden', title: 'show or drop hidden characters', keys: ['v'], group: 'Trajectory' },
 } as const satisfies CommandTable;
 
+const chart = { group: 'Curves' } as const;
+const crosshair = { ...chart, repeats: true, palette: false } as const;
+
 export const chartCommands = {
-  left: {
-    id: 'chart.left',
-    title: 'crosshair to the left',
-    keys: [','],
-    group: 'Curves',
-    repeats: true,
-    palette: false,
+  left: { id: 'chart.left', title: 'crosshair to the left', keys: [','], ...crosshair },
+  right: { id: 'chart.right', title: 'crosshair to the right', keys: ['.'], hint: 'crosshair', ...crosshair },
+  farLeft: { id: 'chart.far-left', title: 'crosshair ten columns to the left', keys: ['<'], ...crosshair },
+  farRight: { id: 'chart.far-right', title: 'crosshair ten columns to the right', keys: ['>'], ...crosshair },
+  go: { id: 'chart.go', title: 'go to a step', keys: ['#'], ...chart },
+  zoomIn: { id: 'chart.zoom-in', title: 'zoom in', keys: ['+'], ...chart },
+  zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'], ...chart },
+  smooth: { id: 'chart.smooth', title: 'change the smoothing of the curves', keys: ['w'], ...chart },
+  scale: { id: 'chart.scale', title: 'logarithmic or linear scale', keys: ['L'], ...chart },
+  kinds: { id: 'chart.kinds', title: 'held-out curves, trainer curves or both', keys: ['u'], ...chart },
+  time: { id: 'chart.time', title: 'align runs by time or by step', keys: ['T'], ...chart },
+  full: { id: 'chart.full', title: 'full height for the curves, or the usual', keys: ['f'], hint: 'full', ...chart },
+  words: { id: 'chart.words', title: 'describe the curves in words', keys: ['W'], ...chart },
+  reset: { id: 'chart.reset', title: 'reset zoom, crosshair and overlays', keys: ['0'], ...chart },
+  overlay: {
+    id: 'chart.overlay',
+    title: 'overlay another run, or remove it',
+    keys: ['i'],
+    hint: 'overlay',
+    ...chart,
   },
-  right: {
-    id: 'chart.right',
-    title: 'crosshair to the right',
-    keys: ['.'],
-    group: 'Curves',
-    hint: 'crosshair',
-    repeats: true,
-    palette: false,
-  },
-  zoomIn: { id: 'chart.zoom-in', title: 'zoom in', keys: ['+'], group: 'Curves' },
-  zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'], group: 'Curves' },
-  smooth: { id: 'chart.smooth', title: 'change the smoothing of the curves', keys: ['w'], group: 'Curves' },
-  reset: { id: 'chart.reset', title: 'reset zoom and crosshair', keys: ['0'], group: 'Curves' },
-  overlay: { id: 'chart.overlay', title: 'overlay another run', keys: ['i'], group: 'Curves', hint: 'overlay' },
+  grid: { id: 'chart.grid', title: 'a chart for each run, or one for all', keys: ['m'], hint: 'grid', ...chart },
 } as const satisfies CommandTable;
 
 export const uploadCommands = {

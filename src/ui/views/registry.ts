@@ -37,6 +37,9 @@ interface OwnViews {
   readonly hasInspector?: boolean;
 }
 
+const { grid: _grid, ...ofOneRun } = chartCommands;
+const { overlay: _overlay, full: _full, ...ofManyRuns } = chartCommands;
+
 const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'benchmarks',
@@ -68,7 +71,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
-      own: Object.values(chartCommands),
+      own: Object.values(ofOneRun),
       hasParts: true,
     },
   ],
@@ -165,6 +168,15 @@ export const registry: Registry = {
       about: aboutIntervals,
       commands: Object.values(compareCommands),
       general: ofList,
+    }),
+    defineView<'curves'>({
+      id: 'curves',
+      title: 'Curves',
+      crumb: ({ runs }) => `curves of ${runs.length} runs`,
+      component: lazyView(async () => (await import('./training/curves-view.tsx')).CurvesView),
+      hasInspector: false,
+      commands: [listCommands.open, ...Object.values(ofManyRuns)],
+      general: [],
     }),
     defineView<'step'>({
       id: 'step',

@@ -48,7 +48,7 @@ interface ListRoom {
 /** Lines for an error below rows that are still shown. */
 export const errorHeight = 3;
 /** The column titles, two rows, and the position. */
-const fewestTableLines = 4;
+export const fewestTableLines = 4;
 
 const itself = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];

@@ -1,19 +1,28 @@
 /** The curves of a training run as chart series, and the values at the crosshair. Pure. */
+import { perObject } from '../../../base/memo.ts';
+import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { heldOutMeans, samplesOf } from '../../../queries/held-out.ts';
-import { heldOutInterval, optimismWords } from '../../../resources/training.ts';
+import { heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
+import { cutApart } from '../../../text/apart.ts';
 import { counted, none, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { displayWidth, truncate } from '../../../text/width.ts';
+import { displayWidth, padEnd, truncate } from '../../../text/width.ts';
 import { sparkline } from '../../widgets/bars.ts';
+import type { Range as XRange } from '../../widgets/line-chart/axis.ts';
+import { drawChart, valueRangeOf } from '../../widgets/line-chart/chart.ts';
+import { type ChartState, smoothings } from '../../widgets/line-chart/chart-state.ts';
 import { sampleWidth, seriesSample } from '../../widgets/line-chart/plot.ts';
 import {
-  binned,
-  type ChartPoint,
   type ChartSeries,
-  hasValue,
+  type Curve,
+  columnsOf,
+  curveOf,
+  extentOf,
+  gapsIn,
+  type Reading,
   readingAt,
   smooth,
 } from '../../widgets/line-chart/series.ts';
@@ -24,31 +33,86 @@ export interface RunCurves {
   readonly heldOut: readonly HeldOutReward[];
 }
 
-function pointsOf(rows: readonly { readonly step: number; readonly y: number | null | undefined }[]): ChartPoint[] {
-  // A missing reward is a gap, not 0.
-  return rows.map(({ step, y }) => ({ x: step, y: y ?? undefined })).sort((left, right) => left.x - right.x);
+/** Which curves of a run are drawn. */
+export const curveKinds = ['both', 'held-out', 'trainer'] as const;
+export type CurveKinds = (typeof curveKinds)[number];
+
+// A missing reward is a gap, not 0.
+const trainerCurve = perObject((rows: readonly TrainerReward[]) =>
+  curveOf(
+    rows,
+    row => row.step,
+    row => row.trainer_reward,
+  ),
+);
+const heldOutCurve = perObject((rows: readonly HeldOutReward[]) =>
+  curveOf(
+    rows,
+    row => row.step,
+    row => row.held_out_reward,
+  ),
+);
+const smoothed = smoothings.map(weight => perObject((curve: Curve) => (weight === 0 ? curve : smooth(curve, weight))));
+
+/** The limits of the held-out means, by their samples; undefined if the service does not report these. */
+function bandOf(rows: readonly HeldOutReward[], range: Range): ChartSeries['band'] {
+  const limits = heldOutLimits(rows, range);
+  if (limits.length === 0) return undefined;
+  const limit = (side: 'low' | 'high'): Curve =>
+    curveOf(
+      limits,
+      ({ step }) => step,
+      each => each[side],
+    );
+  return { low: limit('low'), high: limit('high') };
+}
+const bands = perObject((rows: readonly HeldOutReward[]) => perObject((range: Range) => bandOf(rows, range)));
+
+export interface SeriesOptions {
+  /** Index into {@link smoothings}. */
+  readonly smoothing: number;
+  /** The range of rewards in the settings. */
+  readonly range: Range;
+  /** Distinguishes the run from others in the chart. */
+  readonly name?: string | undefined;
+  readonly kinds?: CurveKinds | undefined;
+  /** The x of each step of a curve; the steps by default. */
+  readonly align?: ((curve: Curve) => Curve) | undefined;
 }
 
 /**
- * The series of a run; `name` distinguishes it from others in the chart. Held-out means are never smoothed, because
- * there are few.
+ * The series of a run. Held-out means are never smoothed, because there are few; around them are the limits of their
+ * 95% intervals.
  */
-export function curveSeries({ trainer, heldOut }: RunCurves, weight: number, name = ''): ChartSeries[] {
-  const of = name === '' ? '' : ` of ${sanitiseLine(name)}`;
-  const trained = pointsOf(trainer.map(({ step, trainer_reward }) => ({ step, y: trainer_reward })));
-  const held = pointsOf(heldOut.map(({ step, held_out_reward }) => ({ step, y: held_out_reward })));
-  return [
-    { name: `held-out${of}`, points: held },
-    { name: `trainer${of}`, points: smooth(trained, weight) },
-  ].filter(({ points }) => points.length > 0);
+export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSeries[] {
+  const { smoothing, range, name, kinds = 'both', align = curve => curve } = options;
+  const of = name === undefined ? undefined : sanitiseLine(name);
+  const trained = trainerCurve(curves.trainer);
+  const band = bands(curves.heldOut)(range);
+  const heldOut: ChartSeries = {
+    ...{ name: 'held-out', of },
+    curve: align(heldOutCurve(curves.heldOut)),
+    band: band && { low: align(band.low), high: align(band.high) },
+  };
+  const trainer: ChartSeries = {
+    ...{ name: 'trainer', of },
+    curve: align(smoothed[smoothing]?.(trained) ?? trained),
+    raw: smoothing === 0 ? undefined : align(trained),
+  };
+  const chosen = [...(kinds === 'trainer' ? [] : [heldOut]), ...(kinds === 'held-out' ? [] : [trainer])];
+  return chosen.filter(({ curve }) => curve.xs.length > 0);
 }
 
 /** Completed steps over time, as observed by this program: for services without curves. */
 export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] {
   const [first] = points;
   if (!first) return [];
-  const minutes = points.map(({ at, completed_steps }) => ({ x: (at - first.at) / 60_000, y: completed_steps }));
-  return [{ name: 'completed steps by minute, as observed here', points: minutes }];
+  const curve = curveOf(
+    points,
+    ({ at }) => (at - first.at) / 60_000,
+    row => row.completed_steps,
+  );
+  return [{ name: 'completed steps by minute, as observed here', curve }];
 }
 
 /**
@@ -77,54 +141,180 @@ export function lastStepRead(trainer: readonly TrainerReward[], completed: numbe
   return Number.isFinite(last) && completed !== undefined && last < completed - 1 ? last : undefined;
 }
 
-/** Every x of the series, once, in order. */
-export function xsOf(series: readonly ChartSeries[]): number[] {
-  return [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))].sort((left, right) => left - right);
+/** A known time of a run. */
+export interface StepTime {
+  readonly step: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * Places a curve of steps by the minutes since the start of the run. Times in between are interpolated; steps outside
+ * of the known times are left out.
+ */
+export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
+  const sorted = times.toSorted((left, right) => left.step - right.step || left.at - right.at);
+  // A run that went back to a checkpoint was at a step twice; its last time counts.
+  const known = sorted.filter(({ step, at }, index) => {
+    const next = sorted[index + 1];
+    return next === undefined || (next.step > step && next.at >= at);
+  });
+  const start = known[0]?.at ?? 0;
+  return ({ xs, ys }) => {
+    let index = 0;
+    const minutes = xs.map(step => {
+      while (known[index + 1] && (known[index + 1]?.step ?? 0) < step) index += 1;
+      const [from, to] = [known[index], known[index + 1]];
+      if (!from || step < from.step) return Number.NaN;
+      if (step === from.step) return (from.at - start) / 60_000;
+      if (!to) return Number.NaN;
+      const share = (step - from.step) / (to.step - from.step);
+      return (from.at + share * (to.at - from.at) - start) / 60_000;
+    });
+    const first = minutes.findIndex(each => !Number.isNaN(each));
+    const last = minutes.findLastIndex(each => !Number.isNaN(each));
+    return first < 0
+      ? { xs: new Float64Array(), ys: new Float64Array() }
+      : { xs: minutes.subarray(first, last + 1), ys: ys.subarray(first, last + 1) };
+  };
+}
+
+/** A range that grows in round steps, up to an eighth at a time, so that most new points leave the scale unchanged. */
+export function growingRange({ low, high }: XRange): XRange {
+  if (!(high > low)) return { low, high };
+  const step = roundStep((high - low) / 8);
+  return { low, high: multipleOf(step, Math.ceil(high / step - 1e-9)) };
+}
+
+export interface NoteOptions {
+  /** The last step of a curve that lags behind. */
+  readonly lag: number | undefined;
+  readonly perColumn: number | undefined;
+  /** The unit of x; empty for steps. */
+  readonly unit: string;
+  readonly byTime: boolean;
+  readonly log: boolean;
+  /** The weight of the smoothing; 0 for none. */
+  readonly weight: number;
+}
+
+/** What is to know about how the curves are drawn. */
+export function chartNotes(series: readonly ChartSeries[], options: NoteOptions): string {
+  const { lag, perColumn, unit, byTime, log, weight } = options;
+  const columns = perColumn === undefined ? 0 : Math.round(perColumn * 10) / 10;
+  const hidden = log ? series.reduce((sum, { curve }) => sum + curve.ys.filter(y => y <= 0).length, 0) : 0;
+  return [
+    lag === undefined ? '' : `trainer curve read up to step ${lag}`,
+    byTime ? 'minutes since each run was created' : '',
+    columns > 1 ? `${columns}${unit || ' steps'} per column: the mean, and faint the range` : '',
+    weight > 0 ? `smoothed ${weight}` : '',
+    log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+interface GridOptions {
+  readonly width: number;
+  readonly height: number;
+  readonly theme: Theme;
+  readonly range: XRange | undefined;
+  readonly chart: ChartState;
+}
+
+/** Least size of a chart of the grid, with the line of its name. */
+const cellSize = { width: 26, height: 6 } as const;
+
+/** A chart for each run, all on the same axes, with its name and its last value. */
+export function gridLines(
+  runs: readonly { readonly name: string }[],
+  all: readonly (readonly ChartSeries[])[],
+  { width, height, theme, range, chart }: GridOptions,
+): string[] {
+  const most = Math.max(1, Math.floor((width + gap.length) / (cellSize.width + gap.length)));
+  const fits = Math.max(1, Math.floor(height / cellSize.height));
+  const across = Math.min(most, Math.max(1, Math.ceil(Math.sqrt(runs.length)), Math.ceil(runs.length / fits)));
+  const down = Math.min(fits, Math.ceil(runs.length / across));
+  const cell = { width: Math.floor((width + gap.length) / across) - gap.length, height: Math.floor(height / down) };
+  const xRange = chart.zoom ?? range;
+  const yRange = valueRangeOf(all.flat(), xRange, chart.log);
+  const names = cutApart(
+    runs.map(({ name }) => sanitiseLine(name)),
+    cell.width - 8,
+    { ellipsis: theme.glyphs.ellipsis },
+  );
+  const cells = runs.slice(0, across * down).map(({ name }, index) => {
+    const series = all[index] ?? [];
+    const [shown] = series;
+    const value = shown && readingAt(shown.curve, chart.crosshair ?? Number.POSITIVE_INFINITY);
+    const head = [names.get(sanitiseLine(name)) ?? '', value?.y === undefined ? none : reward(value.y)];
+    const { lines } = drawChart(series, {
+      ...{ width: cell.width, height: cell.height - 1, theme, xRange, yRange },
+      crosshair: chart.crosshair,
+      log: chart.log,
+    });
+    return [theme.styles.strong(padEnd(truncate(head.join(' '), cell.width), cell.width)), ...lines];
+  });
+  const rows = Array.from({ length: down }, (_, row) => cells.slice(row * across, (row + 1) * across));
+  const left = runs.length - across * down;
+  const lines = rows.flatMap(row =>
+    Array.from({ length: cell.height }, (_, line) => row.map(each => each[line] ?? '').join(gap)),
+  );
+  return left > 0 ? [...lines.slice(0, height - 1), theme.styles.muted(`${left} more: no room here`)] : lines;
 }
 
 /**
  * Each series with its mark, its colour, and its value at the crosshair or the end: on one line if everything fits,
  * otherwise on one line each, values first.
+ *
+ * @param unit after the x of the crosshair, if it is not a step
  */
 export function legendLines(
   series: readonly ChartSeries[],
   crosshair: number | undefined,
   width: number,
   theme: Theme,
+  unit = '',
 ): string[] {
-  const readings = readingAt(series, crosshair ?? Number.POSITIVE_INFINITY);
-  const values = series.map(({ points }, index) => readingText(readings[index], crosshair ?? points.at(-1)?.x));
-  const missing = series.map(missingIn);
+  const readings = series.map(({ curve }) => readingAt(curve, crosshair ?? Number.POSITIVE_INFINITY));
+  const values = series.map(({ curve }, index) => readingText(readings[index], crosshair ?? curve.xs.at(-1)));
+  const missing = series.map(({ curve }) => gapsIn(curve));
   const gaps = missing.map(gapWords);
   const samples = series.map((_, index) => seriesSample(index, theme));
-  const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}  `;
+  const at = crosshair === undefined ? '' : `at ${Math.round(crosshair * 10) / 10}${unit}  `;
   const lead = at === '' ? '' : theme.styles.strong(at);
   const texts = series.map(
-    ({ name }, index) => ` ${[`${name} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,
+    (each, index) => ` ${[`${fullName(each)} ${values[index] ?? none}`, gaps[index]].filter(Boolean).join(', ')}`,
   );
   const length = texts.reduce((sum, text) => sum + sampleWidth + displayWidth(text) + gap.length, at.length);
   if (length - gap.length <= width) {
     return [lead + texts.map((text, index) => `${samples[index] ?? ''}${text}`).join(gap)];
   }
   const longest = Math.max(...values.map(value => value.length));
-  return series.map(({ name }, index) => {
-    const begin = index === 0 ? lead : ' '.repeat(at.length);
+  const room = width - at.length - sampleWidth - 1 - gap.length;
+  const facts = series.map((each, index) => {
     const value = (values[index] ?? none).padStart(longest);
-    const room = width - at.length - sampleWidth - 1 - gap.length;
-    // A name is cut, a number never.
-    const facts = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
+    const all = [gaps[index], missing[index] === 0 ? '' : `${missing[index]} none`].map(words =>
       [value, words].filter(Boolean).join(', '),
     );
-    const [words = value] = facts.filter(each => room - displayWidth(each) >= Math.min(leastName, displayWidth(name)));
-    return `${begin}${samples[index] ?? ''} ${words}${gap}${truncate(name, Math.max(0, room - displayWidth(words)))}`.trimEnd();
+    // A name is cut, a number never.
+    const least = Math.min(leastName, displayWidth(fullName(each)));
+    return `${all.find(words => room - displayWidth(words) >= least) ?? value}${gap}${each.name}`;
+  });
+  const between = ' of ';
+  const rooms = facts.map(words => Math.max(0, room - displayWidth(words) - between.length + gap.length));
+  const named = series.flatMap(({ of }) => of ?? []);
+  return series.map(({ of }, index) => {
+    const begin = index === 0 ? lead : ' '.repeat(at.length);
+    const cut = of === undefined ? '' : cutApart(named, rooms[index] ?? 0, { ellipsis: theme.glyphs.ellipsis }).get(of);
+    return `${begin}${samples[index] ?? ''} ${facts[index]}${cut ? between + cut : ''}`.trimEnd();
   });
 }
 
+const fullName = ({ name, of }: ChartSeries): string => (of === undefined ? name : `${name} of ${of}`);
+
 /** Cells of a name that stay beside its numbers. */
 const leastName = 12;
-
-/** The number of steps without a value. */
-const missingIn = ({ points }: ChartSeries): number => points.length - points.filter(hasValue).length;
 
 function gapWords(missing: number): string {
   return missing === 0 ? '' : `no value at ${counted(missing, 'step')}`;
@@ -133,7 +323,7 @@ function gapWords(missing: number): string {
 const gap = '  ';
 
 /** The value, with its x if the series has no point at the requested x: the crosshair, or the end. */
-function readingText(reading: ChartPoint | undefined, x: number | undefined): string {
+function readingText(reading: Reading | undefined, x: number | undefined): string {
   if (reading?.y === undefined) return none;
   const elsewhere = x !== undefined && reading.x !== x;
   return `${reward(reading.y)}${elsewhere ? ` at ${Math.round(reading.x * 10) / 10}` : ''}`;
@@ -145,17 +335,16 @@ function readingText(reading: ChartPoint | undefined, x: number | undefined): st
  * @param series of the open run: the curve of an overlaid one would be mistaken for its own
  */
 export function smallCurve(series: readonly ChartSeries[], width: number, theme: Theme): string[] {
-  const shown = series.find(({ points }) => points.filter(hasValue).length > 1);
+  const shown = series.find(({ curve }) => curve.ys.length - gapsIn(curve) > 1);
   if (!shown) return [];
-  const { points } = shown;
-  const [kind = '', ofRun] = shown.name.split(' of ');
-  const label = ofRun === undefined ? kind : `${kind}, this run`;
+  const label = shown.of === undefined ? shown.name : `${shown.name}, this run`;
   const room = width - displayWidth(label) - 1;
   if (room < 1) return [];
-  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
-  const levels = points.length > room ? binned(points, (span + 1) / Math.max(1, room - 1)) : points;
+  const { curve } = shown;
+  const isLong = curve.ys.length > room;
+  const levels = isLong ? columnsOf(curve, extentOf([curve]) ?? { low: 0, high: 1 }, room).means : curve.ys;
   const line = sparkline(
-    levels.map(({ y }) => y),
+    Array.from(levels, y => (Number.isNaN(y) ? undefined : y)),
     room,
     theme,
   );

@@ -11,7 +11,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { progressBar } from '../../widgets/bars.ts';
 import { styledStatus } from '../../widgets/status.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
-import type { LiveCurves } from './use-curves.tsx';
+import type { LiveCurves } from './charted-runs.ts';
 
 /** The status and the completed steps. */
 export function statusLine(

@@ -1,26 +1,66 @@
-/** Chooses the run to overlay. */
+/** Chooses the runs to overlay on the curves of another. */
+import { useEffect, useState } from 'react';
 import type { TrainingRun } from '../../../contract/training.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
+import type { Binding } from '../../keys/router.tsx';
+import { useMemory } from '../../navigation/memory.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
+import { chartCommands } from '../commands.ts';
+import { type ChartedRun, type RunToChart, useChartedRuns } from './charted-runs.ts';
 
-export interface OverlayWindowProps {
+export interface Overlaid {
+  readonly overlaid: readonly ChartedRun[];
+  readonly choose: Binding;
+  readonly clear: () => void;
+}
+
+/** The runs overlaid on `run`, kept on the way back to the view. */
+export function useOverlaid(run: TrainingRun): Overlaid {
+  const shell = useShell();
+  const [before, remember] = useMemory<readonly RunToChart[]>('overlaid');
+  const [chosen, setChosen] = useState(before ?? []);
+  useEffect(() => remember(chosen), [remember, chosen]);
+  const toggle = (toggled: RunToChart): void =>
+    setChosen(runs =>
+      runs.some(({ id }) => id === toggled.id) ? runs.filter(({ id }) => id !== toggled.id) : [...runs, toggled],
+    );
+  const ids = new Set(chosen.map(({ id }) => id));
+  return {
+    overlaid: useChartedRuns(chosen, 'visible').runs,
+    clear: () => setChosen([]),
+    choose: {
+      command: chartCommands.overlay,
+      enabled: run.bench_id != null,
+      run: () =>
+        shell.showOverlay({
+          id: 'overlay',
+          render: close => <OverlayWindow run={run} chosen={ids} onChoose={toggle} onClose={close} />,
+        }),
+    },
+  };
+}
+
+interface OverlayWindowProps {
   readonly run: TrainingRun;
-  readonly onChoose: (run: TrainingRun) => void;
+  /** The ids of the runs that are overlaid already. */
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (run: RunToChart) => void;
   readonly onClose: () => void;
 }
 
-export function OverlayWindow({ run, onChoose, onClose }: OverlayWindowProps) {
+function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
   const runs = useList(trainingRunsOf(run.bench_id ?? ''), 'visible');
   const others = runs.rows.filter(each => each.training_run_id !== run.training_run_id);
   return (
     <ChoiceWindow
       title="Overlay the curves of"
       waiting={!runs.loaded && !runs.error}
-      choices={others.map(each => ({
-        key: each.training_run_id,
-        label: each.display_name ?? each.training_run_id,
-        value: each,
+      choices={others.map(({ training_run_id: id, display_name, status }) => ({
+        key: id,
+        label: `${chosen.has(id) ? 'remove: ' : ''}${display_name ?? id}`,
+        value: { id, name: display_name ?? id, status },
       }))}
       emptyWords="This benchmark has no other training run."
       onChoose={onChoose}

@@ -32,19 +32,26 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { fewestTableLines } from '../list/list-table.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { useActions } from '../record/use-actions.tsx';
-import { completedSteps, heldOutLines, heldOutNote } from './curves.ts';
+import { useRunCurves } from './charted-runs.ts';
+import { completedSteps, heldOutLines, heldOutNote, lastStepRead } from './curves.ts';
 import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
-import { useCurvesView, useRunCurves } from './use-curves.tsx';
+import { useOverlaid } from './overlay.tsx';
+import { useCurvesView } from './use-curves.tsx';
 import { useDeployed } from './use-deployed.ts';
+
+// The open run has its own key to overlay others.
+const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** If the run cannot be read, neither can its checkpoints, which show the error. */
 const errorLinesBelow = 3;
 const newestFirst = { column: 'step', descending: true } as const;
-/** Lines left for the checkpoints: few in a low pane, a share of a tall one. */
-const tableLines = (height: number): number => (height < 16 ? 5 : Math.max(7, Math.floor(height / 4)));
+/** Lines left for the checkpoints: few in a low pane and under a chart of full height, else a share of the pane. */
+const tableLines = (height: number, isFull: boolean): number =>
+  isFull || height < 16 ? fewestTableLines : Math.max(7, Math.floor(height / 4));
 
 /** A training run: its record, its progress, its curves and its checkpoints. */
 function useTrainingRun({ id, label, parent }: Place<'record'>, attention: Attention) {
@@ -78,15 +85,20 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const run = useTrainingRun(place, pane.attention);
   const { shown, state, ended, curves, completed } = run;
   const deployed = useDeployed(pane.attention);
-  const ofRun = useActions(training, { actions: ofTrainingRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
+  const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
   const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
-  const curvesView = useCurvesView(shown, curves, completed);
-  const width = pane.width - 2;
   const head = useHead(run, pane);
-  // The legend is shown even without room for a chart.
-  const below = tableLines(pane.height) + (state.error ? errorLinesBelow : 0);
-  const chart = curvesView.lines(width, Math.max(1, pane.height - head.length - below), theme);
-  const pin = { kind: 'training', id, label: shown.display_name ?? id };
+  const name = shown.display_name ?? id;
+  const { overlaid, choose, clear } = useOverlaid(shown);
+  const curvesView = useCurvesView([{ id, name, ended, ...curves }, ...overlaid], {
+    width: pane.width - 2,
+    // The legend is shown even without room for a chart.
+    heightFor: isFull =>
+      Math.max(1, pane.height - head.length - tableLines(pane.height, isFull) - (state.error ? errorLinesBelow : 0)),
+    lag: overlaid.length > 0 ? undefined : lastStepRead(curves.trainer, completed),
+    onReset: clear,
+  });
+  const pin = { kind: 'training', id, label: name };
   return (
     <ResourceList<DeployedCheckpoint>
       {...partsProps(state, pin, { resource: 'training', json: shown })}
@@ -100,8 +112,8 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
       facts={checkpointFacts}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
-      header={[...head, ...chart].map(line => ` ${line}`)}
-      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings]}
+      header={[...head, ...curvesView.lines].map(line => ` ${line}`)}
+      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];
         // A run that has just ended may have checkpoints that are not listed yet, so the newest is requested.

@@ -1,152 +1,249 @@
-/** The curves of a training run and of an overlaid one, with their keys. */
+/** The chart of one or several training runs, with its keys. */
 
-import { type Dispatch, useEffect, useReducer, useState } from 'react';
-import { hasEnded } from '../../../contract/status.ts';
-import type { TrainingRun } from '../../../contract/training.ts';
-import type { Freshness } from '../../../queries/freshness.ts';
-import type { Attention } from '../../../queries/polling.ts';
-import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
-import { isNotOffered } from '../../../service/errors.ts';
+import { useEffect, useReducer } from 'react';
+import { truncate } from '../../../text/width.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { type Live, useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
+import type { Range } from '../../widgets/line-chart/axis.ts';
 import { drawChart } from '../../widgets/line-chart/chart.ts';
 import {
   type ChartAction,
   type ChartState,
   chartReducer,
+  type DrawnPlot,
   initialChartState,
   smoothings,
 } from '../../widgets/line-chart/chart-state.ts';
-import type { ChartSeries } from '../../widgets/line-chart/series.ts';
-import type { Theme } from '../../widgets/theme/theme.tsx';
+import { type ChartSeries, extentOf } from '../../widgets/line-chart/series.ts';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { PlainFormWindow } from '../../windows/form-window.tsx';
 import { chartCommands } from '../commands.ts';
-import { curveSeries, lastStepRead, legendLines, progressSeries, type RunCurves, smallCurve, xsOf } from './curves.ts';
-import { OverlayWindow } from './overlay.tsx';
+import { type ChartedRun, useStepTimes } from './charted-runs.ts';
+import {
+  byMinutes,
+  type CurveKinds,
+  chartNotes,
+  curveKinds,
+  curveSeries,
+  gridLines,
+  growingRange,
+  legendLines,
+  progressSeries,
+  smallCurve,
+} from './curves.ts';
+import { CurveWordsWindow } from './words-window.tsx';
 
 /** Below this height, a sparkline replaces the chart. */
-const smallestChart = 6;
+const smallestChart = 3;
 
-export interface LiveCurves extends RunCurves {
-  readonly missing: boolean;
-  /** The freshness of the trainer curve, which has a point for each step. */
-  readonly freshness: Freshness;
-  /** The curves, to refresh them. */
-  readonly parts: readonly Pick<Live<unknown>, 'refresh'>[];
+/** What the user chose, kept on the way back to the view. */
+interface ChartSettings {
+  readonly chart: ChartState;
+  /** Which curves are drawn; undefined for what suits the number of runs. */
+  readonly kinds: CurveKinds | undefined;
+  /** The chart takes the height of the rows below it. */
+  readonly isFull: boolean;
+  readonly byTime: boolean;
+  /** A chart for each run. */
+  readonly isGrid: boolean;
 }
 
-/** The curves of a run; `missing` if the service has none. */
-export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number | null): LiveCurves {
-  const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
-  const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
-  return {
-    trainer: trainer.data ?? [],
-    heldOut: heldOut.data ?? [],
-    missing: isNotOffered(trainer.error) ?? false,
-    freshness: trainer.freshness,
-    parts: [{ refresh: trainer.refresh }, { refresh: heldOut.refresh }],
-  };
+const initialSettings: ChartSettings = {
+  chart: initialChartState,
+  kinds: undefined,
+  isFull: false,
+  byTime: false,
+  isGrid: false,
+};
+
+type SettingsAction =
+  | ChartAction
+  | { readonly kind: 'kinds'; readonly shown: CurveKinds }
+  | { readonly kind: 'toggle'; readonly what: 'isFull' | 'byTime' | 'isGrid' };
+
+function settingsReducer(settings: ChartSettings, action: SettingsAction): ChartSettings {
+  switch (action.kind) {
+    case 'kinds': {
+      const next = curveKinds[(curveKinds.indexOf(settings.kinds ?? action.shown) + 1) % curveKinds.length];
+      return { ...settings, kinds: next };
+    }
+    case 'toggle': {
+      const toggled = { ...settings, [action.what]: !settings[action.what] };
+      // Minutes are no steps.
+      const { chart } = settings;
+      return action.what === 'byTime'
+        ? { ...toggled, chart: { ...chart, zoom: undefined, crosshair: undefined } }
+        : toggled;
+    }
+    default: {
+      const chart = chartReducer(settings.chart, action);
+      return chart === settings.chart ? settings : { ...settings, chart };
+    }
+  }
+}
+
+export interface CurvesOptions {
+  readonly width: number;
+  /** The lines for the chart and its legend. */
+  readonly heightFor: (isFull: boolean) => number;
+  /** The completed steps of the first run, if known: its curve may lag behind. */
+  readonly lag?: number | undefined;
+  /** The chart has the pane to itself, and can be a grid with one for each run. */
+  readonly hasGrid?: boolean;
+  /** Called when the view is reset. */
+  readonly onReset?: () => void;
 }
 
 export interface CurvesView {
-  /** The chart and its legend in at most this many lines. */
-  readonly lines: (width: number, height: number, theme: Theme) => string[];
+  readonly isFull: boolean;
+  readonly lines: readonly string[];
   readonly bindings: readonly Binding[];
 }
 
-/** Crosshair, zoom and smoothing, restored on the way back to the view. */
-interface ChartSettings {
-  readonly chart: ChartState;
-  readonly overlaid: TrainingRun | undefined;
+/** The series of all runs; the first ones are of the first run. */
+function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
+  const { remembered, compare } = useWorkbench();
+  const timesOf = useStepTimes(runs, settings.byTime);
+  const kinds = settings.kinds ?? (runs.length > 2 && runs.some(run => run.heldOut.length > 0) ? 'held-out' : 'both');
+  const seriesOf = (run: ChartedRun): readonly ChartSeries[] =>
+    curveSeries(run, {
+      smoothing: settings.chart.smoothing,
+      range: compare.rewardRange,
+      name: runs.length > 1 ? run.name : undefined,
+      kinds,
+      align: settings.byTime ? byMinutes(timesOf(run)) : undefined,
+    });
+  const all = runs.map(seriesOf);
+  const [first] = runs;
+  const isMissing = first?.missing === true && all[0]?.length === 0;
+  const observed = isMissing ? progressSeries(remembered.progressOf(first.id)) : [];
+  return { kinds, all: isMissing ? [observed, ...all.slice(1)] : all, isObserved: isMissing };
 }
 
-export function useCurvesView(
-  run: TrainingRun,
-  curves: Pick<LiveCurves, 'trainer' | 'heldOut' | 'missing'>,
-  completed?: number,
-): CurvesView {
-  const runId = run.training_run_id;
+export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOptions): CurvesView {
+  const { width, heightFor, hasGrid = false } = options;
   const shell = useShell();
-  const { remembered } = useWorkbench();
+  const theme = useTheme();
   const [before, remember] = useMemory<ChartSettings>('curves');
-  const [chart, dispatch] = useReducer(chartReducer, before?.chart ?? initialChartState);
-  const [overlaid, setOverlaid] = useState(before?.overlaid);
-  useEffect(() => remember({ chart, overlaid }), [remember, chart, overlaid]);
-  const other = useRunCurves(overlaid?.training_run_id ?? runId, hasEnded(overlaid?.status ?? run.status), 'visible');
-
-  const weight = smoothings[chart.smoothing] ?? 0;
-  const own = curveSeries(curves, weight, overlaid ? (run.display_name ?? runId) : '');
-  const laidOver = overlaid ? curveSeries(other, weight, overlaid.display_name ?? overlaid.training_run_id) : [];
-  const series: readonly ChartSeries[] =
-    own.length > 0 || !curves.missing ? [...own, ...laidOver] : progressSeries(remembered.progressOf(runId));
-  const readTo = overlaid ? undefined : lastStepRead(curves.trainer, completed);
-  const reset = (): void => {
-    dispatch({ kind: 'reset' });
-    setOverlaid(undefined);
+  const [settings, dispatch] = useReducer(settingsReducer, before ?? initialSettings);
+  useEffect(() => remember(settings), [remember, settings]);
+  const { chart, isFull, byTime, isGrid } = settings;
+  const { kinds, all, isObserved } = useSeries(runs, settings);
+  const series = all.flat();
+  const curves = series.map(({ curve }) => curve);
+  const extent = extentOf(curves);
+  // Room for the next points, so that each of them draws only itself.
+  const range = extent && runs.some(({ ended }) => !ended) ? growingRange(extent) : extent;
+  const height = heightFor(isFull);
+  const drawn = {
+    series,
+    own: all[0] ?? [],
+    chart,
+    range,
+    unit: byTime || isObserved ? ' min' : '',
+    byTime,
+    lag: options.lag,
   };
-  const choose = (): void =>
-    shell.showOverlay('overlay', close => <OverlayWindow run={run} onChoose={setOverlaid} onClose={close} />);
+  const { lines, plotWidth } =
+    isGrid && hasGrid
+      ? { lines: gridLines(runs, all, { width, height, theme, range, chart }), plotWidth: width }
+      : chartLines(drawn, width, height, theme);
+  const plot: DrawnPlot = { curves, width: plotWidth, range };
+  const goTo = (): void =>
+    shell.showOverlay({
+      id: 'go to step',
+      render: close => (
+        <PlainFormWindow
+          title={byTime ? 'Go to a minute' : 'Go to a step'}
+          fields={[{ name: 'x', label: byTime ? 'Minute' : 'Step', kind: 'text', check: numberProblem }]}
+          onSubmit={({ x = '' }) => dispatch({ kind: 'go', x: Number(x), plot })}
+          onClose={close}
+        />
+      ),
+    });
+  const words = (): void =>
+    shell.showOverlay({ id: 'curve words', render: close => <CurveWordsWindow runs={runs} onClose={close} /> });
+  const hasCurves = series.length > 0;
   return {
-    lines: (width, height, theme) => chartLines({ series, own, chart, readTo }, width, height, theme),
+    isFull,
+    lines,
     bindings: [
-      ...chartBindings(chart, dispatch, xsOf(series)),
-      { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: own.length > 0 },
-      { command: chartCommands.reset, run: reset },
-      { command: chartCommands.overlay, run: choose, enabled: run.bench_id != null },
+      ...chartBindings(chart, dispatch, plot),
+      { command: chartCommands.go, run: goTo, enabled: hasCurves },
+      { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: hasCurves && !isObserved },
+      { command: chartCommands.scale, run: () => dispatch({ kind: 'scale' }), enabled: hasCurves },
+      { command: chartCommands.kinds, run: () => dispatch({ kind: 'kinds', shown: kinds }), enabled: !isObserved },
+      { command: chartCommands.time, run: () => dispatch({ kind: 'toggle', what: 'byTime' }), enabled: !isObserved },
+      { command: chartCommands.words, run: words },
+      ...(hasGrid
+        ? [{ command: chartCommands.grid, run: () => dispatch({ kind: 'toggle', what: 'isGrid' as const }) }]
+        : [{ command: chartCommands.full, run: () => dispatch({ kind: 'toggle', what: 'isFull' as const }) }]),
+      {
+        command: chartCommands.reset,
+        run: () => {
+          dispatch({ kind: 'reset' });
+          options.onReset?.();
+        },
+      },
     ],
   };
 }
 
+const numberProblem = (text: string): string | undefined =>
+  text.trim() !== '' && Number.isFinite(Number(text)) ? undefined : 'Type a number';
+
 interface DrawnCurves {
   readonly series: readonly ChartSeries[];
-  /** The series of the run itself. */
+  /** The series of the first run. */
   readonly own: readonly ChartSeries[];
   readonly chart: ChartState;
-  /** The last step of the trainer's curve, if it lags behind. */
-  readonly readTo: number | undefined;
+  readonly range: Range | undefined;
+  /** The unit of x; empty for steps. */
+  readonly unit: string;
+  readonly byTime: boolean;
+  readonly lag: number | undefined;
 }
 
 /** The chart with its notes and its legend; a sparkline if there is no room. */
 function chartLines(
-  { series, own, chart, readTo }: DrawnCurves,
+  { series, own, chart, range, unit, byTime, lag }: DrawnCurves,
   width: number,
   height: number,
   theme: Theme,
-): string[] {
-  const legend = legendLines(series, chart.crosshair, width, theme);
-  const chartHeight = height - legend.length - 1;
-  if (chartHeight < smallestChart) {
+): { readonly lines: readonly string[]; readonly plotWidth: number } {
+  const legend = legendLines(series, chart.crosshair, width, theme, unit);
+  const room = height - legend.length;
+  if (room < smallestChart) {
     const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];
-    return [...small, ...legend].slice(0, height);
+    return { lines: [...small, ...legend].slice(0, height), plotWidth: width };
   }
-  const { lines, binWidth } = drawChart(series, {
-    ...{ width, height: chartHeight, theme },
-    xRange: chart.zoom,
-    crosshair: chart.crosshair,
-  });
+  const { crosshair, log, zoom } = chart;
   const weight = smoothings[chart.smoothing] ?? 0;
-  const notes = [
-    ...(readTo === undefined ? [] : [`trainer curve read up to step ${readTo}`]),
-    ...(binWidth !== undefined && binWidth > 1 ? [`${Math.round(binWidth)} steps per point (mean)`] : []),
-    ...(weight > 0 ? [`smoothed ${weight}`] : []),
-  ];
-  return [theme.styles.muted(notes.join(', ')), ...lines, ...legend];
+  const isCrowded = series.some(({ curve }) => curve.xs.length > 2 * width);
+  const hasNotes = room > smallestChart + 1 && (isCrowded || log || byTime || weight > 0 || lag !== undefined);
+  const size = { width, height: room - (hasNotes ? 1 : 0), theme };
+  const { lines, plotWidth, perColumn } = drawChart(series, { ...size, xRange: zoom ?? range, crosshair, log });
+  if (!hasNotes) return { lines: [...lines, ...legend], plotWidth };
+  const notes = truncate(chartNotes(series, { lag, perColumn, unit, byTime, log, weight }), width);
+  return { lines: [theme.styles.muted(notes), ...lines, ...legend], plotWidth };
 }
 
 /** The keys of the crosshair and of the zoom. */
 function chartBindings(
   { zoom }: ChartState,
-  dispatch: Dispatch<ChartAction>,
-  xs: readonly number[],
+  dispatch: (action: ChartAction) => void,
+  plot: DrawnPlot,
 ): readonly Binding[] {
-  const enabled = xs.length > 0;
-  const move = (by: number) => () => dispatch({ kind: 'move', by, xs });
-  const zoomBy = (factor: number) => () => dispatch({ kind: 'zoom', factor, xs });
+  const enabled = plot.curves.length > 0;
+  const move = (by: number) => () => dispatch({ kind: 'move', by, plot });
+  const zoomBy = (factor: number) => () => dispatch({ kind: 'zoom', factor, plot });
   return [
     { command: chartCommands.left, run: move(-1), enabled },
     { command: chartCommands.right, run: move(1), enabled },
+    { command: chartCommands.farLeft, run: move(-10), enabled },
+    { command: chartCommands.farRight, run: move(10), enabled },
     { command: chartCommands.zoomIn, run: zoomBy(0.5), enabled },
     { command: chartCommands.zoomOut, run: zoomBy(2), enabled: zoom !== undefined },
   ];

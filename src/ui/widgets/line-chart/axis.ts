@@ -1,4 +1,4 @@
-/** Axes with round, evenly spaced ticks, each at the exact cell of its value. Pure. */
+/** Axes with ticks at round numbers, each in the cell of its value. Pure. */
 import { decimalsOf, multipleOf, roundStep } from '../../../base/scale.ts';
 import { dotsAcross, dotsDown } from './plot.ts';
 
@@ -8,6 +8,7 @@ export interface Range {
 }
 
 export interface Tick {
+  readonly value: number;
   /** Row from the top, or column from the left. */
   readonly cell: number;
   readonly label: string;
@@ -21,10 +22,7 @@ export interface Axis {
 
 /** Tolerance for values that should be whole numbers. */
 const tolerance = 1e-9;
-/** Distance in rows from the middle of a row to its outermost dot. */
-const reach = (dotsDown - 1) / 2 / dotsDown;
-/** Tick distances to try in rows, and the preferred one. */
-const tickDistances = [1, 2, 3, 4, 5, 6, 8, 10];
+/** Rows between ticks. */
 const pleasantDistance = (height: number): number => Math.max(3, Math.round(height / 8));
 const quarters = { quarters: true };
 
@@ -42,51 +40,43 @@ function multiplesIn(low: number, high: number, most: number): number[] {
   return Array.from({ length: Math.max(0, Math.min(most, last - first) + 1) }, (_, index) => first + index);
 }
 
-/** A mapping of values to rows: a tick every `distance` rows, `step` apart. */
-interface Rows {
-  readonly step: number;
-  readonly distance: number;
-  /** The rows of the lowest and the highest value, counted upwards from 0. */
-  readonly bottom: number;
-  readonly top: number;
+/** The round numbers of a range, about `distance` rows apart. */
+function roundNumbers({ low, high }: Range, height: number, distance: number): Omit<Tick, 'cell'>[] {
+  const step = roundStep(((high - low) / height) * distance, quarters);
+  return multiplesIn(low / step, high / step, height).map(index => {
+    const value = multipleOf(step, index);
+    return { value, label: labelOf(value, step) };
+  });
 }
 
-function rowsFor({ low, high }: Range, step: number, distance: number): Rows {
-  const perRow = step / distance;
-  return { step, distance, bottom: Math.floor(low / perRow + reach), top: Math.ceil(high / perRow - reach) };
+/** Powers of ten, with 2 and 5 times these if there are few. */
+function logNumbers({ low, high }: Range, height: number): Omit<Tick, 'cell'>[] {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const every = Math.max(1, Math.ceil((last - first) / Math.max(1, height / 2)));
+  const mantissas = (last - first) * 3 <= height ? [1, 2, 5] : [1];
+  const values = Array.from({ length: Math.floor((last - first) / every) + 1 }, (_, index) => first + index * every)
+    .flatMap(power => mantissas.map(each => Number(`${each}e${power}`)))
+    .filter(value => value >= low * (1 - tolerance) && value <= high * (1 + tolerance));
+  return values.map(value => ({ value, label: String(value) }));
 }
 
-/** How much height is lost, and how far the tick distance is from the preferred one. */
-function costOf({ bottom, top, distance }: Rows, height: number): number {
-  const ticks = Math.floor(top / distance) - Math.ceil(bottom / distance) + 1;
-  const few = ticks < 2 ? 1 : 0;
-  return few + 1 - (top - bottom + 1) / height + Math.abs(distance - pleasantDistance(height)) * 0.05;
-}
-
-/** The rows of a non-empty range. */
-export function verticalAxis(range: Range, height: number): Axis {
-  let best: Rows | undefined;
-  for (const distance of tickDistances) {
-    let step = roundStep(((range.high - range.low) / Math.max(1, height)) * distance, quarters);
-    let rows = rowsFor(range, step, distance);
-    while (rows.top - rows.bottom >= height) {
-      step = roundStep(step * 1.1, quarters);
-      rows = rowsFor(range, step, distance);
-    }
-    if (!best || costOf(rows, height) < costOf(best, height)) best = rows;
+/**
+ * The rows of a non-empty range, which fills the height. Ticks are at round numbers, each in the row of its value.
+ *
+ * @param log a logarithmic scale, of a range above 0
+ */
+export function verticalAxis(range: Range, height: number, log = false): Axis {
+  const scaled = log ? Math.log10 : (value: number): number => value;
+  const [bottom, top] = [scaled(range.low), scaled(range.high)];
+  const dots = height * dotsDown - 1;
+  const dotOf = (value: number): number =>
+    Math.max(0, Math.min(dots, Math.round(((top - scaled(value)) / (top - bottom)) * dots)));
+  let numbers = log ? logNumbers(range, height) : [];
+  for (let distance = pleasantDistance(height); numbers.length < 2 && distance >= 1; distance -= 1) {
+    numbers = roundNumbers(range, height, distance);
   }
-  const { step, distance, bottom, top } = best ?? rowsFor(range, roundStep(range.high - range.low), 1);
-  // Remaining rows are above the highest value.
-  const highest = bottom + height - 1;
-  const ticks = multiplesIn(bottom / distance, top / distance, height).map(index => ({
-    cell: highest - index * distance,
-    label: labelOf(multipleOf(step, index), step),
-  }));
-  const dotOf = (value: number): number => {
-    const dot = Math.round((highest - (value / step) * distance) * dotsDown + (dotsDown - 1) / 2);
-    return Math.max(0, Math.min(height * dotsDown - 1, dot));
-  };
-  return { dotOf, ticks };
+  const ticks = numbers.map(each => ({ ...each, cell: Math.floor(dotOf(each.value) / dotsDown) }));
+  return { dotOf, ticks: ticks.filter(({ cell }, index) => cell !== ticks[index - 1]?.cell) };
 }
 
 /** The columns of a non-empty range, with as many ticks as have room for their labels. */
@@ -98,7 +88,7 @@ export function horizontalAxis({ low, high }: Range, width: number, whole: boole
   for (;;) {
     const ticks = multiplesIn(low / step, high / step, width).map(index => {
       const value = multipleOf(step, index);
-      return { cell: Math.floor(dotOf(value) / dotsAcross), label: labelOf(value, step) };
+      return { value, cell: Math.floor(dotOf(value) / dotsAcross), label: labelOf(value, step) };
     });
     const longest = Math.max(0, ...ticks.map(({ label }) => label.length));
     const distance = (step / (high - low)) * width;

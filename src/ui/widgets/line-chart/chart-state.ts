@@ -1,5 +1,6 @@
-/** The view of a chart: crosshair, zoom and smoothing. Pure. */
+/** The view of a chart: crosshair, zoom, smoothing and scale. Pure. */
 import type { Range } from './axis.ts';
+import { type Curve, extentOf, indexAt } from './series.ts';
 
 export interface ChartState {
   /** The x at which values are read. */
@@ -7,19 +8,32 @@ export interface ChartState {
   readonly zoom: Range | undefined;
   /** Index into {@link smoothings}. */
   readonly smoothing: number;
+  /** A logarithmic y axis. */
+  readonly log: boolean;
 }
 
 /** Weights of the moving average. */
 export const smoothings = [0, 0.6, 0.9, 0.97] as const;
 
-export const initialChartState: ChartState = { crosshair: undefined, zoom: undefined, smoothing: 0 };
+export const initialChartState: ChartState = { crosshair: undefined, zoom: undefined, smoothing: 0, log: false };
+
+/** What is drawn: the curves, and the width of the plot in cells. */
+export interface DrawnPlot {
+  readonly curves: readonly Curve[];
+  readonly width: number;
+  /** The visible x range without zoom; that of the curves by default. */
+  readonly range?: Range | undefined;
+}
 
 export type ChartAction =
-  /** Moves the crosshair by this many points. */
-  | { readonly kind: 'move'; readonly by: number; readonly xs: readonly number[] }
+  /** Moves the crosshair by this many columns, to a point. */
+  | { readonly kind: 'move'; readonly by: number; readonly plot: DrawnPlot }
+  /** Moves the crosshair to the point nearest to x. */
+  | { readonly kind: 'go'; readonly x: number; readonly plot: DrawnPlot }
   /** Halves or doubles the visible range, around the crosshair, or at the end. */
-  | { readonly kind: 'zoom'; readonly factor: number; readonly xs: readonly number[] }
+  | { readonly kind: 'zoom'; readonly factor: number; readonly plot: DrawnPlot }
   | { readonly kind: 'smooth' }
+  | { readonly kind: 'scale' }
   | { readonly kind: 'reset' };
 
 /** Minimum number of points in a zoomed range. */
@@ -28,44 +42,80 @@ const fewest = 4;
 export function chartReducer(state: ChartState, action: ChartAction): ChartState {
   switch (action.kind) {
     case 'move': {
-      const { xs, by } = action;
-      if (xs.length === 0) return state;
+      const extent = extentOf(action.plot.curves);
+      if (!extent) return state;
       // The first move starts at the newest point, in either direction.
-      const at = state.crosshair === undefined ? xs.length - 1 : nearestIndex(xs, state.crosshair) + by;
-      const crosshair = xs[Math.max(0, Math.min(xs.length - 1, at))];
-      return crosshair === state.crosshair ? state : { ...state, crosshair, zoom: containing(state.zoom, crosshair) };
+      if (state.crosshair === undefined) return at(state, extent.high);
+      const { low, high } = state.zoom ?? action.plot.range ?? extent;
+      return at(
+        state,
+        columnAway(action.plot.curves, state.crosshair, action.by, { low, high, count: action.plot.width }),
+      );
+    }
+    case 'go': {
+      const { curves } = action.plot;
+      const near = curves.flatMap(({ xs }) => {
+        const after = indexAt(xs, action.x);
+        return [xs[after - 1] ?? [], xs[after] ?? []].flat();
+      });
+      const nearest = near.toSorted((left, right) => Math.abs(left - action.x) - Math.abs(right - action.x))[0];
+      return nearest === undefined ? state : at(state, nearest);
     }
     case 'zoom': {
-      const { xs, factor } = action;
-      const first = xs[0] ?? 0;
-      const last = xs.at(-1) ?? 0;
+      const { factor, plot } = action;
+      const { low: first, high: last } = extentOf(plot.curves) ?? { low: 0, high: 0 };
       const { low, high } = state.zoom ?? { low: first, high: last };
       const width = (high - low) * factor;
       if (width >= last - first) return { ...state, zoom: undefined };
       const middle = state.crosshair ?? last;
       const start = Math.max(first, Math.min(last - width, middle - width / 2));
       const zoom = { low: start, high: start + width };
-      const inside = xs.filter(x => x >= zoom.low && x <= zoom.high).length;
-      return inside < fewest ? state : { ...state, zoom };
+      const inside = plot.curves.map(({ xs }) => indexAt(xs, zoom.high) - indexAt(xs, zoom.low));
+      return Math.max(...inside) < fewest ? state : { ...state, zoom };
     }
     case 'smooth':
       return { ...state, smoothing: (state.smoothing + 1) % smoothings.length };
+    case 'scale':
+      return { ...state, log: !state.log };
     case 'reset':
       return { ...initialChartState, smoothing: state.smoothing };
   }
 }
 
-/** Moves the zoomed range so that it contains x. */
-function containing(zoom: Range | undefined, x: number | undefined): Range | undefined {
-  if (!zoom || x === undefined || (x >= zoom.low && x <= zoom.high)) return zoom;
-  const width = zoom.high - zoom.low;
-  return x < zoom.low ? { low: x, high: x + width } : { low: x - width, high: x };
+function at(state: ChartState, crosshair: number): ChartState {
+  return crosshair === state.crosshair ? state : { ...state, crosshair, zoom: containing(state.zoom, crosshair) };
 }
 
-function nearestIndex(xs: readonly number[], x: number): number {
-  let best = 0;
-  for (let index = 1; index < xs.length; index += 1) {
-    if (Math.abs((xs[index] ?? 0) - x) < Math.abs((xs[best] ?? 0) - x)) best = index;
-  }
-  return best;
+/** The nearest point to x that is at least `by` columns away; the outermost if there is none. */
+function columnAway(
+  curves: readonly Curve[],
+  x: number,
+  by: number,
+  { low, high, count }: Range & { readonly count: number },
+): number {
+  const width = (high - low) / Math.max(1, count);
+  // The last point is in the last column.
+  const columnOf = (value: number): number => (width > 0 ? Math.min(count - 1, Math.floor((value - low) / width)) : 0);
+  const target = columnOf(x) + by;
+  const found = curves.flatMap(({ xs }) => {
+    if (by > 0) {
+      // Rounding may put the first point of the column into the one before.
+      let index = indexAt(xs, Math.max(x, low + target * width));
+      while (index < xs.length && ((xs[index] as number) <= x || columnOf(xs[index] as number) < target)) index += 1;
+      return xs[index] ?? [];
+    }
+    let index = indexAt(xs, Math.min(x, low + (target + 1) * width)) - 1;
+    while (index >= 0 && ((xs[index] as number) >= x || columnOf(xs[index] as number) > target)) index -= 1;
+    return xs[index] ?? [];
+  });
+  const ends = curves.flatMap(({ xs }) => (by > 0 ? xs.at(-1) : xs[0]) ?? []);
+  if (found.length > 0) return by > 0 ? Math.min(...found) : Math.max(...found);
+  return ends.length === 0 ? x : by > 0 ? Math.max(x, ...ends) : Math.min(x, ...ends);
+}
+
+/** Moves the zoomed range so that it contains x. */
+function containing(zoom: Range | undefined, x: number): Range | undefined {
+  if (!zoom || (x >= zoom.low && x <= zoom.high)) return zoom;
+  const width = zoom.high - zoom.low;
+  return x < zoom.low ? { low: x, high: x + width } : { low: x - width, high: x };
 }

@@ -4,9 +4,9 @@
  */
 import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
-import { horizontalAxis, type Range, tickLine, verticalAxis } from './axis.ts';
+import { type Axis, horizontalAxis, type Range, tickLine, verticalAxis } from './axis.ts';
 import { dotsAcross, Plot } from './plot.ts';
-import { binned, type ChartSeries, hasValue, rangeOf, unbroken, visiblePoints } from './series.ts';
+import { type ChartSeries, type Columns, type Curve, columnsOf, extentOf, indexAt } from './series.ts';
 
 export interface ChartOptions {
   /** Total size, with the axes. */
@@ -17,27 +17,39 @@ export interface ChartOptions {
   readonly xRange?: Range | undefined;
   /** The x at which values are read. */
   readonly crosshair?: number | undefined;
+  /** The y range, to draw several charts on one scale; that of the values by default. */
+  readonly yRange?: Range | undefined;
+  /** A logarithmic scale, on which only values above 0 can be drawn. */
+  readonly log?: boolean | undefined;
 }
 
 export interface Chart {
   /** Exactly `height` lines of exactly `width` cells. */
   readonly lines: readonly string[];
-  /** The width of x that is averaged into one point; undefined if each point is drawn. */
-  readonly binWidth: number | undefined;
+  /** The width of x in one column if some have several points: drawn are their mean, and behind it their range. */
+  readonly perColumn: number | undefined;
+  /** The width of the plot, in cells. */
+  readonly plotWidth: number;
 }
 
-const smallest = { width: 16, height: 4 } as const;
+const smallest = { width: 16, height: 2 } as const;
+/** From this height on, the x axis has a line of its own and labels below it. */
+const withAxis = 4;
 
-/** Spans below this, absolute or relative to the values, are too narrow for the axes. */
-const narrowest = { span: 1e-200, share: 1e-9 } as const;
+/** Spans below this cannot be divided. */
+const narrowest = 1e-200;
 
-/** A range around a single value, which puts it in the middle. */
-function widened({ low, high }: Range): Range {
+/** A range of at least a share of its greatest absolute value, around the same middle. */
+function widened({ low, high }: Range, share: number): Range {
   const size = Math.max(Math.abs(low), Math.abs(high));
-  if (high - low > Math.max(narrowest.span, size * narrowest.share)) return { low, high };
-  const margin = size > narrowest.span ? size * 0.1 : 1;
-  return { low: low - margin, high: high + margin };
+  if (high - low > Math.max(narrowest, size * share)) return { low, high };
+  const margin = size > narrowest ? size * Math.max(share / 2, 0.05) : 1;
+  const middle = (low + high) / 2;
+  return { low: middle - margin, high: middle + margin };
 }
+
+/** The least share of its size that a y axis spans: without it, rounding noise would fill the height. */
+const leastSpan = 0.01;
 
 /** Joins neighbouring cells of one style into one escape sequence. */
 class StyledLine {
@@ -62,41 +74,118 @@ class StyledLine {
   }
 }
 
+/** Where a curve is in the visible range. */
+interface VisibleCurve extends Curve {
+  readonly series: number;
+  readonly isFaint: boolean;
+}
+
+/** The points of a curve in the range; on a logarithmic scale, values other than those above 0 are gaps. */
+function visible({ xs, ys }: Curve, { low, high }: Range, log: boolean): Curve {
+  const from = indexAt(xs, low);
+  let to = indexAt(xs, high);
+  while (xs[to] === high) to += 1;
+  const shown = ys.subarray(from, to);
+  return { xs: xs.subarray(from, to), ys: log ? shown.map(y => (y > 0 ? y : Number.NaN)) : shown };
+}
+
+/** Every curve of the series in the range; faint ones are the values before smoothing, and the limits of a band. */
+function visibleCurves(series: readonly ChartSeries[], range: Range, log: boolean): VisibleCurve[] {
+  return series.flatMap(({ curve, raw, band }, index) =>
+    [raw, band?.low, band?.high, curve].flatMap(each => {
+      if (!each) return [];
+      return { ...visible(each, range, log), series: index, isFaint: each !== curve };
+    }),
+  );
+}
+
+/** The range of the values that a chart would draw. */
+export function valueRangeOf(
+  series: readonly ChartSeries[],
+  xRange: Range | undefined,
+  log: boolean,
+): Range | undefined {
+  const range = xRange ?? extentOf(series.map(({ curve }) => curve));
+  return range && valueRange(visibleCurves(series, range, log));
+}
+
+function valueRange(curves: readonly Curve[]): Range | undefined {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const { ys } of curves) {
+    for (const y of ys) {
+      if (y < low) low = y;
+      if (y > high) high = y;
+    }
+  }
+  return low > high ? undefined : { low, high };
+}
+
+/** Draws the mean of each column, and behind it the range of its values. */
+function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: Axis, of: VisibleCurve): void {
+  let part: (readonly [number, number])[] = [];
+  for (const [x, mean] of means.entries()) {
+    if (Number.isNaN(mean)) {
+      if (read[x] === 0) continue;
+      if (!of.isFaint) plot.curve(part, of.series);
+      part = [];
+      continue;
+    }
+    part.push([x, yAxis.dotOf(mean)]);
+    const [top, bottom] = [yAxis.dotOf(highs[x] as number), yAxis.dotOf(lows[x] as number)];
+    if (of.isFaint || top !== bottom) plot.shade(x, top, bottom, of.series);
+  }
+  if (!of.isFaint) plot.curve(part, of.series);
+}
+
+/** Draws each point, with lines between those without a gap in between. */
+function drawPoints(plot: Plot, { xs, ys, series, isFaint }: VisibleCurve, xAxis: Axis, yAxis: Axis): void {
+  const draw = (part: readonly (readonly [number, number])[]): void =>
+    isFaint ? plot.faintCurve(part, series) : plot.curve(part, series);
+  let part: (readonly [number, number])[] = [];
+  for (const [index, y] of ys.entries()) {
+    if (!Number.isNaN(y)) part.push([xAxis.dotOf(xs[index] as number), yAxis.dotOf(y)]);
+    else if (part.length > 0) {
+      draw(part);
+      part = [];
+    }
+  }
+  draw(part);
+}
+
 /**
- * Draws the series on top of each other. More points than columns are averaged, so that noise does not become a blot.
+ * Draws the series on top of each other. If there are more points than columns of dots, each column shows their mean,
+ * so that noise does not become a blot, and behind it, faint, the range of their values.
  */
 export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
-  const { width, height, theme, xRange, crosshair } = options;
+  const { width, height, theme, xRange, yRange, crosshair, log = false } = options;
   const { styles, glyphs } = theme;
-  const shown = series.map(({ points }) => visiblePoints(points, xRange));
-  const x = xRange ?? rangeOf(shown.flatMap(points => points.map(point => point.x)));
-  if (!x || !shown.some(points => points.some(hasValue)) || width < smallest.width || height < smallest.height) {
-    return { lines: emptyChart(width, height, theme), binWidth: undefined };
+  const x = xRange ?? extentOf(series.map(({ curve }) => curve));
+  const shown = x ? visibleCurves(series, x, log) : [];
+  const own = valueRange(shown);
+  const values = own && (yRange ?? own);
+  if (!x || !values || width < smallest.width || height < smallest.height) {
+    return { lines: emptyChart(width, height, theme), perColumn: undefined, plotWidth: Math.max(1, width) };
   }
-  const plotHeight = height - 2;
-  const around = widened(x);
+  const plotHeight = height < withAxis ? height : height - 2;
+  const around = widened(x, 1e-9);
   // Steps begin at 0, so the range does not extend below it.
   const wide = x.low >= 0 ? { ...around, low: Math.max(0, around.low) } : around;
-  // The labels take some of the width, which is not known before: make bins for the minimum that is left.
-  const columns = Math.max(1, width - smallest.width / 2);
-  const crowded = shown.some(points => points.length > columns);
-  const whole = shown.every(points => points.every(point => Number.isInteger(point.x)));
-  const perColumn = (wide.high - wide.low) / columns;
-  const binWidth = crowded ? (whole ? Math.ceil(perColumn) : perColumn) : undefined;
-  const drawn = binWidth === undefined ? shown : shown.map(points => binned(points, binWidth));
-  const values = rangeOf(drawn.flatMap(points => points.flatMap(({ y }) => y ?? []))) ?? { low: 0, high: 0 };
-  const yAxis = verticalAxis(widened(values), plotHeight);
-  const labelWidth = Math.max(...yAxis.ticks.map(({ label }) => label.length));
-  const plotWidth = width - labelWidth - 1;
+  const yAxis = verticalAxis(log ? widenedLog(values) : widened(values, leastSpan), plotHeight, log);
+  const labelWidth = Math.max(0, ...yAxis.ticks.map(({ label }) => label.length));
+  const plotWidth = Math.max(1, width - labelWidth - 1);
+  // Steps are whole numbers, times are not: the first points tell.
+  const whole = shown.every(({ xs }) => xs.subarray(0, 100).every(Number.isInteger));
   const xAxis = horizontalAxis(wide, plotWidth, whole);
 
   const plot = new Plot(plotWidth, plotHeight, theme);
-  for (const [index, points] of drawn.entries()) {
-    for (const part of unbroken(points)) {
-      plot.curve(
-        part.map(point => [xAxis.dotOf(point.x), yAxis.dotOf(point.y)] as const),
-        index,
-      );
+  const dots = plotWidth * dotsAcross;
+  let isCrowded = false;
+  for (const curve of shown) {
+    if (curve.xs.length <= dots) drawPoints(plot, curve, xAxis, yAxis);
+    else {
+      isCrowded = true;
+      drawColumns(plot, columnsOf(curve, wide, dots), yAxis, curve);
     }
   }
   const crossColumn = crosshair === undefined ? -1 : Math.floor(xAxis.dotOf(crosshair) / dotsAcross);
@@ -110,19 +199,26 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
     );
     for (let column = 0; column < plotWidth; column += 1) {
       const cell = plot.at(column, row);
-      if (cell) line.add(cell.text, theme.series(cell.series));
+      if (cell) line.add(cell.text, (cell.faint ? theme.faint : theme.series)(cell.series));
       else if (column === crossColumn) line.add(glyphs.vertical, styles.muted);
       else line.add(' ', undefined);
     }
     return line.text();
   });
+  const perColumn = isCrowded ? (wide.high - wide.low) / plotWidth : undefined;
+  if (height < withAxis) return { lines, perColumn, plotWidth };
   const marked = new Set(xAxis.ticks.map(({ cell }) => cell));
   const base = Array.from({ length: plotWidth }, (_, column) =>
     marked.has(column) ? glyphs.teeDown : glyphs.horizontal,
   );
   const foot = ' '.repeat(labelWidth) + glyphs.bottomLeft + base.join('');
   const below = fitCells(' '.repeat(labelWidth + 1) + tickLine(xAxis.ticks, plotWidth), width);
-  return { lines: [...lines, styles.muted(foot), styles.muted(below)], binWidth };
+  return { lines: [...lines, styles.muted(foot), styles.muted(below)], perColumn, plotWidth };
+}
+
+/** A range of at least a tenth of a decade. */
+function widenedLog({ low, high }: Range): Range {
+  return high / low > 1.26 ? { low, high } : { low: low / 1.12, high: high * 1.12 };
 }
 
 function emptyChart(width: number, height: number, { styles }: Theme): string[] {

@@ -15,9 +15,16 @@ const dotBits = [
 const patterns = ['1', '10', '111100', '1000', '1111010'] as const;
 const asciiMarks = ['*', '+', 'o', 'x', '#', '%'] as const;
 
+/** The mark of faint dots where braille is missing. */
+const asciiShade = '.';
+/** The pattern of faint lines. */
+const sparse = '100';
+
 export interface PlotCell {
   readonly text: string;
   readonly series: number;
+  /** Only faint dots are in it. */
+  readonly faint: boolean;
 }
 
 /** The members of a bit set of series. */
@@ -27,38 +34,72 @@ function membersOf(bits: number): number[] {
   return members;
 }
 
+/** Dots in cells, and the series in each cell, as bits; more than 31 series share the last one. */
+interface Layer {
+  readonly dots: Uint8Array;
+  readonly series: Int32Array;
+}
+
+const layerOf = (cells: number): Layer => ({ dots: new Uint8Array(cells), series: new Int32Array(cells) });
+
+type Dot = readonly [x: number, y: number];
+
 export class Plot {
   readonly #width: number;
   readonly #height: number;
   readonly #braille: boolean;
-  readonly #dots: Uint8Array;
-  /** The series in each cell, as bits; more than 31 series share the last one. */
-  readonly #series: Int32Array;
+  readonly #lines: Layer;
+  /** Behind the lines; a cell with a line shows only the peaks of it. */
+  readonly #shade: Layer;
+  readonly #peaks: Uint8Array;
 
   /** `width` and `height` in cells. */
   constructor(width: number, height: number, { glyphs }: Theme) {
+    const cells = width * height;
     this.#width = width;
     this.#height = height;
     this.#braille = glyphs.braille;
-    this.#dots = new Uint8Array(width * height);
-    this.#series = new Int32Array(width * height);
+    this.#lines = layerOf(cells);
+    this.#shade = layerOf(cells);
+    this.#peaks = new Uint8Array(cells);
   }
 
-  dot(x: number, y: number, series: number): void {
+  /** Lines from point to point, in the pattern of the series; the points themselves are always drawn. */
+  curve(points: readonly Dot[], series: number): void {
+    const pattern = this.#braille ? (patterns[series % patterns.length] ?? '1') : '1';
+    this.#trace(points, pattern, (x, y) => this.#dot(this.#lines, x, y, series));
+  }
+
+  /** A faint line behind the curves. */
+  faintCurve(points: readonly Dot[], series: number): void {
+    this.#trace(points, sparse, (x, y) => this.#dot(this.#shade, x, y, series));
+  }
+
+  /** A faint column of dots between two rows, of which the ends are never hidden. */
+  shade(x: number, top: number, bottom: number, series: number): void {
+    for (let y = top; y <= bottom; y += 1) {
+      const isEnd = y === top || y === bottom;
+      if (!isEnd && (x + y) % 2 === 1) continue;
+      const cell = this.#dot(this.#shade, x, y, series);
+      if (isEnd && cell !== undefined) this.#peaks[cell] = (this.#peaks[cell] ?? 0) | bitOf(x, y);
+    }
+  }
+
+  /** Returns the cell of the dot; undefined outside of the plot. */
+  #dot({ dots, series }: Layer, x: number, y: number, of: number): number | undefined {
     const cellX = Math.floor(x / dotsAcross);
     const cellY = Math.floor(y / dotsDown);
-    if (cellX < 0 || cellY < 0 || cellX >= this.#width || cellY >= this.#height) return;
+    if (cellX < 0 || cellY < 0 || cellX >= this.#width || cellY >= this.#height) return undefined;
     const cell = cellY * this.#width + cellX;
-    const bit = dotBits[x % dotsAcross === 0 ? 0 : 1][(y % dotsDown) as 0 | 1 | 2 | 3];
-    this.#dots[cell] = (this.#dots[cell] ?? 0) | bit;
-    this.#series[cell] = (this.#series[cell] ?? 0) | (1 << Math.min(30, series));
+    dots[cell] = (dots[cell] ?? 0) | bitOf(x, y);
+    series[cell] = (series[cell] ?? 0) | (1 << Math.min(30, of));
+    return cell;
   }
 
-  /** Bresenham's lines from point to point, in the pattern of the series; the points themselves are always drawn. */
-  curve(points: readonly (readonly [x: number, y: number])[], series: number): void {
-    const pattern = this.#braille ? (patterns[series % patterns.length] ?? '1') : '1';
+  /** Bresenham's lines. */
+  #trace(points: readonly Dot[], pattern: string, dot: (x: number, y: number) => void): void {
     let drawn = 0;
-    let last: readonly [number, number] | undefined;
+    let last: Dot | undefined;
     for (const [toX, toY] of points) {
       let [x, y] = last ?? [toX, toY];
       const across = Math.abs(toX - x);
@@ -67,7 +108,7 @@ export class Plot {
       const stepY = y < toY ? 1 : -1;
       let error = across + down;
       while (x !== toX || y !== toY) {
-        if (pattern[drawn % pattern.length] === '1') this.dot(x, y, series);
+        if (pattern[drawn % pattern.length] === '1') dot(x, y);
         drawn += 1;
         const doubled = 2 * error;
         if (doubled >= down) {
@@ -79,7 +120,7 @@ export class Plot {
           y += stepY;
         }
       }
-      this.dot(toX, toY, series);
+      dot(toX, toY);
       last = [toX, toY];
     }
   }
@@ -87,16 +128,18 @@ export class Plot {
   /** Undefined for an empty cell. A cell shared by series alternates their colours and marks. */
   at(x: number, y: number): PlotCell | undefined {
     const cell = y * this.#width + x;
-    const dots = this.#dots[cell] ?? 0;
-    if (dots === 0) return undefined;
-    const members = membersOf(this.#series[cell] ?? 0);
+    const faint = this.#lines.dots[cell] === 0;
+    const { dots, series: bits } = faint ? this.#shade : this.#lines;
+    const drawn = (dots[cell] ?? 0) | (this.#peaks[cell] ?? 0);
+    if (drawn === 0) return undefined;
+    const members = membersOf(bits[cell] ?? 0);
     const series = members[(x + y) % members.length] ?? 0;
-    return {
-      text: this.#braille ? String.fromCodePoint(0x2800 + dots) : (asciiMarks[series % asciiMarks.length] ?? '*'),
-      series,
-    };
+    if (this.#braille) return { text: String.fromCodePoint(0x2800 + drawn), series, faint };
+    return { text: faint ? asciiShade : (asciiMarks[series % asciiMarks.length] ?? '*'), series, faint };
   }
 }
+
+const bitOf = (x: number, y: number): number => dotBits[x % dotsAcross === 0 ? 0 : 1][(y % dotsDown) as 0 | 1 | 2 | 3];
 
 /** Cells of a {@link seriesSample}. */
 export const sampleWidth = 4;

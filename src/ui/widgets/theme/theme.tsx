@@ -163,6 +163,8 @@ export interface Theme {
   readonly glyphs: Glyphs;
   /** The style of the n-th series of a chart. */
   readonly series: (index: number) => Style;
+  /** The style of what stands behind the n-th series: its range, its values before smoothing. */
+  readonly faint: (index: number) => Style;
 }
 
 function styleOf(sgr: Sgr): Style {
@@ -175,11 +177,13 @@ export function createTheme(name: ThemeName = 'terminal', ascii = false): Theme 
   const palette: Palette = palettes[name];
   const styles = Object.fromEntries(styleNames.map(style => [style, styleOf(palette.styles[style])])) as Styles;
   const series = palette.series.map(styleOf);
+  const faint = palette.series.map(sgr => styleOf(sgr === '' ? palette.styles.muted : `2;${sgr}`));
   return {
     name,
     styles,
     glyphs: ascii ? asciiGlyphs : unicodeGlyphs,
     series: index => series[index % series.length] ?? styles.accent,
+    faint: index => faint[index % faint.length] ?? styles.muted,
   };
 }
 

@@ -5,18 +5,20 @@ import { heldOutMeans } from '../../../../src/queries/held-out.ts';
 import { heldOutWords } from '../../../../src/resources/training.ts';
 import { modelsOf, optionSpecs, optionsOf } from '../../../../src/ui/views/benchmarks/option-fields.ts';
 import {
+  byMinutes,
   completedSteps,
   curveSeries,
+  growingRange,
   heldOutLines,
   heldOutNote,
   legendLines,
   progressSeries,
   smallCurve,
-  xsOf,
 } from '../../../../src/ui/views/training/curves.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const trainer = [1, 2, 3].map(step => ({ step, trainer_reward: step / 10 }));
+const options = { smoothing: 0, range: [0, 1] } as const;
 const heldOut = [
   { step: 0, held_out_reward: 0 },
   { step: 3, held_out_reward: null },
@@ -25,19 +27,58 @@ const heldOut = [
 
 describe('curves', () => {
   it('are points by step; a missing reward is a gap and a 0 is a 0', () => {
-    const [held, trained] = curveSeries({ trainer, heldOut }, 0);
-    expect(held?.points).toEqual([
-      { x: 0, y: 0 },
-      { x: 2, y: 0.5 },
-      { x: 3, y: undefined },
+    const [held, trained] = curveSeries({ trainer, heldOut }, options);
+    expect([...(held?.curve.xs ?? [])]).toEqual([0, 2, 3]);
+    expect([...(held?.curve.ys ?? [])]).toEqual([0, 0.5, Number.NaN]);
+    expect(trained?.curve.xs).toHaveLength(3);
+    expect(curveSeries({ trainer: [], heldOut: [] }, options)).toEqual([]);
+    expect(curveSeries({ trainer, heldOut }, { ...options, kinds: 'trainer' }).map(({ name }) => name)).toEqual([
+      'trainer',
     ]);
-    expect(trained?.points).toHaveLength(3);
-    expect(xsOf(curveSeries({ trainer, heldOut }, 0))).toEqual([0, 1, 2, 3]);
-    expect(curveSeries({ trainer: [], heldOut: [] }, 0)).toEqual([]);
+  });
+
+  it('keep the values before smoothing behind the trainer curve, and limits around the held-out means (V50)', () => {
+    const measured = [{ step: 0, held_out_reward: 0.5, completed_samples: 112 }];
+    const [held, trained] = curveSeries({ trainer, heldOut: measured }, { ...options, smoothing: 2 });
+    expect(trained?.raw?.ys[2]).toBe(0.3);
+    expect(trained?.curve.ys[2]).toBeCloseTo(0.2, 1);
+    expect(held?.band?.low.ys[0]).toBeCloseTo(0.404, 3);
+    expect(held?.band?.high.ys[0]).toBeCloseTo(0.596, 3);
+    expect(held?.raw).toBeUndefined();
+  });
+
+  it('are placed by the minutes of their steps, as far as these are known', () => {
+    const align = byMinutes([
+      { step: 10, at: 600_000 },
+      { step: 0, at: 0 },
+      { step: 20, at: 3_000_000 },
+    ]);
+    const curve = { xs: Float64Array.from([0, 5, 10, 15, 20, 25]), ys: Float64Array.from([1, 2, 3, 4, 5, 6]) };
+    expect([...align(curve).xs]).toEqual([0, 5, 10, 30, 50]);
+    expect(align(curve).ys).toHaveLength(5);
+    expect(byMinutes([])(curve).xs).toHaveLength(0);
+    // It went back from step 10 to 4, and was at step 10 again at 30 minutes.
+    const again = byMinutes([
+      { step: 0, at: 0 },
+      { step: 10, at: 600_000 },
+      { step: 10, at: 1_800_000 },
+    ]);
+    expect([...again({ xs: Float64Array.from([5, 10]), ys: Float64Array.from([1, 2]) }).xs]).toEqual([15, 30]);
+  });
+
+  it('have a range that grows in round steps', () => {
+    expect(growingRange({ low: 0, high: 11 })).toEqual({ low: 0, high: 12 });
+    expect(growingRange({ low: 0, high: 1_000 })).toEqual({ low: 0, high: 1_000 });
+    expect(growingRange({ low: 3, high: 3 })).toEqual({ low: 3, high: 3 });
+    for (let high = 1; high < 3_000; high += 1) {
+      const grown = growingRange({ low: 0, high }).high;
+      expect(grown).toBeGreaterThanOrEqual(high);
+      if (high > 16) expect(grown).toBeLessThanOrEqual(high * 1.3);
+    }
   });
 
   it('are named by their mark with the value at the crosshair, or the last', () => {
-    const series = curveSeries({ trainer, heldOut }, 0);
+    const series = curveSeries({ trainer, heldOut }, options);
     const text = (crosshair?: number) =>
       legendLines(series, crosshair, 80, createTheme('plain')).map(stripVTControlCharacters);
     expect(text()).toEqual(['⠤⠤⠤⠤ held-out 0.500 at 2, no value at 1 step  ⠄⠄⠄⠄ trainer 0.300']);
@@ -51,8 +92,10 @@ describe('curves', () => {
       step,
       trainer_reward: step >= 4 && step < 12 ? null : 0.5,
     }));
-    const [series] = curveSeries({ trainer: gap, heldOut: [] }, 0.9);
-    expect(series?.points.filter(({ y }) => y === undefined).map(({ x }) => x)).toEqual([4, 5, 6, 7, 8, 9, 10, 11]);
+    const [series] = curveSeries({ trainer: gap, heldOut: [] }, { ...options, smoothing: 2 });
+    expect(series && [...series.curve.xs].filter((_, index) => Number.isNaN(series.curve.ys[index]))).toEqual([
+      4, 5, 6, 7, 8, 9, 10, 11,
+    ]);
     const text = (crosshair: number | undefined, width: number) =>
       legendLines(series ? [series] : [], crosshair, width, createTheme('plain')).map(stripVTControlCharacters);
     expect(text(undefined, 80)).toEqual(['⠤⠤⠤⠤ trainer 0.500, no value at 8 steps']);
@@ -63,23 +106,23 @@ describe('curves', () => {
 
   it('are one line without room for a chart: that of the run which is open, by its name (W8)', () => {
     const theme = createTheme('plain');
-    const own = curveSeries({ trainer, heldOut: [] }, 0, 'one');
+    const own = curveSeries({ trainer, heldOut: [] }, { ...options, name: 'one' });
     const plain = (lines: readonly string[]) => lines.map(stripVTControlCharacters);
     expect(plain(smallCurve(own, 30, theme))).toEqual(['trainer, this run ▂▂▃']);
     const held = [0, 1, 2, 3].map(step => ({ step, held_out_reward: step === 1 ? null : 1 }));
-    expect(plain(smallCurve(curveSeries({ trainer, heldOut: held }, 0), 30, theme))).toEqual(['held-out █ ██']);
+    expect(plain(smallCurve(curveSeries({ trainer, heldOut: held }, options), 30, theme))).toEqual(['held-out █ ██']);
     expect(smallCurve([], 30, theme)).toEqual([]);
   });
 
   it('have a line each if one line would cut their values', () => {
     const name = 't-words training with a long name';
     const series = [
-      ...curveSeries({ trainer, heldOut }, 0, name),
-      ...curveSeries({ trainer, heldOut: [] }, 0, 'other'),
+      ...curveSeries({ trainer, heldOut }, { ...options, name }),
+      ...curveSeries({ trainer, heldOut: [] }, { ...options, name: 'other' }),
     ];
     expect(legendLines(series, 2, 40, createTheme('plain')).map(stripVTControlCharacters)).toEqual([
       'at 2  ⠤⠤⠤⠤ 0.500, 1 none  held-out of t…',
-      '      ⠄⠄⠄⠄ 0.200  trainer of t-words tr…',
+      '      ⠄⠄⠄⠄ 0.200  trainer of t-wor… name',
       '      ⠤⠤ ⠤ 0.200  trainer of other',
     ]);
   });
@@ -98,9 +141,9 @@ describe('curves', () => {
       { at: 60_000, completed_steps: 0 },
       { at: 120_000, completed_steps: 5 },
     ]);
-    expect(series?.points).toEqual([
-      { x: 0, y: 0 },
-      { x: 1, y: 5 },
+    expect(series && [[...series.curve.xs], [...series.curve.ys]]).toEqual([
+      [0, 1],
+      [0, 5],
     ]);
     expect(progressSeries([])).toEqual([]);
   });

@@ -6,24 +6,38 @@ import { horizontalAxis, verticalAxis } from '../../../../src/ui/widgets/line-ch
 import { type ChartOptions, drawChart } from '../../../../src/ui/widgets/line-chart/chart.ts';
 import { chartReducer, initialChartState } from '../../../../src/ui/widgets/line-chart/chart-state.ts';
 import { dotsDown, seriesSample } from '../../../../src/ui/widgets/line-chart/plot.ts';
-import { binned, type ChartSeries, readingAt, smooth } from '../../../../src/ui/widgets/line-chart/series.ts';
+import {
+  type ChartSeries,
+  columnsOf,
+  curveOf,
+  readingAt,
+  smooth,
+} from '../../../../src/ui/widgets/line-chart/series.ts';
 import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 const theme = createTheme('plain');
 const rising = Array.from({ length: 11 }, (_, x) => ({ x, y: x / 10 }));
+type Points = readonly { readonly x: number; readonly y: number | undefined }[];
+const curve = (points: Points) =>
+  curveOf(
+    points,
+    ({ x }) => x,
+    ({ y }) => y,
+  );
+const line = (name: string, points: Points): ChartSeries => ({ name, curve: curve(points) });
 const chartLines = (series: readonly ChartSeries[], options: ChartOptions) => drawChart(series, options).lines;
 const plain = (lines: readonly string[]): string => lines.map(line => stripVTControlCharacters(line)).join('\n');
 
 describe('a chart', () => {
   it('draws a line from corner to corner, with round numbers at its axes', () => {
-    const lines = chartLines([{ name: 'a', points: rising }], { width: 24, height: 8, theme });
+    const lines = chartLines([line('a', rising)], { width: 24, height: 8, theme });
     expect(plain(lines).split('\n')).toEqual([
-      '1.0┤                  ⣀⠤',
-      '0.8┤              ⣀⠤⠒⠉  ',
-      '0.6┤          ⢀⡠⠒⠉      ',
-      '0.4┤      ⢀⡠⠔⠊⠁         ',
-      '0.2┤  ⢀⡠⠔⠊⠁             ',
-      '0.0┤⠔⠊⠁                 ',
+      '1.0┤                ⢀⡠⠒⠉',
+      '   │             ⣀⠤⠒⠁   ',
+      '   │          ⢀⠔⠉       ',
+      '0.5┤      ⢀⡠⠔⠊⠁         ',
+      '   │   ⣀⠔⠊⠁             ',
+      '0.0┤⡠⠔⠊                 ',
       '   └┬─────────┬────────┬',
       '    0         5       10',
     ]);
@@ -35,16 +49,14 @@ describe('a chart', () => {
         x,
         y: x > count * 0.3 && x < count * 0.7 ? undefined : 0.5,
       }));
-      const lines = chartLines([{ name: 'a', points }], { width: 64, height: 8, theme });
+      const lines = chartLines([line('a', points)], { width: 64, height: 8, theme });
       const drawn = lines.slice(0, 6).map(line => line.slice(4));
       const columns = Array.from({ length: 60 }, (_, column) => drawn.some(line => (line[column] ?? ' ') !== ' '));
       expect(columns.slice(21, 39)).toEqual(Array.from({ length: 18 }, () => false));
       expect(columns[5] && columns[50]).toBe(true);
     }
     const hollow = [0, 1, 2].map(x => ({ x, y: undefined }));
-    expect(plain(chartLines([{ name: 'a', points: hollow }], { width: 30, height: 6, theme }))).toContain(
-      'no points yet',
-    );
+    expect(plain(chartLines([line('a', hollow)], { width: 30, height: 6, theme }))).toContain('no points yet');
   });
 
   it.each([
@@ -62,7 +74,7 @@ describe('a chart', () => {
       [0, 0],
     ] as const) {
       for (const ascii of [false, true]) {
-        const lines = chartLines([{ name: 'a', points }], { width, height, theme: createTheme('terminal', ascii) });
+        const lines = chartLines([line('a', points)], { width, height, theme: createTheme('terminal', ascii) });
         expect(lines).toHaveLength(height);
         expect(lines.every(line => displayWidth(stripVTControlCharacters(line)) === width)).toBe(true);
       }
@@ -71,10 +83,7 @@ describe('a chart', () => {
 
   it('marks each series by a sign of its own if there is no braille, and shows the crosshair', () => {
     const falling = rising.map(({ x, y }) => ({ x, y: 1 - y }));
-    const series = [
-      { name: 'a', points: rising },
-      { name: 'b', points: falling },
-    ];
+    const series = [line('a', rising), line('b', falling)];
     const options = { width: 40, height: 10, theme: createTheme('plain', true), crosshair: 2 };
     const text = plain(chartLines(series, options));
     expect(text).toContain('*');
@@ -86,36 +95,48 @@ describe('a chart', () => {
   });
 
   it('has no step before 0 while there is only the first', () => {
-    const [last = ''] = chartLines([{ name: 'a', points: [{ x: 0, y: 0.5 }] }], { width: 40, height: 8, theme }).slice(
-      -1,
-    );
+    const [last = ''] = chartLines([line('a', [{ x: 0, y: 0.5 }])], { width: 40, height: 8, theme }).slice(-1);
     expect(stripVTControlCharacters(last).trim()).toMatch(/^0 .*1$/);
   });
 
   it('shows only what is zoomed into', () => {
-    const text = plain(
-      chartLines([{ name: 'a', points: rising }], { width: 40, height: 8, theme, xRange: { low: 4, high: 6 } }),
-    );
+    const text = plain(chartLines([line('a', rising)], { width: 40, height: 8, theme, xRange: { low: 4, high: 6 } }));
     expect(text).toContain('0.6');
     expect(text).not.toContain('10');
   });
 });
 
 describe('reading', () => {
-  it('takes the nearest point of each series', () => {
-    const series = [
-      { name: 'a', points: rising },
-      { name: 'b', points: [{ x: 0, y: 5 }] },
-      { name: 'c', points: [] },
-    ];
-    expect(readingAt(series, 3.4)).toEqual([{ x: 3, y: 0.3 }, { x: 0, y: 5 }, undefined]);
-    expect(readingAt(series, 99)[0]).toEqual({ x: 10, y: 1 });
+  it('takes the nearest point, or the gap at x itself', () => {
+    expect(readingAt(curve(rising), 3.4)).toEqual({ x: 3, y: 0.3 });
+    expect(readingAt(curve(rising), 99)).toEqual({ x: 10, y: 1 });
+    expect(readingAt(curve([]), 3.4)).toBeUndefined();
+    const withGap = curve([
+      { x: 0, y: 5 },
+      { x: 3, y: undefined },
+      { x: 4, y: 1 },
+    ]);
+    expect(readingAt(withGap, 3)).toEqual({ x: 3, y: undefined });
+    expect(readingAt(withGap, 2.9)).toEqual({ x: 4, y: 1 });
+    expect(readingAt(withGap, -1)).toEqual({ x: 0, y: 5 });
   });
 
   it('smooths without a pull to nothing at the start', () => {
-    expect(smooth(rising, 0)).toEqual(rising);
-    const same = rising.map(({ x }) => ({ x, y: 2 }));
-    for (const { y } of smooth(same, 0.9)) expect(y).toBeCloseTo(2);
+    expect([...smooth(curve(rising), 0).ys]).toEqual(rising.map(({ y }) => y));
+    const same = curve(rising.map(({ x }) => ({ x, y: 2 })));
+    for (const y of smooth(same, 0.9).ys) expect(y).toBeCloseTo(2);
+  });
+
+  it('sorts the points, and keeps a value that cannot be drawn as a gap', () => {
+    const { xs, ys } = curve([
+      { x: 2, y: 1 },
+      { x: Number.NaN, y: 1 },
+      { x: 1, y: Number.POSITIVE_INFINITY },
+    ]);
+    expect([[...xs], [...ys]]).toEqual([
+      [1, 2],
+      [Number.NaN, 1],
+    ]);
   });
 });
 
@@ -128,18 +149,38 @@ describe('axes', () => {
     [0.9991, 0.9999],
     [0, 540],
     [12_000, 3_000_000],
-  ])('of %f to %f have round ticks at equal distances, each in the row of its value', (low, high) => {
+  ])('of %f to %f have round ticks, each in the row of its value, and use the whole height (W25)', (low, high) => {
     for (let height = 2; height <= 50; height += 1) {
       const { ticks, dotOf } = verticalAxis({ low, high }, height);
       const distances = ticks.slice(1).map(({ cell }, index) => (ticks[index]?.cell ?? 0) - cell);
-      expect(new Set(distances).size).toBeLessThanOrEqual(1);
+      if (distances.length === 0) distances.push(0);
+      expect(Math.max(0, ...distances) - Math.min(...distances)).toBeLessThanOrEqual(1);
       if (height > 5) expect(ticks.length).toBeGreaterThan(1);
       for (const { cell, label } of ticks) expect(Math.floor(dotOf(Number(label)) / dotsDown)).toBe(cell);
-      // Nothing of the range is cut off, and the height is used.
-      const [top, bottom] = [dotOf(high), dotOf(low)];
-      expect(top).toBeGreaterThanOrEqual(0);
-      expect(bottom).toBeLessThan(height * dotsDown);
-      if (height > 5) expect(bottom - top).toBeGreaterThanOrEqual(height * dotsDown * 0.5);
+      expect([dotOf(high), dotOf(low)]).toEqual([0, height * dotsDown - 1]);
+    }
+  });
+
+  it('span at least a hundredth of a flat curve: rounding is no rise (W26)', () => {
+    const flat = rising.map(({ x, y }) => ({ x, y: 1 - y * 1e-5 }));
+    const text = plain(chartLines([line('a', flat)], { width: 40, height: 12, theme }));
+    expect(text).not.toContain('0.9999');
+    expect(text).toContain('1.00');
+  });
+
+  it.each([
+    [0.001, 1000],
+    [0.2, 0.9],
+    [3, 3.1],
+    [1e-30, 1e30],
+  ])('of %f to %f have a logarithmic scale', (low, high) => {
+    for (let height = 3; height <= 50; height += 1) {
+      const { ticks, dotOf } = verticalAxis({ low, high }, height, true);
+      for (const { cell, value } of ticks) expect(Math.floor(dotOf(value) / dotsDown)).toBe(cell);
+      expect([dotOf(high), dotOf(low)]).toEqual([0, height * dotsDown - 1]);
+      const middle = dotOf(Math.sqrt(low * high));
+      expect(Math.abs(middle - (height * dotsDown - 1) / 2)).toBeLessThanOrEqual(1);
+      if (height > 5) expect(ticks.length).toBeGreaterThan(1);
     }
   });
 
@@ -161,13 +202,13 @@ describe('axes', () => {
 
 describe('two series', () => {
   const points = rising.map(({ x }) => ({ x, y: 0.5 }));
-  const same = [
-    { name: 'a', points },
-    { name: 'b', points },
-  ];
+  const same = [line('a', points), line('b', points)];
   const other = [
-    { name: 'a', points: rising },
-    { name: 'b', points: rising.map(({ x, y }) => ({ x, y: 1 - y })) },
+    line('a', rising),
+    line(
+      'b',
+      rising.map(({ x, y }) => ({ x, y: 1 - y })),
+    ),
   ];
 
   it('share the cells that they have in common', () => {
@@ -186,11 +227,11 @@ describe('two series', () => {
     const samples = [0, 1, 2, 3].map(index => seriesSample(index, colourless));
     expect(new Set(samples).size).toBe(4);
     const flat = (index: number) => {
-      const alone = [0, 1, 2, 3].map(each => ({ name: '', points: each === index ? points : [] }));
-      const line = drawChart(alone, { width: 60, height: 8, theme: colourless }).lines.find(each =>
+      const alone = [0, 1, 2, 3].map(each => line('', each === index ? points : []));
+      const drawn = drawChart(alone, { width: 60, height: 8, theme: colourless }).lines.find(each =>
         ascii ? /[*+ox]{4}/.test(each) : /[\u2801-\u28ff]/.test(each),
       );
-      return line ?? '';
+      return drawn ?? '';
     };
     const marks = (text: string) =>
       new Set([...text].filter(mark => (ascii ? '*+ox' : true) && /[^ ┤│\d.|]/.test(mark)));
@@ -215,24 +256,53 @@ function dotsOf(text: string): number {
 describe('more points than columns', () => {
   const noisy = Array.from({ length: 540 }, (_, x) => ({ x, y: x % 2 }));
 
-  it('are drawn as their means and not as a blot', () => {
-    const { lines, binWidth } = drawChart([{ name: 'a', points: noisy }], {
-      width: 100,
-      height: 20,
-      theme,
-    });
-    expect(binWidth).toBe(6);
-    // Means of six are all 0.5: one line, and not the whole of the plot.
-    expect(lines.filter(line => /[\u2801-\u28ff]/.test(line)).length).toBeLessThan(5);
+  it('are drawn as their means, and faint behind them their range', () => {
+    const colours = createTheme('terminal');
+    const { lines, perColumn, plotWidth } = drawChart([line('a', noisy)], { width: 100, height: 20, theme: colours });
+    expect(perColumn).toBeCloseTo(539 / plotWidth);
+    const strong = colours.series(0)('x').replace(/x.*/, '');
+    const faint = colours.faint(0)('x').replace(/x.*/, '');
+    // The means are all about 0.5: a line, and not the whole of the plot.
+    expect(lines.filter(each => each.includes(strong)).length).toBeLessThan(9);
+    expect(lines.filter(each => each.includes(faint)).length).toBeGreaterThan(10);
   });
 
-  it('are binned by multiples, so that a curve keeps its shape while it grows', () => {
-    expect(binned(noisy.slice(0, 8), 4)).toEqual([
-      { x: 1.5, y: 0.5 },
-      { x: 5.5, y: 0.5 },
-    ]);
-    expect(binned(noisy.slice(0, 9), 4).slice(0, 2)).toEqual(binned(noisy.slice(0, 8), 4));
-    expect(binned([{ x: 7, y: 3 }], 4)).toEqual([{ x: 7, y: 3 }]);
+  it('lose no peak: each column has its least and greatest value', () => {
+    let seed = 7;
+    const random = () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed / 2 ** 31;
+    };
+    for (let round = 0; round < 200; round += 1) {
+      const points = Array.from({ length: 500 + Math.floor(random() * 3_000) }, (_, x) => ({
+        x,
+        y: random() < 0.01 ? undefined : random() < 0.005 ? 5 : random(),
+      }));
+      const width = 20 + Math.floor(random() * 60);
+      const { lines, plotWidth } = drawChart([line('a', points)], { width, height: 14, theme });
+      const { lows, highs } = columnsOf(curve(points), { low: 0, high: points.length - 1 }, plotWidth * 2);
+      const drawn = lines.slice(0, 12).map(each => [...stripVTControlCharacters(each)].slice(-plotWidth));
+      const values = points.flatMap(({ y }) => y ?? []);
+      const { dotOf } = verticalAxis({ low: Math.min(...values), high: Math.max(...values) }, 12);
+      for (const [x, value] of [...lows, ...highs].entries()) {
+        const column = x % (plotWidth * 2);
+        // The reference is every point at full resolution.
+        const own = points.filter(
+          each => each.y !== undefined && Math.round((each.x * (plotWidth * 2 - 1)) / (points.length - 1)) === column,
+        );
+        const all = own.map(each => each.y ?? 0);
+        const wanted = x < plotWidth * 2 ? Math.min(...all) : Math.max(...all);
+        if (own.length === 0) continue;
+        expect(value).toBe(wanted);
+        const dot = dotOf(value);
+        const code = (drawn[Math.floor(dot / 4)]?.[Math.floor(column / 2)] ?? ' ').codePointAt(0) ?? 0;
+        const bit = [
+          [0x01, 0x02, 0x04, 0x40],
+          [0x08, 0x10, 0x20, 0x80],
+        ][column % 2]?.[dot % 4];
+        expect((code - 0x2800) & (bit ?? 0)).toBe(bit);
+      }
+    }
   });
 });
 
@@ -253,32 +323,61 @@ describe('values that no axis can hold', () => {
         { x: one, y: 1 },
       ],
     ]) {
-      expect(drawChart([{ name: 'a', points }], { width: 60, height: 12, theme }).lines).toHaveLength(12);
+      expect(drawChart([line('a', points)], { width: 60, height: 12, theme }).lines).toHaveLength(12);
     }
   });
 });
 
 describe('looking', () => {
-  const xs = rising.map(({ x }) => x);
+  const plot = { curves: [curve(rising)], width: 200 };
+  const long = { curves: [curve(Array.from({ length: 20_000 }, (_, x) => ({ x, y: 1 })))], width: 100 };
+
   it('moves the crosshair from point to point and keeps it in sight', () => {
-    for (const by of [-1, 1]) expect(chartReducer(initialChartState, { kind: 'move', by, xs }).crosshair).toBe(10);
-    let state = chartReducer(initialChartState, { kind: 'move', by: -1, xs });
-    state = chartReducer(state, { kind: 'zoom', factor: 0.5, xs });
+    for (const by of [-1, 1]) expect(chartReducer(initialChartState, { kind: 'move', by, plot }).crosshair).toBe(10);
+    let state = chartReducer(initialChartState, { kind: 'move', by: -1, plot });
+    state = chartReducer(state, { kind: 'zoom', factor: 0.5, plot });
     expect(state.zoom).toEqual({ low: 5, high: 10 });
-    state = chartReducer(state, { kind: 'move', by: -7, xs });
+    for (let moved = 0; moved < 7; moved += 1) state = chartReducer(state, { kind: 'move', by: -1, plot });
     expect([state.crosshair, state.zoom]).toEqual([3, { low: 3, high: 8 }]);
-    state = chartReducer(state, { kind: 'zoom', factor: 2, xs });
+    state = chartReducer(state, { kind: 'zoom', factor: 2, plot });
     expect(state.zoom).toBeUndefined();
-    expect(chartReducer(initialChartState, { kind: 'move', by: 1, xs: [] })).toBe(initialChartState);
+    const nothing = { curves: [], width: 10 };
+    expect(chartReducer(initialChartState, { kind: 'move', by: 1, plot: nothing })).toBe(initialChartState);
   });
 
-  it('does not zoom into nothing, and goes round the smoothings', () => {
+  it('moves by columns where there are more points, and ends at the ends (W22)', () => {
+    let state = chartReducer(initialChartState, { kind: 'move', by: -1, plot: long });
+    const seen: number[] = [];
+    for (let moved = 0; moved < 120; moved += 1) {
+      state = chartReducer(state, { kind: 'move', by: -1, plot: long });
+      seen.push(state.crosshair ?? Number.NaN);
+    }
+    expect(seen[0]).toBeLessThanOrEqual(19_999 - 100);
+    expect(seen[9]).toBeLessThan(18_200);
+    expect(seen.at(-1)).toBe(0);
+    const middle = chartReducer(state, { kind: 'move', by: 10, plot: long }).crosshair ?? 0;
+    expect(middle).toBeGreaterThanOrEqual(1_999);
+    expect(middle).toBeLessThan(2_300);
+    for (let moved = 0; moved < 120; moved += 1) state = chartReducer(state, { kind: 'move', by: 1, plot: long });
+    expect(state.crosshair).toBe(19_999);
+  });
+
+  it('goes to the point nearest to a typed step (W22)', () => {
+    expect(chartReducer(initialChartState, { kind: 'go', x: 8_700, plot: long }).crosshair).toBe(8_700);
+    expect(chartReducer(initialChartState, { kind: 'go', x: 1e9, plot: long }).crosshair).toBe(19_999);
+    expect(chartReducer(initialChartState, { kind: 'go', x: 3.4, plot }).crosshair).toBe(3);
+    const nothing = { curves: [], width: 10 };
+    expect(chartReducer(initialChartState, { kind: 'go', x: 1, plot: nothing })).toBe(initialChartState);
+  });
+
+  it('does not zoom into nothing, and goes round the smoothings and the scales', () => {
     let state = initialChartState;
-    for (let time = 0; time < 10; time += 1) state = chartReducer(state, { kind: 'zoom', factor: 0.5, xs });
+    for (let time = 0; time < 10; time += 1) state = chartReducer(state, { kind: 'zoom', factor: 0.5, plot });
     const { low, high } = state.zoom ?? { low: 0, high: 0 };
-    expect(xs.filter(x => x >= low && x <= high).length).toBeGreaterThanOrEqual(4);
+    expect(rising.filter(({ x }) => x >= low && x <= high).length).toBeGreaterThanOrEqual(4);
     for (let time = 0; time < 4; time += 1) state = chartReducer(state, { kind: 'smooth' });
     expect(state.smoothing).toBe(0);
+    expect(chartReducer(state, { kind: 'scale' }).log).toBe(true);
     expect(chartReducer(state, { kind: 'reset' })).toEqual(initialChartState);
   });
 });

@@ -1,0 +1,92 @@
+/** Curves in words, for screen readers and for scripts. Pure. */
+import { mean } from '../base/statistics.ts';
+import { counted, reward } from '../text/numbers.ts';
+
+/** A step with its value, if it has one. */
+export interface StepValue {
+  readonly step: number;
+  readonly value: number | null | undefined;
+}
+
+interface KnownValue {
+  readonly step: number;
+  readonly value: number;
+}
+
+/** Number of parts whose means tell the course of a curve. */
+const parts = 5;
+/** Standard errors beyond which the means of two parts differ. */
+const errors = 2;
+
+/** Mean, and its standard error under independent values. */
+function meanOf(values: readonly KnownValue[]): { readonly mean: number; readonly error: number } {
+  const numbers = values.map(({ value }) => value);
+  const average = mean(numbers) ?? 0;
+  const squares = mean(numbers.map(value => (value - average) ** 2)) ?? 0;
+  return { mean: average, error: Math.sqrt(squares / Math.max(1, numbers.length - 1)) };
+}
+
+/** The gaps of a curve: `no value at steps 4000 to 12000 (39 points)`. */
+function gapWords(points: readonly StepValue[]): readonly string[] {
+  const gaps: { readonly from: number; to: number; count: number }[] = [];
+  let isOpen = false;
+  for (const { step, value } of points) {
+    const last = gaps.at(-1);
+    if (value != null) isOpen = false;
+    else if (isOpen && last) {
+      last.to = step;
+      last.count += 1;
+    } else {
+      gaps.push({ from: step, to: step, count: 1 });
+      isOpen = true;
+    }
+  }
+  if (gaps.length > 3) {
+    return [
+      `no value at ${counted(
+        gaps.reduce((sum, gap) => sum + gap.count, 0),
+        'step',
+      )}, in ${gaps.length} gaps`,
+    ];
+  }
+  return gaps.map(({ from, to, count }) =>
+    from === to ? `no value at step ${from}` : `no value from step ${from} to ${to} (${counted(count, 'point')})`,
+  );
+}
+
+/** The course of a curve, by the means of its parts: `by fifths: 0.20, 0.41, 0.55, 0.56, 0.55; rises, then level`. */
+function courseWords(points: readonly KnownValue[]): readonly string[] {
+  if (points.length < parts * 2) return [];
+  const size = points.length / parts;
+  const means = Array.from({ length: parts }, (_, index) =>
+    meanOf(points.slice(Math.floor(index * size), Math.floor((index + 1) * size))),
+  );
+  const turns = means.slice(1).map((part, index) => {
+    const before = means[index] ?? part;
+    const difference = part.mean - before.mean;
+    const isClear = Math.abs(difference) > errors * Math.hypot(part.error, before.error);
+    return !isClear ? 'level' : difference > 0 ? 'rises' : 'falls';
+  });
+  const course = turns.filter((turn, index) => turn !== turns[index - 1]).join(', then ');
+  return [`mean of each fifth: ${means.map(part => reward(part.mean)).join(', ')}: ${course}`];
+}
+
+/**
+ * A curve in sentences: its extent, first, last, highest and lowest value, its gaps and its course. Fifths count as
+ * level if their means differ by less than two standard errors.
+ */
+export function curveWords(name: string, points: readonly StepValue[]): readonly string[] {
+  const sorted = points.toSorted((left, right) => left.step - right.step);
+  const known = sorted.filter((point): point is KnownValue => point.value != null && Number.isFinite(point.value));
+  const [first, last] = [known[0], known.at(-1)];
+  if (!first || !last) return [`${name}: no values yet`];
+  const best = known.reduce((most, point) => (point.value > most.value ? point : most));
+  const worst = known.reduce((least, point) => (point.value < least.value ? point : least));
+  const at = ({ step, value }: KnownValue): string => `${reward(value)} at step ${step}`;
+  return [
+    `${name}: ${counted(known.length, 'value')}, from ${at(first)} to ${at(last)}`,
+    ...(known.length > 2 ? [`highest ${at(best)}, lowest ${at(worst)}`] : []),
+    ...courseWords(known),
+    ...gapWords(sorted),
+  ];
+}

@@ -1,0 +1,27 @@
+/** The curves of a training run in words. */
+import type { HeldOutReward, TrainerReward } from '../contract/training.ts';
+import { curveWords } from '../present/curve-words.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { heldOutMeans } from '../queries/held-out.ts';
+import { heldOutWords } from './training.ts';
+
+/** The held-out curve, then the trainer's, in lines; details are indented. */
+export function trainingCurveWords(
+  heldOut: readonly HeldOutReward[],
+  trainer: readonly TrainerReward[],
+  range: Range | undefined,
+): readonly string[] {
+  const means = heldOutMeans(heldOut);
+  const certain = means && [
+    `newest: ${heldOutWords(means.last, range)}`,
+    ...(means.best.step === means.last.step ? [] : [`best: ${heldOutWords(means.best, range)}`]),
+  ];
+  const curves = [
+    { name: 'held-out reward', points: heldOut.map(row => ({ step: row.step, value: row.held_out_reward })) },
+    { name: 'trainer reward', points: trainer.map(row => ({ step: row.step, value: row.trainer_reward })) },
+  ];
+  return curves.flatMap(({ name, points }, index) => {
+    const [first = '', ...details] = curveWords(name, points);
+    return [first, ...[...(index === 0 ? (certain ?? []) : []), ...details].map(line => `  ${line}`)];
+  });
+}

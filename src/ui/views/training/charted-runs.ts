@@ -1,0 +1,103 @@
+/** The runs of a chart: their curves, and the times of their steps. */
+import { hasEnded } from '../../../contract/status.ts';
+import type { TrainingRun } from '../../../contract/training.ts';
+import type { Freshness } from '../../../queries/freshness.ts';
+import type { Attention } from '../../../queries/polling.ts';
+import {
+  checkpointTimesQuery,
+  heldOutRewardsQuery,
+  trainerRewardsQuery,
+  trainingRunQuery,
+} from '../../../queries/training.ts';
+import { isNotOffered } from '../../../service/errors.ts';
+import { parseTime } from '../../../text/time.ts';
+import { type Live, useLive, useLives } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import type { RunCurves, StepTime } from './curves.ts';
+
+/** A run with its curves. */
+export interface ChartedRun extends RunCurves {
+  readonly id: string;
+  readonly name: string;
+  readonly ended: boolean;
+  /** The service has no curves. */
+  readonly missing: boolean;
+}
+
+export interface LiveCurves extends RunCurves {
+  readonly missing: boolean;
+  /** The freshness of the trainer curve, which has a point for each step. */
+  readonly freshness: Freshness;
+  /** The curves, to refresh them. */
+  readonly parts: readonly Pick<Live<unknown>, 'refresh'>[];
+}
+
+const none: readonly never[] = [];
+
+/** The curves of a run; `missing` if the service has none. */
+export function useRunCurves(runId: string, ended: boolean, attention: Attention, steps?: number | null): LiveCurves {
+  const trainer = useLive(trainerRewardsQuery(runId, ended, steps), attention);
+  const heldOut = useLive(heldOutRewardsQuery(runId, ended), attention);
+  return {
+    trainer: trainer.data ?? none,
+    heldOut: heldOut.data ?? none,
+    missing: isNotOffered(trainer.error) ?? false,
+    freshness: trainer.freshness,
+    parts: [{ refresh: trainer.refresh }, { refresh: heldOut.refresh }],
+  };
+}
+
+/** What identifies a run on a chart. */
+export type RunToChart = Pick<ChartedRun, 'id' | 'name'> & Partial<Pick<TrainingRun, 'status'>>;
+
+export interface ChartedRuns {
+  readonly runs: readonly ChartedRun[];
+  /** Their reads, for the freshness and to refresh them. */
+  readonly parts: readonly Live<unknown>[];
+}
+
+/** The curves of any number of runs. */
+export function useChartedRuns(runs: readonly RunToChart[], attention: Attention): ChartedRuns {
+  const ended = runs.map(({ status }) => hasEnded(status));
+  const trainer = useLives(
+    runs.map(({ id }, index) => trainerRewardsQuery(id, ended[index] ?? false)),
+    attention,
+  );
+  const heldOut = useLives(
+    runs.map(({ id }, index) => heldOutRewardsQuery(id, ended[index] ?? false)),
+    attention,
+  );
+  const charted = runs.map(({ id, name }, index) => ({
+    ...{ id, name, ended: ended[index] ?? false },
+    trainer: trainer[index]?.data ?? none,
+    heldOut: heldOut[index]?.data ?? none,
+    missing: isNotOffered(trainer[index]?.error) ?? false,
+  }));
+  return { runs: charted, parts: [...trainer, ...heldOut] };
+}
+
+/** The known times of the steps of each run: its start, its checkpoints, what was observed here, and its end. */
+export function useStepTimes(runs: readonly ChartedRun[], wanted: boolean): (run: ChartedRun) => readonly StepTime[] {
+  const { remembered } = useWorkbench();
+  const asked = wanted ? runs : [];
+  const records = useLives(
+    asked.map(({ id }) => trainingRunQuery(id)),
+    'visible',
+  );
+  const checkpoints = useLives(
+    asked.map(({ id, ended }) => checkpointTimesQuery(id, ended)),
+    'visible',
+  );
+  return run => {
+    const index = asked.findIndex(({ id }) => id === run.id);
+    const { created_at, completed_at } = records[index]?.data ?? {};
+    const timed = (step: number | null | undefined, at: number | undefined): readonly StepTime[] =>
+      step == null || at === undefined ? [] : [{ step, at }];
+    return [
+      ...timed(0, parseTime(created_at)),
+      ...(checkpoints[index]?.data ?? []).flatMap(each => timed(each.step_index, parseTime(each.created_at))),
+      ...remembered.progressOf(run.id).flatMap(each => timed(each.completed_steps, each.at)),
+      ...timed(run.trainer.at(-1)?.step, parseTime(completed_at)),
+    ];
+  };
+}

@@ -1,0 +1,28 @@
+/** The curves on a chart in words. */
+import { trainingCurveWords } from '../../../resources/curve-words.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { wrap } from '../../../text/wrap.ts';
+import { ReadingWindow, useReadingWidth } from '../../app/reading-window.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { chartCommands } from '../commands.ts';
+import type { ChartedRun } from './charted-runs.ts';
+
+interface CurveWordsWindowProps {
+  readonly runs: readonly ChartedRun[];
+  readonly onClose: () => void;
+}
+
+export function CurveWordsWindow({ runs, onClose }: CurveWordsWindowProps) {
+  const { compare } = useWorkbench();
+  const { styles } = useTheme();
+  const width = useReadingWidth();
+  const lines = runs.flatMap(({ name, heldOut, trainer }, index) => [
+    ...(index > 0 ? [{ text: '' }] : []),
+    ...wrap(sanitiseLine(name), width).map(text => ({ text, style: styles.title })),
+    ...trainingCurveWords(heldOut, trainer, compare.rewardRange).flatMap(line =>
+      wrap(line, width).map(text => ({ text })),
+    ),
+  ]);
+  return <ReadingWindow title="Curves in words" lines={lines} opener={chartCommands.words} onClose={onClose} />;
+}

@@ -1,0 +1,112 @@
+/** The curves of several runs: overlaid, one each, by time, and in words. */
+import { expect, it } from 'vitest';
+import { Capabilities } from '../../../../src/service/capabilities.ts';
+import { defineView } from '../../../../src/ui/app/registry.ts';
+import { CurvesView } from '../../../../src/ui/views/training/curves-view.tsx';
+import { TrainingListView } from '../../../../src/ui/views/training/list.tsx';
+import { type Answers, fakeService } from '../../../service/fake-service.ts';
+import { openViewOnStage } from '../../stage.tsx';
+
+const name = (index: number) => `2026-11-01_swe-terminal-repair-v3_qwen3-next-80b-a3b_lr0.0000${index}_g8_seed0`;
+const runs = [1, 2, 3, 4].map(index => ({
+  training_run_id: `trn_${index}`,
+  display_name: name(index),
+  bench_id: 'bench_1',
+  status: 'succeeded',
+  created_at: `2026-01-0${index}T00:00:00Z`,
+  completed_at: `2026-01-0${index}T0${index}:00:00Z`,
+  options: { num_steps: 40 },
+}));
+const indexOf = (params: object) => Number(JSON.stringify(params).replace(/\D/g, ''));
+const answers: Answers = {
+  listBenchmarks: () => ({ items: [{ bench_id: 'bench_1' }], has_more: false, next_cursor: null, dropped: 0 }),
+  listTrainingRuns: () => runs,
+  getTrainingRun: ({ params }) => runs[indexOf(params) - 1] ?? runs[0],
+  getTrainingProgress: () => ({ status: 'succeeded', completed_steps: 40, total_steps: 40 }),
+  getTrainerRewards: () => ({
+    trainer_rewards: Array.from({ length: 40 }, (_, step) => ({ step: step + 1, trainer_reward: step / 40 })),
+  }),
+  getHeldOutRewards: ({ params }) => ({
+    held_out_rewards: [0, 20, 40].map(step => ({ step, held_out_reward: (step / 100) * indexOf(params) * 0.5 })),
+  }),
+  listCheckpoints: () => [],
+};
+const service = fakeService(answers, { capabilities: new Capabilities() });
+
+const curvesView = defineView<'curves'>({
+  id: 'curves',
+  title: 'Curves',
+  component: CurvesView,
+  hasInspector: false,
+  commands: [],
+  general: [],
+});
+
+const stageOf = (columns: number, rows: number) =>
+  openViewOnStage(CurvesView, {
+    place: { view: 'curves', runs: runs.map(run => ({ id: run.training_run_id, name: run.display_name })) },
+    service: async () => service,
+    columns,
+    rows,
+  });
+
+it('overlays all marked runs, with names that tell them apart, by the reward that decides (W17, W23)', async () => {
+  const stage = openViewOnStage(TrainingListView, {
+    place: { view: 'list', resource: 'training' },
+    service: async () => service,
+    others: [curvesView],
+    columns: 100,
+    rows: 30,
+  });
+  await stage.waitFor('▸');
+  await stage.press('i');
+  await stage.waitFor('Mark two or more to overlay their curves');
+  await stage.press('space', 'space', 'space', 'i');
+  await stage.waitFor('held-out of');
+  for (const index of [2, 3, 4]) expect(stage.text()).toMatch(new RegExp(`held-out of .*${index}_g8_seed0`));
+  expect(stage.text()).not.toContain('trainer');
+  await stage.press('u');
+  await stage.waitFor('trainer of');
+  expect(stage.text()).not.toContain('held-out');
+});
+
+it('draws a chart for each run on one scale, at every size', async () => {
+  for (const [columns, rows] of [
+    [200, 60],
+    [120, 40],
+    [80, 24],
+    [60, 15],
+  ] as const) {
+    const stage = stageOf(columns, rows);
+    await stage.waitFor('held-out of');
+    await stage.press('m');
+    await stage.waitFor(text => !text.includes('held-out of'));
+    const shown = stage.text();
+    expect(shown.match(/_seed0 0\.[2468]00/g)?.length ?? 0).toBeGreaterThanOrEqual(columns > 60 ? 4 : 2);
+    if (columns === 60) expect(shown).toContain('2 more: no room here');
+    await stage.press('m');
+    await stage.waitFor('held-out of');
+  }
+});
+
+it('goes to a typed step, and aligns the runs by time', async () => {
+  const stage = stageOf(120, 40);
+  await stage.waitFor('held-out of');
+  await stage.press('#');
+  await stage.waitFor('Go to a step');
+  await stage.press('2', '1', 'enter');
+  await stage.waitFor('at 20 ');
+  await stage.press('T');
+  await stage.waitFor('minutes since each run was created');
+  await stage.waitFor(text => /\b250\b|\b240\b|\b200\b/.test(text));
+  expect(stage.text()).not.toContain('at 20 ');
+  await stage.press('T', 'L');
+  await stage.waitFor('log scale, without 4 values at or below 0');
+});
+
+it('describes the curves in words', async () => {
+  const stage = stageOf(120, 40);
+  await stage.waitFor('held-out of');
+  await stage.press('W');
+  await stage.waitFor('held-out reward: 3 values, from 0 at step 0 to 0.200 at step 40');
+});
