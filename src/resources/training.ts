@@ -237,7 +237,7 @@ export const ofTrainingRun = {
   },
   overlay: {
     id: 'training.overlay',
-    title: 'overlay the curves of the marked runs',
+    title: 'overlay the curves of other runs',
     keys: ['i'],
     group,
     hint: 'overlay',

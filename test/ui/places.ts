@@ -29,6 +29,7 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
     { view: 'watch' },
     { view: 'chat' },
     { view: 'compare', base: { id: runId, name: word }, new: { id: runId, name: word } },
+    { view: 'curves', runs: [{ id: trainingId, name: word }] },
     { view: 'step', trainingRunId: trainingId, step: 2 },
     { view: 'benchmark-upload', jobId, label: word },
     { view: 'trajectory-upload', jobId, dataset: word },

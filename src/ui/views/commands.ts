@@ -97,13 +97,6 @@ export const chartCommands = {
   full: { id: 'chart.full', title: 'full height for the curves, or the usual', keys: ['f'], hint: 'full', ...chart },
   words: { id: 'chart.words', title: 'describe the curves in words', keys: ['W'], ...chart },
   reset: { id: 'chart.reset', title: 'reset zoom, crosshair and overlays', keys: ['0'], ...chart },
-  overlay: {
-    id: 'chart.overlay',
-    title: 'overlay another run, or remove it',
-    keys: ['i'],
-    hint: 'overlay',
-    ...chart,
-  },
   grid: { id: 'chart.grid', title: 'a chart for each run, or one for all', keys: ['m'], hint: 'grid', ...chart },
 } as const satisfies CommandTable;
 

@@ -38,7 +38,7 @@ interface OwnViews {
 }
 
 const { grid: _grid, ...ofOneRun } = chartCommands;
-const { overlay: _overlay, full: _full, ...ofManyRuns } = chartCommands;
+const { full: _full, ...ofManyRuns } = chartCommands;
 
 const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [

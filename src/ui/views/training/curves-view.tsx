@@ -29,18 +29,15 @@ export function CurvesView({ place: { runs } }: ViewProps<'curves'>) {
     for (const part of [...records, ...parts]) part.refresh();
   };
   const open = (): void =>
-    shell.showOverlay({
-      id: 'open run',
-      render: close => (
-        <ChoiceWindow
-          title="Open a run"
-          choices={runs.map(each => ({ key: each.id, label: each.name, value: each }))}
-          emptyWords="No run"
-          onChoose={({ id, name }) => shell.open(recordPlace(training, id, name))}
-          onClose={close}
-        />
-      ),
-    });
+    shell.showOverlay('open run', close => (
+      <ChoiceWindow
+        title="Open a run"
+        choices={runs.map(each => ({ key: each.id, label: each.name, value: each }))}
+        emptyWords="No run"
+        onChoose={({ id, name }) => shell.open(recordPlace(training, id, name))}
+        onClose={close}
+      />
+    ));
   return (
     <View
       freshness={first && freshnessOfParts([first.freshness, ...others.map(({ freshness }) => freshness)])}

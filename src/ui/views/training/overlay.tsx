@@ -2,12 +2,12 @@
 import { useEffect, useState } from 'react';
 import type { TrainingRun } from '../../../contract/training.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
+import { ofTrainingRun } from '../../../resources/training.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useList } from '../../data/use-list.ts';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
-import { chartCommands } from '../commands.ts';
 import { type ChartedRun, type RunToChart, useChartedRuns } from './charted-runs.ts';
 
 export interface Overlaid {
@@ -31,13 +31,12 @@ export function useOverlaid(run: TrainingRun): Overlaid {
     overlaid: useChartedRuns(chosen, 'visible').runs,
     clear: () => setChosen([]),
     choose: {
-      command: chartCommands.overlay,
+      command: ofTrainingRun.overlay,
       enabled: run.bench_id != null,
       run: () =>
-        shell.showOverlay({
-          id: 'overlay',
-          render: close => <OverlayWindow run={run} chosen={ids} onChoose={toggle} onClose={close} />,
-        }),
+        shell.showOverlay('overlay', close => (
+          <OverlayWindow run={run} chosen={ids} onChoose={toggle} onClose={close} />
+        )),
     },
   };
 }

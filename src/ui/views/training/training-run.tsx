@@ -43,7 +43,7 @@ import { useOverlaid } from './overlay.tsx';
 import { useCurvesView } from './use-curves.tsx';
 import { useDeployed } from './use-deployed.ts';
 
-// The open run has its own key to overlay others.
+// An open run overlays runs that are chosen, not marked.
 const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** If the run cannot be read, neither can its checkpoints, which show the error. */

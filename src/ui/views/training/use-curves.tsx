@@ -152,19 +152,15 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
       : chartLines(drawn, width, height, theme);
   const plot: DrawnPlot = { curves, width: plotWidth, range };
   const goTo = (): void =>
-    shell.showOverlay({
-      id: 'go to step',
-      render: close => (
-        <PlainFormWindow
-          title={byTime ? 'Go to a minute' : 'Go to a step'}
-          fields={[{ name: 'x', label: byTime ? 'Minute' : 'Step', kind: 'text', check: numberProblem }]}
-          onSubmit={({ x = '' }) => dispatch({ kind: 'go', x: Number(x), plot })}
-          onClose={close}
-        />
-      ),
-    });
-  const words = (): void =>
-    shell.showOverlay({ id: 'curve words', render: close => <CurveWordsWindow runs={runs} onClose={close} /> });
+    shell.showOverlay('go to step', close => (
+      <PlainFormWindow
+        title={byTime ? 'Go to a minute' : 'Go to a step'}
+        fields={[{ name: 'x', label: byTime ? 'Minute' : 'Step', kind: 'text', check: numberProblem }]}
+        onSubmit={({ x = '' }) => dispatch({ kind: 'go', x: Number(x), plot })}
+        onClose={close}
+      />
+    ));
+  const words = (): void => shell.showOverlay('curve words', close => <CurveWordsWindow runs={runs} onClose={close} />);
   const hasCurves = series.length > 0;
   return {
     isFull,
