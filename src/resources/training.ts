@@ -89,7 +89,7 @@ export function heldOutLimits(
 ): readonly { readonly step: number; readonly low: number; readonly high: number }[] {
   return rewards.flatMap(row => {
     const mean = heldOutMeans([row])?.last;
-    const interval = mean && intervalOf(mean, range);
+    const interval = mean && intervalOfHeldOut(mean, range);
     return interval ? [{ step: row.step, low: interval.low, high: interval.high }] : [];
   });
 }
