@@ -1,5 +1,5 @@
 /** Finds resources by name, id and kind. */
-import type { Kinds } from '../queries/kinds.ts';
+import type { Kinds } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
 import type { RowAction, Sending } from './action.ts';
 import { idOf, labelOf, listPlace, type Resource, type ResourceOf, recordPlace } from './define.ts';

@@ -1,8 +1,8 @@
 /** How a kind of resource is watched: with the queries of its views, so that answers are shared. */
 
-import type { Kind } from '../queries/kinds.ts';
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
+import type { Kind } from '../queries/statuses/store.ts';
 import { isNotOffered } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 

@@ -5,13 +5,12 @@ import { type CompareSettings, compareDefaults } from '../config/preferences.ts'
 import { isRunning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
-import type { Kinds } from '../queries/kinds.ts';
 import { Lists } from '../queries/lists/lists.ts';
 import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
 import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
 import { Restarts } from '../queries/statuses/restarts.ts';
-import { lostAfterMs, type Observation, StatusStore } from '../queries/statuses/store.ts';
+import { type Kinds, lostAfterMs, type Observation, StatusStore } from '../queries/statuses/store.ts';
 import { isLastingRefusal } from '../service/errors.ts';
 import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';

@@ -2,8 +2,7 @@
 
 import { cachedQuery, type LiveQuery } from '../live-query.ts';
 import type { QueryHost } from '../query-host.ts';
-import type { ListData } from './list-data.ts';
-import type { ListSource } from './list-source.ts';
+import type { ListData, ListSource } from './list-source.ts';
 import { pagesPerHiddenPoll, pagesPerPoll } from './reader.ts';
 
 /** The newer of two states of a list: an answer may arrive while another one is on its way to the screen. */

@@ -2,6 +2,7 @@
 import type { ListQuery, Page } from '../../contract/common.ts';
 import { cursorAfter, unreadableIn } from '../../contract/lists.ts';
 import { isNotOffered } from '../../service/errors.ts';
+import type { SavedList } from '../../store/lists.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import type { Subject } from '../statuses/observe.ts';
@@ -93,4 +94,12 @@ export async function readListed<Row>(
     if (fallback && isNotOffered(error)) return fallback(context);
     throw error;
   }
+}
+
+/** The part of a list read so far. The same object until something in it changes. */
+export interface ListData<Row> extends SavedList {
+  readonly rows: readonly Row[];
+  readonly remembered_at: number | undefined;
+  /** Increases with each state of the list. */
+  readonly version: number;
 }

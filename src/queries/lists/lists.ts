@@ -3,8 +3,7 @@ import { hashKey, partialMatchKey, type QueryClient } from '@tanstack/react-quer
 import { Listeners } from '../../base/listeners.ts';
 import type { RememberedStore } from '../../store/store.ts';
 import type { QueryContext } from '../query-context.ts';
-import type { ListData } from './list-data.ts';
-import type { ListSource } from './list-source.ts';
+import type { ListData, ListSource } from './list-source.ts';
 import { ListReader } from './reader.ts';
 
 /** How many rows have been read. */

@@ -4,7 +4,7 @@
  * one step. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { ListData } from './list-data.ts';
+import type { ListData } from './list-source.ts';
 
 /** One answer: a page of a list. */
 export interface ListAnswer<Row> {

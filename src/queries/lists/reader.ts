@@ -9,8 +9,7 @@ import { ServiceError } from '../../service/errors.ts';
 import { nextCursor } from '../../service/pagination.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
-import type { ListData } from './list-data.ts';
-import { type ListSource, maxPagesWithoutNewRows, pageSize, readListed } from './list-source.ts';
+import { type ListData, type ListSource, maxPagesWithoutNewRows, pageSize, readListed } from './list-source.ts';
 import { type ListAnswer, type ListPage, ListPages } from './pages.ts';
 import { type RestOutcome, RestReader, type RestStep, type Waiter } from './read-all.ts';
 

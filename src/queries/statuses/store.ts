@@ -8,7 +8,19 @@ import { Listeners } from '../../base/listeners.ts';
 import { hasEnded, isRunning, isUnknown } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import type { HeldOutMeans } from '../held-out.ts';
-import type { Kinds } from '../kinds.ts';
+
+/** A kind of resource whose statuses are tracked; each resource declares its own. */
+export interface Kind {
+  /** Runs on its own: it is counted and watched even without a pin, and its end is announced. */
+  readonly runs?: boolean;
+  /** Its end is final. Other kinds may change again: a deployment is stopped, a benchmark loses a secret. */
+  readonly endsForGood?: boolean;
+  /** Its progress is recorded over time, for its pace, and for a curve if the service has none. */
+  readonly recordsProgress?: boolean;
+}
+
+/** By name, e.g. `run`. */
+export type Kinds = ReadonlyMap<string, Kind>;
 
 /** The facts about one resource in an answer. Missing fields are unknown. */
 export interface Observation {

@@ -2,9 +2,8 @@
 
 import { hashKey } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
-import type { ListData } from '../../queries/lists/list-data.ts';
 import { isWhole, listQuery } from '../../queries/lists/list-query.ts';
-import type { ListSource } from '../../queries/lists/list-source.ts';
+import type { ListData, ListSource } from '../../queries/lists/list-source.ts';
 import type { ListCount } from '../../queries/lists/lists.ts';
 import type { RestOutcome, Waiter } from '../../queries/lists/read-all.ts';
 import type { ListReader, RowsAge } from '../../queries/lists/reader.ts';

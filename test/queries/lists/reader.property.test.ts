@@ -3,7 +3,7 @@
  * other. Nothing is shown twice, nothing shown is lost while it exists, and in the end the list equals the service's.
  */
 import { describe, expect, it } from 'vitest';
-import type { ListData } from '../../../src/queries/lists/list-data.ts';
+import type { ListData } from '../../../src/queries/lists/list-source.ts';
 import { ListReader, pagesPerPoll } from '../../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { type CursorKind, ListServer, type Row, randomFrom } from './list-server.ts';

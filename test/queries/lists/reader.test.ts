@@ -1,8 +1,7 @@
 /** Reading a list: page by page, again while in view, to its end on request. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ListQuery } from '../../../src/contract/common.ts';
-import type { ListData } from '../../../src/queries/lists/list-data.ts';
-import type { AnnotatedPage, ListSource } from '../../../src/queries/lists/list-source.ts';
+import type { AnnotatedPage, ListData, ListSource } from '../../../src/queries/lists/list-source.ts';
 import { ListReader } from '../../../src/queries/lists/reader.ts';
 import type { QueryContext } from '../../../src/queries/query-context.ts';
 import { ServiceError } from '../../../src/service/errors.ts';

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
 import type { ArrangedRows } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
-import type { ListData } from '../../../queries/lists/list-data.ts';
+import type { ListData } from '../../../queries/lists/list-source.ts';
 import type { FieldOrder } from '../../../queries/lists/server-sort.ts';
 import type { Place } from '../../../resources/place.ts';
 import { isGone, isNotOffered } from '../../../service/errors.ts';
