@@ -17,12 +17,6 @@ import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
 import type { TerminalPort } from './terminal-port.ts';
 
-export interface Notice {
-  readonly toast: Toast;
-  /** For the desktop, and the title of the window. */
-  readonly words: string;
-}
-
 /** Adds the mean only if it was read after the end: an earlier one may not be the last. */
 function wordsOf({ resource, to, mean }: Transition): string {
   if (resource.gone) return clean`${resource.label} was deleted from the service`;
@@ -40,13 +34,12 @@ function toastKind({ resource, to }: Transition): Toast['kind'] {
 const severity = ['info', 'success', 'warning', 'danger'] as const;
 
 /** One notice for everything that ended with one answer; the worst outcome sets its colour. */
-export function noticeOf(ended: readonly Transition[]): Notice | undefined {
+export function noticeOf(ended: readonly Transition[]): Toast | undefined {
   if (ended.length === 0) return undefined;
   const parts = ended.map(wordsOf).join('; ');
-  const words = sanitiseLine(ended.length === 1 ? parts : `${ended.length} ended: ${parts}`);
+  const text = sanitiseLine(ended.length === 1 ? parts : `${ended.length} ended: ${parts}`);
   const kinds = ended.map(toastKind);
-  const kind = severity.findLast(each => kinds.includes(each)) ?? 'info';
-  return { toast: { kind, text: words, news: true }, words };
+  return { kind: severity.findLast(each => kinds.includes(each)) ?? 'info', text, news: true };
 }
 
 /**
@@ -62,24 +55,47 @@ export function noticeSequence(words: string, kind: NoticeKind): string {
     : `\u001b]9;${plain}\u0007\u001b]777;notify;benchtop;${plain}\u0007${title}`;
 }
 
+/** The notice about an upload that ended while its view is not on screen; none if the user stopped it. */
+function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefined {
+  const { phase, error } = job.state;
+  if (phase === 'cancelled') return undefined;
+  if (!error) return { kind: 'success', text: clean`${job.title} ${job.outcome}`, news: true };
+  const text = clean`${job.title} failed: ${error.message.replace(/\.$/, '')}`;
+  const place = job.dataset === undefined ? 'Benchmarks' : 'Datasets';
+  const advice = job.hasStarted && resumeKey !== undefined ? `; ${resumeKey} in ${place} resumes it` : '';
+  return { kind: 'danger', text, tail: advice, news: true };
+}
+
 /**
  * Announces each end once, whichever part of the program read it first. Kinds that do not run by themselves are
- * announced only if pinned.
+ * announced only if pinned; of an upload, its view shows the end by itself.
  */
-export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toast: Toast) => void): void {
-  const { statuses, pins, restarts } = useWorkbench();
+export function useNotices(
+  kind: NoticeKind,
+  terminal: TerminalPort,
+  toast: (toast: Toast) => void,
+  place: Place,
+): void {
+  const { statuses, pins, restarts, jobs } = useWorkbench();
+  const router = useRouter();
+  const shown = 'jobId' in place ? place.jobId : undefined;
+  const announce = useCallback(
+    (notice: Toast | undefined, isShown = false): void => {
+      if (!notice) return;
+      if (!isShown) toast(notice);
+      const sequence = noticeSequence(notice.text, kind);
+      if (sequence !== '') terminal.writeRaw(sequence);
+    },
+    [kind, terminal, toast],
+  );
   useEffect(
     () =>
       statuses.onTransitions(transitions => {
         const isNews = ({ resource, ended }: Transition): boolean =>
           ended && (statuses.runs(resource.kind) || pins.has(resource.kind, resource.id));
-        const notice = noticeOf(transitions.filter(isNews));
-        if (!notice) return;
-        toast(notice.toast);
-        const sequence = noticeSequence(notice.words, kind);
-        if (sequence !== '') terminal.writeRaw(sequence);
+        announce(noticeOf(transitions.filter(isNews)));
       }),
-    [statuses, pins, kind, terminal, toast],
+    [statuses, pins, announce],
   );
   useEffect(
     () =>
@@ -88,43 +104,13 @@ export function useNotices(kind: NoticeKind, terminal: TerminalPort, toast: (toa
       ),
     [restarts, toast],
   );
-}
-
-/** The notice about an upload that ended while its view is not on screen; none if the user stopped it. */
-function jobNotice(job: AnyJob, resumeKey: string | undefined): Notice | undefined {
-  const { phase, error } = job.state;
-  if (phase === 'cancelled') return undefined;
-  if (!error) {
-    const words = clean`${job.title} ${job.outcome}`;
-    return { toast: { kind: 'success', text: words, news: true }, words };
-  }
-  const words = clean`${job.title} failed: ${error.message.replace(/\.$/, '')}`;
-  const place = job.dataset === undefined ? 'Benchmarks' : 'Datasets';
-  const advice = job.hasStarted && resumeKey !== undefined ? `; ${resumeKey} in ${place} resumes it` : '';
-  return { toast: { kind: 'danger', text: words, tail: advice, news: true }, words };
-}
-
-/** Announces the end of each upload. The view of an upload shows its end by itself. */
-export function useJobNotices(
-  kind: NoticeKind,
-  terminal: TerminalPort,
-  toast: (toast: Toast) => void,
-  place: Place,
-): void {
-  const { jobs } = useWorkbench();
-  const router = useRouter();
-  const shown = 'jobId' in place ? place.jobId : undefined;
   useEffect(
     () =>
       jobs.onEnd(job => {
         const [key] = router.keysOf((job.dataset === undefined ? benchmarkCommands : datasetCommands).resume);
-        const notice = jobNotice(job, key === undefined ? undefined : keyLabel(key));
-        if (!notice) return;
-        if (job.id !== shown) toast(notice.toast);
-        const sequence = noticeSequence(notice.words, kind);
-        if (sequence !== '') terminal.writeRaw(sequence);
+        announce(jobNotice(job, key === undefined ? undefined : keyLabel(key)), job.id === shown);
       }),
-    [jobs, router, kind, terminal, toast, shown],
+    [jobs, router, announce, shown],
   );
 }
 

@@ -19,7 +19,7 @@ import { frameLines, type HiddenPanes, type Layout, layoutOf, smallest } from '.
 import { lazyWindow } from './lazy.tsx';
 import { leaveOrAsk } from './leave.tsx';
 import { MissingView } from './missing-view.tsx';
-import { Following, useJobNotices, useNotices } from './notices.tsx';
+import { Following, useNotices } from './notices.tsx';
 import { findView, type Registry, type ViewDefinition } from './registry.ts';
 import { Sections } from './sections.tsx';
 import { type Overlay, type Shell, ShellProvider, type Toast } from './shell-context.tsx';
@@ -232,8 +232,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   );
   const { shown: toast, log, say, keep } = useToasts(placeKey(place), overlays.length);
   useEventToasts(say);
-  useNotices(notices, terminal, say);
-  useJobNotices(notices, terminal, say, place);
+  useNotices(notices, terminal, say, place);
   const connectionNotice = useConnectionNotice({ say, keep });
   const view = findView(registry, place);
   const hasInspector = view?.hasInspector ?? true;

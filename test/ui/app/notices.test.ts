@@ -1,4 +1,4 @@
-/** What is said when something ends: the words and the bytes. Pure; the screens are in test/ui/program/notices.test.tsx. */
+/** What is said when something ends: the words and the bytes. Pure; the screens are in test/ui/program/ends.test.tsx. */
 import { describe, expect, it } from 'vitest';
 import { knownResource, type Observation, type Transition } from '../../../src/queries/statuses/store.ts';
 import { noticeOf, noticeSequence } from '../../../src/ui/app/notices.tsx';
@@ -12,12 +12,13 @@ function ended(to: string, more: Partial<Observation> = {}, gone = false): Trans
 describe('a notice', () => {
   it('says what ended, how, and with what reward', () => {
     expect(noticeOf([ended('succeeded')])).toEqual({
-      toast: { kind: 'success', text: 't-words succeeded, trainer 0.250', news: true },
-      words: 't-words succeeded, trainer 0.250',
+      kind: 'success',
+      text: 't-words succeeded, trainer 0.250',
+      news: true,
     });
-    expect(noticeOf([ended('failed')])?.toast.kind).toBe('danger');
-    expect(noticeOf([ended('cancelled')])?.toast.kind).toBe('info');
-    expect(noticeOf([ended('gone', {}, true)])?.toast).toEqual({
+    expect(noticeOf([ended('failed')])?.kind).toBe('danger');
+    expect(noticeOf([ended('cancelled')])?.kind).toBe('info');
+    expect(noticeOf([ended('gone', {}, true)])).toEqual({
       kind: 'warning',
       text: 't-words was deleted from the service',
       news: true,
@@ -30,17 +31,17 @@ describe('a notice', () => {
       { kind: 'run', id: 'evr_1', label: 'one', status: 'completed', mean: 0.5 },
     ]);
     const [from, to] = ['running', 'completed'];
-    expect(noticeOf([{ resource: run, from, to, ended: true, mean: 0.5 }])?.words).toBe('one completed, mean 0.500');
+    expect(noticeOf([{ resource: run, from, to, ended: true, mean: 0.5 }])?.text).toBe('one completed, mean 0.500');
     // What was known before the end may not be the last (W5).
-    expect(noticeOf([{ resource: run, from, to, ended: true }])?.words).toBe('one completed');
+    expect(noticeOf([{ resource: run, from, to, ended: true }])?.text).toBe('one completed');
   });
 
   it('says a status as tables do (U45)', () => {
-    expect(noticeOf([{ ...ended('DEPLOYED'), mean: undefined }])?.words).toBe('t-words deployed');
+    expect(noticeOf([{ ...ended('DEPLOYED'), mean: undefined }])?.text).toBe('t-words deployed');
   });
 
   it('is one for all that ended with one answer, with the colour of the worst', () => {
-    expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])?.toast).toEqual({
+    expect(noticeOf([ended('succeeded'), ended('failed', { label: 'two' })])).toEqual({
       kind: 'danger',
       text: '2 ended: t-words succeeded, trainer 0.250; two failed, trainer 0.250',
       news: true,
@@ -50,7 +51,7 @@ describe('a notice', () => {
   it('cannot smuggle a sequence into the terminal', () => {
     const notice = noticeOf([ended('failed', { label: 'a\u001b]52;c;x\u0007;b' })]);
     for (const kind of ['bell', 'desktop'] as const) {
-      const bytes = noticeSequence(notice?.words ?? '', kind);
+      const bytes = noticeSequence(notice?.text ?? '', kind);
       expect(bytes).not.toContain('52;c');
       expect(bytes.split('\u001b]').length - 1).toBe(kind === 'bell' ? 1 : 3);
     }
