@@ -474,11 +474,11 @@ describe('an upload that was not finished', () => {
         .text()
         .split('\n')
         .find(each => each.includes('▸')) ?? '';
-    expect(line()).toMatch(new RegExp(`${folder.label} +. sending +33\\.3%`));
+    expect(line()).toMatch(new RegExp(`${folder.label} +33\\.3% +. sending`));
     answer.resolve();
     await screen.waitFor(`The upload of ${folder.label} is done`);
     expect(screen.text()).not.toContain('uploading');
-    await screen.waitFor(() => new RegExp(`${folder.label} +. uploaded +100%`).test(line()));
+    await screen.waitFor(() => new RegExp(`${folder.label} +100% +. uploaded`).test(line()));
     await screen.press('enter');
     await screen.waitFor('uploaded; enter opens it');
   });
