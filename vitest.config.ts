@@ -19,7 +19,7 @@ const sharing = globSync(
 
 const unit = {
   // Ink asks child processes for the terminal's size, and chalk for its colours, unless the environment answers.
-  // React as users have it; its development build takes half as long again. `test/torture` hears its warnings.
+  // React as users have it; its development build takes half as long again. `test/simulate` hears its warnings.
   env: { COLUMNS: '100', LINES: '40', FORCE_COLOR: '3', NODE_ENV: 'production' },
   ...timeouts,
 };

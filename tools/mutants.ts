@@ -247,7 +247,9 @@ for (const file of files) {
 writeFileSync(reachedFile, '');
 const testNames = values.smoke ? 'numbers' : '*';
 const tests = testFolders.flatMap(each => globSync(`test/${each}/**/${testNames}.test.{ts,tsx}`, { cwd: folder }));
-const wanted = [...new Set(tests)].filter(path => !/^test\/+(e2e|torture|add-resource|lock-file|patches)/.test(path));
+const wanted = [...new Set(tests)].filter(
+  path => !/^test\/+(e2e|simulate|torture|add-resource|lock-file|patches)/.test(path),
+);
 const first = await scout.run(
   -1,
   wanted.map(path => join(folder, path)),

@@ -11,12 +11,13 @@ mkdirSync(cache, { recursive: true });
 const folder = mkdtempSync(`${cache}/simulate-`);
 const file = `${folder}/main.mjs`;
 
+const environment = process.argv.includes('--development') ? 'development' : 'production';
 /** In one file: loading a module takes real time, of which virtual time knows nothing. */
 const bundled = await rolldown({
   cwd: root,
   input: `${root}tools/simulate/main.ts`,
   platform: 'node',
-  transform: { define: { 'process.env.NODE_ENV': '"production"' }, target: 'node22' },
+  transform: { define: { 'process.env.NODE_ENV': JSON.stringify(environment) }, target: 'node22' },
   moduleTypes: { '.txt': 'text' },
   plugins: [withoutDevtools],
   onLog: (level, log, report) => level !== 'warn' && report(level, log),

@@ -7,7 +7,7 @@ const long = [
   'test/e2e/package.test.ts',
   'test/e2e/actions.test.ts',
   'test/ui/program/windows.test.tsx',
-  'test/torture/breadth.test.ts',
+  'test/simulate/simulate.test.ts',
   'test/add-resource.test.ts',
   'test/local/crash/crash.test.ts',
   'test/e2e/generations.test.ts',
@@ -18,7 +18,6 @@ const long = [
   'test/ui/program/read-only.test.tsx',
   'test/ui/program/names.test.tsx',
   'test/generations/screens.test.tsx',
-  'test/torture/numbers.test.ts',
 ];
 
 export default class LongFirst extends BaseSequencer {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cutApart } from '../../src/text/apart.ts';
 import { displayWidth } from '../../src/text/width.ts';
-import { Random } from '../../tools/torture/random.ts';
+import { Random } from '../../tools/rig/random.ts';
 
 const both = (one: string, other: string, width: number) => [...cutApart([one, other], width).values()];
 

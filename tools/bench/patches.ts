@@ -102,7 +102,7 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
   const large = await startLargeService();
   const builds: readonly (readonly [name: string, removed: readonly string[]])[] = [
     [withAll, []],
-    [withoutAny, patches],
+    ...(smoke ? [] : [[withoutAny, patches] as const]),
     ...wanted.map(patch => [patch.replace(/\.patch$/, ''), [patch]] as const),
   ];
   const variants: Variant[] = [];

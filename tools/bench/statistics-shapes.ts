@@ -1,5 +1,5 @@
 /** Shapes of rewards, with their true means: what evaluations look like, and what is hardest for an interval. */
-import type { Random } from '../torture/random.ts';
+import type { Random } from '../rig/random.ts';
 
 /** The rewards of a task's rollouts, in one run or in two. */
 export interface DrawnTask {

@@ -4,7 +4,7 @@
  */
 import { type Evidence, evidenceFor, intervalDefaults } from '../../src/present/statistics/interval.ts';
 import { filled, type RunTasks, type TaskRewards } from '../../src/present/statistics/tasks.ts';
-import type { Random } from '../torture/random.ts';
+import type { Random } from '../rig/random.ts';
 import type { DrawnTask, Shape } from './statistics-shapes.ts';
 import { studentLimits } from './student.ts';
 

@@ -2,7 +2,7 @@
  * Whether the intervals and verdicts of `src/present/statistics` hold what they promise, and what that costs: every shape
  * of rewards at every number of tasks, by simulation.
  */
-import { Random } from '../torture/random.ts';
+import { Random } from '../rig/random.ts';
 import { shapes } from './statistics-shapes.ts';
 import { isBroken, lookAlways, lookOnce, promises } from './statistics-simulation.ts';
 

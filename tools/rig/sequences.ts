@@ -33,7 +33,7 @@ const meantStrings: readonly RegExp[] = [
 ];
 
 /** What may be written: CSI sequences, OSC strings, and whether the bell may ring. */
-interface Meant {
+export interface Meant {
   readonly controls: readonly RegExp[];
   readonly strings: readonly RegExp[];
   /** The bell rings for a notice. */

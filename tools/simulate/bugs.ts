@@ -1,50 +1,117 @@
 /** Bugs on purpose, one for each law: a session with one of them has to fail. */
 import { cpSync, existsSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Place } from '../../src/resources/place.ts';
 import type { UntypedCall } from '../../src/service/call.ts';
 import { ServiceError } from '../../src/service/errors.ts';
 import type { Service } from '../../src/service/index.ts';
-import type { Step } from './plan.ts';
-import type { SessionOptions } from './session.ts';
+import { apiKey } from '../rig/world.ts';
+import type { Leave } from './local-service.ts';
+import type { Look } from './looks.ts';
+import { type Plan, type Step, watchOf } from './plan.ts';
 
-type Bugs = NonNullable<SessionOptions['bugs']>;
+/** What is broken in a session. */
+export interface Bugs {
+  /** In the client of a program, and in that of the screen. */
+  readonly service?: (service: Service) => Service;
+  readonly screen?: (service: Service) => Service;
+  /** In what a kill leaves of the data. */
+  readonly leave?: Leave;
+  readonly readerWrites?: boolean;
+  /** In what reaches the terminal, and in what it sends. */
+  readonly bytes?: (bytes: string) => string;
+  readonly keys?: (bytes: string) => string;
+  /** Where the screen opens. */
+  readonly place?: Place;
+  /** Goes to another origin, to which it was redirected. */
+  readonly strays?: boolean;
+  /** Opens connections that nobody closes. */
+  readonly leavesSockets?: boolean;
+  /** In so many sessions, one after another. */
+  readonly sessions?: number;
+  /** What shows it; by default what programs do. */
+  readonly plan?: Plan;
+}
+
 type Call = (send: UntypedCall, ...given: Parameters<UntypedCall>) => Promise<unknown>;
 
-/** A client whose calls go through this. */
+/** A client whose calls go through this, those in the background as well. */
 const calling =
   (call: Call) =>
-  (service: Service): Service => ({
-    ...service,
-    call: ((...given: Parameters<UntypedCall>) => call(service.call as UntypedCall, ...given)) as Service['call'],
-  });
+  (service: Service): Service => {
+    const through = (one: Service): Service => ({
+      ...one,
+      call: ((...given: Parameters<UntypedCall>) => call(one.call as UntypedCall, ...given)) as Service['call'],
+    });
+    return { ...through(service), background: through(service.background) };
+  };
 
 /** A client that changes the answers of an operation. */
-const answering = (operation: string, change: (answer: Record<string, unknown>) => unknown): Bugs => ({
-  service: calling(async (send, ...given) => {
+const answering = (operation: string, change: (answer: Record<string, unknown>) => unknown) =>
+  calling(async (send, ...given) => {
     const answer = await send(...given);
     return given[0] === operation ? change(answer as Record<string, unknown>) : answer;
-  }),
+  });
+
+/** Does this before each call of an operation. */
+const before = (operation: string, act: () => void) =>
+  calling((send, ...given) => {
+    if (given[0] === operation) act();
+    return send(...given);
+  });
+
+const at = (view?: Look['view'], ...steps: readonly Step[]): Plan => ({
+  steps: [
+    { do: 'open', view: 'benchmarks', readOnly: false },
+    ...steps,
+    { do: 'wait', ms: 1_000 },
+    { do: 'signal', name: 'SIGTERM' },
+    { do: 'wait', ms: 1_000 },
+  ],
+  looks: view ? [{ view, faults: [] }] : [],
 });
+const rest: Step = { do: 'wait', ms: 2_000 };
+const type = (bytes: string): Step => ({ do: 'input', input: { kind: 'bytes', bytes, keys: bytes.length } });
+
+const withoutFirst = (rows: unknown): unknown[] => (rows as unknown[]).slice(1);
+const labelled = (label: string) =>
+  answering('listBenchmarks', page => ({
+    ...page,
+    items: (page['items'] as object[]).map(row => ({ ...row, label })),
+  }));
+/** Keeps so many numbers more with each list of benchmarks. */
+function hog(size: number): (service: Service) => Service {
+  const kept: unknown[] = [];
+  return before('listBenchmarks', () => void kept.push(Array(size).fill(0)));
+}
 
 export const bugs: Readonly<Record<string, Bugs>> = {
-  'a row is lost': answering('listTrajectories', page => ({ ...page, items: (page['items'] as unknown[]).slice(1) })),
-  'a row is made up': answering('listSecrets', page => ({
-    ...page,
-    items: [...(page['items'] as unknown[]), { secret_id: 'sec_nowhere' }],
-  })),
+  'a row is lost': {
+    service: answering('listTrajectories', page => ({ ...page, items: withoutFirst(page['items']) })),
+  },
+  'a row is made up': {
+    service: answering('listSecrets', page => ({
+      ...page,
+      items: [...(page['items'] as unknown[]), { secret_id: 'sec_nowhere' }],
+    })),
+  },
   'a write is sent twice': {
     service: calling(async (send, operation, ...rest) => {
       if (operation === 'startEval') await send(operation, ...rest);
       return send(operation, ...rest);
     }),
   },
-  'two numbers disagree': answering('getEvalRun', run => ({ ...run, reward_mean: Number(run['reward_mean']) + 0.01 })),
+  'two numbers disagree': {
+    service: answering('getEvalRun', run => ({ ...run, reward_mean: Number(run['reward_mean']) + 0.01 })),
+  },
   'an end is taken back': (() => {
     let reads = 0;
-    return answering('getEvalRun', run => {
-      reads += 1;
-      return reads % 2 === 0 ? { ...run, status: 'pending' } : run;
-    });
+    return {
+      service: answering('getEvalRun', run => {
+        reads += 1;
+        return reads % 2 === 0 ? { ...run, status: 'pending' } : run;
+      }),
+    };
   })(),
   'read-only writes': { readerWrites: true },
   'a crash loses what was acknowledged': {
@@ -65,20 +132,97 @@ export const bugs: Readonly<Record<string, Bugs>> = {
   'a call hangs': {
     service: calling((send, ...given) => (given[0] === 'createSecret' ? new Promise(() => {}) : send(...given))),
   },
-  'the terminal is left changed': { bytes: bytes => bytes.replaceAll('\u001b[?25h', '') },
-  'a border is broken': { bytes: bytes => bytes.replaceAll('┘', '+') },
   'an error is nowhere handled': {
-    service: calling((send, ...given) => {
-      if (given[0] === 'createSecret') void Promise.reject(new Error('nobody hears this'));
+    service: before('createSecret', () => void Promise.reject(new Error('nobody hears this'))),
+  },
+  'a credential is sent': {
+    service: calling((send, operation, ...rest) =>
+      operation === 'createSecret'
+        ? send('uploadTrajectories', { body: { dataset: 'd', trajectories: [{ trace_id: apiKey, messages: [] }] } })
+        : send(operation, ...rest),
+    ),
+  },
+  'a credential is kept': {
+    service: calling((send, operation, ...rest) =>
+      operation === 'createSecret'
+        ? send('createSecret', { body: { name: 'KEPT', value: 'value', description: apiKey } })
+        : send(operation, ...rest),
+    ),
+  },
+  'a redirect is followed': { strays: true, plan: at() },
+  'a warning of React': {
+    screen: before('listBenchmarks', () => console.error('each child has to have a key')),
+    plan: at(),
+  },
+  'the terminal is left changed': { bytes: bytes => bytes.replaceAll('\u001b[?25h', ''), plan: at() },
+  'a border is broken': { bytes: bytes => bytes.replaceAll('┘', '+'), plan: at() },
+  'a sequence is let through': { bytes: bytes => `${bytes}\u001b[6n`, plan: at() },
+  'a credential is on the screen': { screen: labelled(apiKey), plan: at() },
+  'the screen says undefined': { screen: labelled('undefined'), plan: at() },
+  'a view fails': { place: { view: 'compare', base: undefined, new: undefined } as unknown as Place, plan: at() },
+  'a key is not answered': { keys: bytes => bytes.replace('?', ''), plan: { ...at(), steps: at().steps.slice(0, 2) } },
+  'a key takes long': {
+    keys: bytes => {
+      const began = process.threadCpuUsage().user;
+      while (bytes === 'j' && process.threadCpuUsage().user - began < 3.2e6);
+      return bytes;
+    },
+    plan: at(undefined, type('j')),
+  },
+  'the screen writes read-only': {
+    readerWrites: true,
+    plan: {
+      steps: [
+        { do: 'open', view: 'benchmarks', readOnly: true },
+        ...[':secrets\r', 'n', 'NAME\t', 'value', '\r', '\r'].flatMap(keys => [type(keys), rest]),
+      ],
+      looks: [],
+    },
+  },
+  'a list leaves a row out': {
+    screen: answering('listSecrets', page => ({ ...page, items: withoutFirst(page['items']) })),
+    plan: at(),
+  },
+  'benchmarks: a row is left out': {
+    screen: answering('listBenchmarks', page => ({ ...page, items: withoutFirst(page['items']) })),
+    plan: at('benchmarks'),
+  },
+  'runs: a mean is changed': {
+    screen: answering('listEvalRuns', runs =>
+      (runs as unknown as { reward_mean: number }[]).map(run => ({ ...run, reward_mean: run.reward_mean / 2 - 9 })),
+    ),
+    plan: at('runs'),
+  },
+  'trajectories: a reward is changed': {
+    screen: answering('listTrajectories', page => ({
+      ...page,
+      items: (page['items'] as object[]).map(row => ({ ...row, reward: 77 })),
+    })),
+    plan: at('trajectories'),
+  },
+  'run: a mean is changed': {
+    screen: answering('getEvalRun', run => ({ ...run, reward_mean: 9 })),
+    plan: at('run'),
+  },
+  'training run: a step is too many': {
+    screen: answering('getTrainingProgress', answer => ({
+      ...answer,
+      completed_steps: Number(answer['completed_steps']) + 100,
+    })),
+    plan: at('training run'),
+  },
+  'a poll comes too often': {
+    screen: calling(async (send, ...given) => {
+      for (let turn = 0; turn < 20 && given[0] === 'listBenchmarks'; turn += 1) await send(...given);
       return send(...given);
     }),
+    plan: watchOf(20),
   },
+  'sockets are left': { leavesSockets: true, plan: watchOf(20) },
+  'memory is left behind': {
+    screen: hog(100_000),
+    plan: at(),
+    sessions: 11,
+  },
+  'memory grows': { screen: hog(80_000), plan: watchOf(40) },
 };
-
-/** What shows a bug of the screen. */
-export const atScreen: readonly Step[] = [
-  { do: 'open', readOnly: false },
-  { do: 'wait', ms: 1_000 },
-  { do: 'signal', name: 'SIGTERM' },
-  { do: 'wait', ms: 1_000 },
-];

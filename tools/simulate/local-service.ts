@@ -1,15 +1,26 @@
 /** The local service in this process, which can be killed: what it had written is there when it starts again. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { RunningService } from '../../src/local/daemon/daemon.ts';
 import { serve } from '../../src/local/daemon/serve.ts';
 import { databasePath } from '../../src/local/store/database-path.ts';
 import { unobserved } from '../rig/disk.ts';
+import { apiKey } from '../rig/world.ts';
 import type { VirtualNetwork } from './virtual-network.ts';
 
-export const apiKey = 'simulated-key-3f9a5c7e1b2d4680';
 const port = 47_000;
+
+/** Who asks, by the user agent: whoever writes and should not has the reader's. */
+export const agents = { user: 'simulated-user', reader: 'simulated-reader', screen: 'simulated-screen' } as const;
+
+/** Data of every kind, which each session begins with. */
+export interface Template {
+  readonly folder: string;
+  readonly benchId: string;
+  readonly run: string;
+  readonly training: string;
+}
 
 /** What a kill leaves of a data folder. */
 export type Leave = (folder: string, copy: string) => void;
@@ -22,7 +33,8 @@ export class LocalService {
   #lives = 0;
   #running: RunningService | undefined;
   #starting: Promise<RunningService> | undefined;
-  crashes = 0;
+  /** Opened once for each life. */
+  #reader: { path: string; database: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
 
   constructor(root: string, network: VirtualNetwork, leave: Leave = everything) {
     this.#root = root;
@@ -58,7 +70,6 @@ export class LocalService {
     const killed = this.#running;
     if (!killed) return;
     this.#running = undefined;
-    this.crashes += 1;
     const { folder } = this;
     this.#lives += 1;
     unobserved(() => this.#leave(folder, this.folder));
@@ -70,17 +81,22 @@ export class LocalService {
   }
 
   async stop(): Promise<void> {
+    this.#reader?.database.close();
+    this.#reader = undefined;
     await this.#running?.stop();
     this.#running = undefined;
   }
 
   /** Reads its database, past its own code. */
   rows<Row>(sql: string): Row[] {
-    const database = new DatabaseSync(databasePath(this.folder), { readOnly: true });
-    try {
-      return database.prepare(sql).all() as Row[];
-    } finally {
-      database.close();
+    const path = databasePath(this.folder);
+    if (this.#reader?.path !== path) {
+      this.#reader?.database.close();
+      this.#reader = { path, database: new DatabaseSync(path, { readOnly: true }), statements: new Map() };
     }
+    const { database, statements } = this.#reader;
+    const statement = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, statement);
+    return statement.all() as Row[];
   }
 }

@@ -1,29 +1,43 @@
 /** The simulator, bundled by `tools/simulate.ts`. See `usage`. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Random } from '../torture/random.ts';
+import fc from 'fast-check';
+import { Random } from '../rig/random.ts';
+import type { Bugs } from './bugs.ts';
 import { installInlineWorkers } from './inline-worker.ts';
-import type { Step } from './plan.ts';
-import type { SessionOptions, SessionResult } from './session.ts';
+import type { Template } from './local-service.ts';
+import type { Plan } from './plan.ts';
+import type { SessionResult } from './session.ts';
 import { VirtualNetwork } from './virtual-network.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const usage = `npm run simulate -- --hours N --seed N   sessions until this many hours of use have passed
-npm run simulate -- --only SEED …        these sessions, such as 1-17, or 1-17:40 with 40 steps
-npm run simulate -- --bugs               a session with each bug on purpose, which has to fail
-… --steps N                              steps of a session
+npm run simulate -- --only SEED          this session
+npm run simulate -- --plans FILE         the plans of a file, such as those of faults that were found
+npm run simulate -- --watch MINUTES      a long watch of runs that start and end
+npm run simulate -- --bugs [NAME…]       a session with each bug on purpose, or these, which has to fail
+… --steps N                              steps of a session, or turns at the screen, at most
+… --without-screen                       only what programs do, which takes far less time
+… --development                          React's development build, which says more of what is wrong
+A session that fails is shown with the shortest plan that was found to fail as well, as JSON.
 `;
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     help: { type: 'boolean', short: 'h', default: false },
     hours: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
-    only: { type: 'string', multiple: true },
+    only: { type: 'string' },
+    plans: { type: 'string' },
+    watch: { type: 'string' },
     bugs: { type: 'boolean', default: false },
     steps: { type: 'string', default: '300' },
+    'without-screen': { type: 'boolean', default: false },
+    development: { type: 'boolean', default: false },
   },
 });
 if (values.help) {
@@ -39,31 +53,76 @@ Object.assign(process.env, { FORCE_COLOR: '3', COLUMNS: '100', LINES: '40', PAGE
 time.install();
 network.install();
 await installInlineWorkers();
-const { planOf, shrink } = await import('./plan.ts');
-const { playSession } = await import('./session.ts');
-const { atScreen, bugs } = await import('./bugs.ts');
+const { plansOf, watchOf } = await import('./plan.ts');
+const { callMs, playSession } = await import('./session.ts');
+const { bugs } = await import('./bugs.ts');
+const { heap } = await import('./watch.ts');
+const { apiKey, fillWorld } = await import('../rig/world.ts');
+const { LocalService } = await import('./local-service.ts');
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'benchtop-simulated-'));
-// Where what is exported at the screen goes.
-process.chdir(root);
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
 // What the local service reports of the faults.
 process.stderr.write = () => true;
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** A seed may say how many steps it has, such as 1-17:40. */
-function planFor(seed: string): Step[] {
-  const [name = '', own] = seed.split(':');
-  return planOf(new Random(name).fork('plan'), Number(own ?? values.steps));
+function begin(seed: number | string): void {
+  time.restart(new Random(`${seed} chance`));
+  network.reseed(new Random(`${seed} network`));
 }
 
-async function play(seed: string, plan: readonly Step[], bug?: SessionOptions['bugs']): Promise<SessionResult> {
+/** What each session begins with. */
+async function makeTemplate(): Promise<Template> {
+  begin('template');
+  const local = new LocalService(join(root, 'template'), network);
+  await time.during(local.start(), callMs);
+  const call = (method: string, path: string, body?: unknown): Promise<never> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'X-API-Key': apiKey };
+      const asked = request(`${local.baseUrl}/api/v1/${path}`, { method, headers }, answer => {
+        const whole = answer.toArray().then(parts => JSON.parse(Buffer.concat(parts).toString()) as never);
+        whole.then(resolve, reject);
+      });
+      asked.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  const until = async (path: string, satisfied: (body: never) => boolean): Promise<never> => {
+    for (;;) {
+      const body = await call('GET', path);
+      if (satisfied(body)) return body;
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+  };
+  const { benchId, trainingId } = await time.during(fillWorld({ call, until }), 10 * callMs);
+  const runs = await time.during<{ eval_run_id: string }[]>(call('GET', `eval/${benchId}/runs`), callMs);
+  await time.during(local.stop(), callMs);
+  return { folder: local.folder, benchId, run: runs[0]?.eval_run_id ?? '', training: trainingId };
+}
+const template = await makeTemplate();
+
+/** Heap that a session may leave behind, in megabytes: the mean of some, of which the first leave compiled code. */
+const mostLeft = 10;
+const sessionsOfLeak = 5;
+let sessions = 0;
+let leftBefore = Number.POSITIVE_INFINITY;
+
+async function play(seed: number, plan: Plan, bug?: Bugs): Promise<SessionResult> {
   const folder = join(root, 'session');
-  const random = new Random(seed.replace(/:.*/, ''));
-  time.restart(random.fork('chance'));
-  network.reseed(random.fork('network'));
-  const result = await playSession({ time, network, random, root: folder, plan, ...(bug && { bugs: bug }) });
+  begin(seed);
+  const result = await playSession({ time, network, root: folder, template, plan, bugs: bug });
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  return result;
+  sessions += 1;
+  if (sessions % sessionsOfLeak !== 0) return result;
+  const [before, left] = [leftBefore, heap()];
+  leftBefore = left;
+  const grown = Math.round((left - before) / sessionsOfLeak / 1e6);
+  return grown > mostLeft ? { ...result, failures: [...result.failures, `${grown} MB are left behind`] } : result;
+}
+
+const counts = new Map<string, number>();
+let ms = 0;
+
+function add(result: SessionResult): void {
+  ms += result.ms;
+  for (const [what, count] of Object.entries(result.counts)) counts.set(what, (counts.get(what) ?? 0) + count);
 }
 
 /** Sessions to look for a bug in. */
@@ -73,52 +132,66 @@ const mostSessions = 5;
 async function findBugs(): Promise<number> {
   let missed = 0;
   for (const [name, bug] of Object.entries(bugs)) {
-    let found: string | undefined;
-    for (let index = 1; index <= mostSessions && found === undefined; index += 1) {
-      const seed = `${values.seed}-${index}`;
-      const random = new Random(seed).fork('plan');
-      const plan = bug.bytes ? atScreen : planOf(random, Number(values.steps), false);
-      [found] = (await play(seed, plan, bug)).failures;
-    }
-    if (found === undefined) missed += 1;
-    say(`${name}: ${found?.split('\n')[0] ?? 'NOT FOUND'}`);
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    const plans = bug.plan
+      ? Array<Plan>(bug.sessions ?? 1).fill(bug.plan)
+      : fc.sample(plansOf(Number(values.steps), false), { seed: 1, numRuns: mostSessions });
+    let found: readonly string[] = [];
+    for (const plan of plans) found = found.length === 0 ? (await play(1, plan, bug)).failures : found;
+    if (found.length === 0) missed += 1;
+    say(`${name}: ${found.map(failure => failure.split('\n')[0]).join(' | ') || 'NOT FOUND'}`);
   }
   return missed;
 }
 
-/** Time limit for making a plan shorter. */
+/** Real time for making a plan shorter, in seconds. */
 const shrinkSeconds = Number(process.env['SHRINK'] ?? 60);
 
-/** Shows a failure with the fewest steps that were found to give one. */
-async function explain(seed: string, plan: readonly Step[], failures: readonly string[]): Promise<void> {
-  say(`\nfailure, seed ${seed}: ${failures.join('\n')}`);
-  const until = process.hrtime()[0] + shrinkSeconds;
-  const fails = async (shorter: readonly Step[]): Promise<boolean> => (await play(seed, shorter)).failures.length > 0;
-  const short = await shrink(plan, fails, () => process.hrtime()[0] > until);
-  say(`also with ${short.length} of its ${plan.length} steps:`);
-  for (const step of short) say(`  ${JSON.stringify(step)}`);
-  say((await play(seed, short)).failures.join('\n'));
+/** A plan from the seed; if it fails, it is shown with the shortest that fails as well. Returns whether it has failed. */
+async function session(seed: number): Promise<boolean> {
+  let until = Number.POSITIVE_INFINITY;
+  const property = fc.asyncProperty(plansOf(Number(values.steps), !values['without-screen']), async plan => {
+    if (process.hrtime()[0] > until) return;
+    const result = await play(seed, plan);
+    if (until === Number.POSITIVE_INFINITY) add(result);
+    if (result.failures.length === 0) return;
+    until = Math.min(until, process.hrtime()[0] + shrinkSeconds);
+    throw new Error(result.failures.join('\n'));
+  });
+  const { failed, counterexample, errorInstance, numShrinks } = await fc.check(property, { seed, numRuns: 1 });
+  if (failed)
+    say(
+      `\nfailure, seed ${seed}, made shorter ${numShrinks} times: ${errorInstance}\n${JSON.stringify(counterexample?.[0])}`,
+    );
+  return failed;
+}
+
+/** A session with this plan. Returns whether it has failed. */
+async function known(name: string, plan: Plan): Promise<boolean> {
+  const result = await play(1, plan);
+  add(result);
+  if (result.failures.length > 0) say(`\nfailure, ${name}: ${result.failures.join('\n')}`);
+  return result.failures.length > 0;
 }
 
 /** Returns how many sessions have failed. */
 async function simulate(): Promise<number> {
-  const counts = new Map<string, number>();
-  const only = values.only?.flatMap(seeds => seeds.split(','));
-  let ms = 0;
   let failed = 0;
-  for (let index = 0; only ? index < only.length : ms < Number(values.hours) * 3_600_000; index += 1) {
-    const seed = only?.[index] ?? `${values.seed}-${index + 1}`;
-    const plan = planFor(seed);
-    const result = await play(seed, plan);
-    ms += result.ms;
-    for (const [what, count] of Object.entries(result.counts)) counts.set(what, (counts.get(what) ?? 0) + count);
-    if (result.failures.length === 0) continue;
-    failed += 1;
-    await explain(seed, plan, result.failures);
-  }
+  const note = (has: boolean): void => {
+    if (has) failed += 1;
+  };
+  if (values.plans) {
+    const plans = JSON.parse(readFileSync(values.plans, 'utf8')) as Record<string, Plan>;
+    for (const [name, plan] of Object.entries(plans)) note(await known(name, plan));
+  } else if (values.watch) note(await known('the watch', watchOf(Number(values.watch))));
+  else if (values.only) note(await session(Number(values.only)));
+  else for (let seed = Number(values.seed); ms < Number(values.hours) * 3_600_000; seed += 1) note(await session(seed));
   for (const [what, count] of [...counts].sort()) say(`${what.padEnd(28)}${count}`);
   const seconds = (Number(process.hrtime.bigint() - began) / 1e9).toFixed(1);
-  say(`${(ms / 3_600_000).toFixed(1)} hours in ${seconds} s, ${failed} sessions failed`);
+  const { user, system } = process.cpuUsage();
+  say(
+    `${(ms / 3_600_000).toFixed(1)} hours in ${seconds} s (${((user + system) / 1e6).toFixed(1)} of them CPU), ${failed} sessions failed`,
+  );
   return failed;
 }
 

@@ -1,112 +1,181 @@
 /** What a user does in a session, and what goes wrong meanwhile: a list of steps, of which any may be left out. */
-import { type Input, Inputs } from '../torture/inputs.ts';
-import type { Random } from '../torture/random.ts';
+import fc from 'fast-check';
+import { type Typing, typings } from '../rig/desk.ts';
+import { anyFaults, type Faults, networkFaults } from '../rig/faults.ts';
+import { type Input, inputsOf } from '../rig/inputs.ts';
+import { type Look, looks } from './looks.ts';
 import type { Weather } from './virtual-network.ts';
 
 export type Step =
   | { readonly do: 'wait'; readonly ms: number }
-  /** Starts something with a name of its own, in this many tasks. */
-  | { readonly do: 'evaluate'; readonly name: string; readonly tasks: number }
-  | { readonly do: 'keep secret' | 'record'; readonly name: string }
+  /** Starts a run of this many tasks. */
+  | { readonly do: 'evaluate'; readonly tasks: number }
+  | { readonly do: 'keep secret'; readonly name: string }
+  | { readonly do: 'record' | 'train' | 'write read-only' }
   /** Acts on one of those that are known; which, is a share of their number. */
   | { readonly do: 'cancel' | 'delete' | 'forget secret' | 'reward' | 'compare'; readonly which: number }
   | { readonly do: 'list'; readonly what: Listed; readonly limit: number }
-  | { readonly do: 'write read-only'; readonly name: string }
   /** At the screen, which opens with the first of these; a signal ends it. */
-  | { readonly do: 'open'; readonly readOnly: boolean }
+  | { readonly do: 'open'; readonly view: 'benchmarks' | 'watch'; readonly readOnly: boolean }
   | { readonly do: 'input'; readonly input: Input }
-  | { readonly do: 'signal'; readonly name: 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'SIGTSTP' | 'SIGCONT' }
+  | { readonly do: 'type secret'; readonly typing: Typing }
+  | { readonly do: 'signal'; readonly name: 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'SIGTSTP' | 'SIGSTOP' | 'SIGCONT' }
   /** Faults: of the network for a while, of the answers from now on, of the disk for a while. */
   | { readonly do: 'network'; readonly weather: Exclude<Weather, 'up'>; readonly ms: number }
-  | { readonly do: 'answers'; readonly network: number; readonly lost: number }
+  | { readonly do: 'answers'; readonly to: 'user' | 'screen'; readonly faults: Faults }
   | { readonly do: 'disk full'; readonly ms: number }
   /** Kills the local service at one of its next writes, or after a while if it writes nothing; starts it again. */
   | { readonly do: 'crash'; readonly writes: number; readonly downMs: number };
 
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** Views to be opened at its end, once nothing else fails, on answers whose numbers are wrong. */
+  readonly looks: readonly Look[];
+  /** Nothing fails in it, and nobody presses a key: memory and polls have to stay level. */
+  readonly isWatch?: boolean;
+}
+
 export const listed = ['benchmarks', 'runs', 'trajectories', 'secrets'] as const;
 export type Listed = (typeof listed)[number];
 
-const minute = 60_000;
+const second = 1_000;
+const minute = 60 * second;
+const oneOf = fc.constantFrom;
+const which = fc.nat(999).map(thousandths => thousandths / 1_000);
+const step = <Name extends Step['do'], Rest extends object>(
+  name: Name,
+  rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },
+): fc.Arbitrary<{ do: Name } & Rest> => fc.record({ do: fc.constant(name), ...rest }) as never;
 
-function stepOf(random: Random, index: number): Step {
-  const kind = random.weighted([
-    [30, 'wait'],
-    [8, 'evaluate'],
-    [6, 'keep secret'],
-    [6, 'record'],
-    [3, 'cancel'],
-    [3, 'delete'],
-    [4, 'forget secret'],
-    [4, 'reward'],
-    [10, 'compare'],
-    [18, 'list'],
-    [2, 'write read-only'],
-    [4, 'network'],
-    [3, 'answers'],
-    [2, 'disk full'],
-    [4, 'crash'],
-  ] as const);
-  switch (kind) {
-    case 'wait':
-      return { do: kind, ms: random.pick([50, 1_000, 10_000, minute, 10 * minute]) };
-    case 'evaluate':
-      return { do: kind, name: `run ${index}`, tasks: random.between(1, 5) };
-    case 'keep secret':
-      return { do: kind, name: `SECRET_${random.between(1, 40)}` };
-    case 'record':
-      return { do: kind, name: `trace ${index}` };
-    case 'write read-only':
-      return { do: kind, name: `READER_${index}` };
-    case 'list':
-      return { do: kind, what: random.pick(listed), limit: random.pick([1, 2, 7, 200]) };
-    case 'network':
-      return { do: kind, weather: random.pick(['refused', 'lost']), ms: random.pick([500, 5_000, 40_000, 5 * minute]) };
-    case 'answers':
-      return { do: kind, network: random.pick([0, 0, 0.05, 0.3]), lost: random.pick([0, 0.05, 0.3]) };
-    case 'disk full':
-      return { do: kind, ms: random.pick([100, 10_000, minute]) };
-    case 'crash':
-      return { do: kind, writes: random.between(1, 60), downMs: random.pick([10, 2_000, minute]) };
-    default:
-      return { do: kind, which: random.next() };
-  }
-}
-
-/** What a user does at the screen between two other steps. */
-function atScreen(random: Random, inputs: Inputs): Step[] {
-  if (random.chance(0.02))
-    return [{ do: 'signal', name: random.pick(['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGTSTP', 'SIGCONT'] as const) }];
-  const typed = Array.from({ length: random.between(1, 8) }, () => ({ do: 'input', input: inputs.next() }) as const);
-  return [...typed, { do: 'wait', ms: random.pick([0, 20, 300, 3_000]) }];
-}
-
-/** Every other session has a screen, unless that is said. */
-export function planOf(random: Random, steps: number, hasScreen = random.chance(0.5)): Step[] {
-  const inputs = new Inputs(random.fork('inputs'), { without: [], mouse: true, unfinishedPastes: true });
-  const open: Step = { do: 'open', readOnly: random.chance(0.2) };
-  const own = Array.from({ length: steps }, (_, index) => [
-    stepOf(random, index),
-    ...(hasScreen ? atScreen(random, inputs) : []),
-  ]);
-  return [...(hasScreen ? [open] : []), ...own.flat()];
-}
+/** What a program does that uses the service, and what goes wrong. */
+const ownSteps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 30, arbitrary: step('wait', { ms: oneOf(50, second, 10 * second, minute, 10 * minute) }) },
+  { weight: 8, arbitrary: step('evaluate', { tasks: fc.integer({ min: 1, max: 5 }) }) },
+  { weight: 6, arbitrary: step('keep secret', { name: fc.nat(40).map(number => `SECRET_${number}`) }) },
+  { weight: 6, arbitrary: step('record', {}) },
+  { weight: 1, arbitrary: step('train', {}) },
+  { weight: 3, arbitrary: step('cancel', { which }) },
+  { weight: 3, arbitrary: step('delete', { which }) },
+  { weight: 4, arbitrary: step('forget secret', { which }) },
+  { weight: 4, arbitrary: step('reward', { which }) },
+  { weight: 10, arbitrary: step('compare', { which }) },
+  { weight: 18, arbitrary: step('list', { what: oneOf(...listed), limit: oneOf(1, 2, 7, 200) }) },
+  { weight: 2, arbitrary: step('write read-only', {}) },
+  {
+    weight: 4,
+    arbitrary: step('network', {
+      weather: oneOf('refused', 'lost'),
+      ms: oneOf(second / 2, 5 * second, 40 * second, 5 * minute),
+    }),
+  },
+  { weight: 3, arbitrary: step('answers', { to: fc.constant('user'), faults: networkFaults }) },
+  { weight: 2, arbitrary: step('disk full', { ms: oneOf(100, 10 * second, minute) }) },
+  {
+    weight: 4,
+    arbitrary: step('crash', { writes: fc.integer({ min: 1, max: 60 }), downMs: oneOf(10, 2 * second, minute) }),
+  },
+);
 
 /**
- * A shorter plan that fails as well: leaves out ever smaller parts of it, as long as that is so (Zeller and
- * Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002). Ends early once `isOver`.
+ * What a session at the screen is for: anything; pressing a program to write that may only read; typing secrets that
+ * must not be found anywhere afterwards.
  */
-export async function shrink<Item>(
-  plan: readonly Item[],
-  fails: (plan: readonly Item[]) => Promise<boolean>,
-  isOver: () => boolean,
-): Promise<readonly Item[]> {
-  let shortest = plan;
-  for (let size = Math.ceil(plan.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let at = 0; at < shortest.length && !isOver(); ) {
-      const shorter = [...shortest.slice(0, at), ...shortest.slice(at + size)];
-      if (await fails(shorter)) shortest = shorter;
-      else at += size;
-    }
-  }
-  return shortest;
+export type Purpose = 'anything' | 'read-only' | 'secrets';
+
+/** Sizes that follow one another faster than anything can be drawn. */
+const storm = Array.from({ length: 30 }, (_, turn): Step => {
+  const [columns, rows] = turn === 29 ? [120, 40] : [20 + ((turn * 67) % 180), 5 + ((turn * 23) % 55)];
+  return { do: 'input', input: { kind: 'resize', columns, rows } };
+});
+
+/** What a user does at the screen between two other steps. */
+function screenSteps(purpose: Purpose, without: readonly string[] = []): fc.Arbitrary<readonly Step[]> {
+  const inputs = inputsOf({
+    without,
+    mouse: true,
+    // It would read what is typed afterwards.
+    unfinishedPastes: purpose !== 'secrets',
+    insists: purpose === 'read-only',
+  });
+  return fc.oneof(
+    { weight: 100, arbitrary: fc.array(step('input', { input: inputs }), { minLength: 1, maxLength: 8 }) },
+    { weight: 3, arbitrary: fc.constant(storm) },
+    {
+      weight: purpose === 'secrets' ? 30 : 0,
+      arbitrary: step('type secret', { typing: typings }).map(typing => [typing]),
+    },
+  );
+}
+const wrongAnswers = step('answers', { to: fc.constant('screen'), faults: anyFaults });
+const signals = step('signal', { name: oneOf('SIGTERM', 'SIGHUP', 'SIGINT', 'SIGTSTP', 'SIGCONT') });
+
+/** So many steps, or fewer once they shrink. */
+const many = <Item>(items: fc.Arbitrary<Item>, count: number): fc.Arbitrary<Item[]> =>
+  fc.array(items, { minLength: 0, maxLength: count, size: 'max' });
+
+function withScreen(purpose: Purpose, turns: number): fc.Arbitrary<Plan> {
+  const open: Step = { do: 'open', view: 'benchmarks', readOnly: purpose === 'read-only' };
+  const turn = fc.tuple(
+    fc.option(
+      fc.oneof(
+        { weight: 100, arbitrary: ownSteps },
+        { weight: 6, arbitrary: wrongAnswers },
+        { weight: 3, arbitrary: signals },
+      ),
+      {
+        freq: 20,
+      },
+    ),
+    screenSteps(purpose),
+    step('wait', { ms: oneOf(0, 20, 300, 3 * second) }),
+  );
+  return fc.record({
+    steps: many(turn, turns).map(all => [
+      open,
+      ...all.flatMap(([own, typed, rest]) => [...(own ? [own] : []), ...typed, rest]),
+    ]),
+    looks: fc.array(looks, { minLength: 0, maxLength: 3 }),
+  });
+}
+
+/** Steps in a real terminal, in at most so many turns, which nothing ends. */
+export function terminalSteps(purpose: Purpose, turns: number): fc.Arbitrary<readonly Step[]> {
+  const stops = step('signal', { name: oneOf('SIGTSTP', 'SIGSTOP') });
+  const crash = step('crash', { writes: fc.constant(0), downMs: fc.constant(0) });
+  const others = fc.oneof({ weight: 3, arbitrary: stops }, { weight: 1, arbitrary: crash });
+  const turn = fc.tuple(screenSteps(purpose, ['q', 'ctrl-c']), fc.option(others, { freq: 6 }));
+  const wait: Step = { do: 'wait', ms: 0 };
+  return many(turn, turns).map(all => all.flatMap(([typed, other]) => [...typed, ...(other ? [other] : []), wait]));
+}
+
+/** Plans of at most so many steps, or turns at the screen. Every other one has a screen. */
+export function plansOf(steps: number, hasScreen: boolean): fc.Arbitrary<Plan> {
+  const alone = fc.record({ steps: many(ownSteps, steps), looks: fc.constant([]) });
+  if (!hasScreen) return fc.noBias(alone);
+  const withOrWithout = fc.oneof(
+    { weight: 5, arbitrary: alone },
+    { weight: 4, arbitrary: withScreen('anything', steps) },
+    { weight: 1, arbitrary: withScreen('read-only', steps) },
+    { weight: 1, arbitrary: withScreen('secrets', steps) },
+  );
+  return fc.noBias(withOrWithout);
+}
+
+/** Runs start and end on Watch for this many minutes, and now and then one is opened. */
+export function watchOf(minutes: number): Plan {
+  const type = (bytes: string): Step[] => [
+    { do: 'input', input: { kind: 'bytes', bytes, keys: bytes.length } },
+    { do: 'wait', ms: second },
+  ];
+  const goes: Readonly<Record<number, readonly Step[]>> = {
+    7: [...type(':runs'), ...type('\r')],
+    9: type('\r'),
+    11: [...type(':watch'), ...type('\r')],
+  };
+  const steps = Array.from({ length: minutes * 3 }, (_, turn): readonly Step[] => [
+    ...(turn % 2 === 0 ? ([{ do: 'evaluate', tasks: 3 }] as const) : []),
+    ...(goes[turn % 15] ?? []),
+    { do: 'wait', ms: 20 * second },
+  ]);
+  return { steps: [{ do: 'open', view: 'watch', readOnly: false }, ...steps.flat()], looks: [], isWatch: true };
 }

@@ -6,21 +6,26 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import xterm from '@xterm/headless';
 import { kinds } from '../../src/resources/catalogue.ts';
+import type { Place } from '../../src/resources/place.ts';
 import type { Service } from '../../src/service/index.ts';
 import { Program } from '../../src/ui/app/program.tsx';
 import { startTerminal } from '../../src/ui/app/terminal/start-terminal.tsx';
 import { registry } from '../../src/ui/views/registry.ts';
 import { createTheme } from '../../src/ui/widgets/theme/theme.tsx';
 import { Workbench } from '../../src/workbench/workbench.ts';
-import { leftOn, SequenceReader } from '../rig/sequences.ts';
+import { type Input, mouseBytes } from '../rig/inputs.ts';
+import { leftOn } from '../rig/sequences.ts';
+import { outputCheck } from '../rig/traces.ts';
+import type { Bugs } from './bugs.ts';
 
 export interface ScreenOptions {
   readonly service: Service;
+  /** Where it opens. */
+  readonly place: Place;
   readonly readOnly: boolean;
   readonly crashFolder: string;
   readonly onUnmeant: (what: string) => void;
-  /** Changes what reaches the terminal. */
-  readonly bug?: (bytes: string) => string;
+  readonly bugs: Bugs | undefined;
 }
 
 /** No file has this number. */
@@ -93,21 +98,23 @@ function installTerminal(): void {
   };
 }
 
+const same = (bytes: string): string => bytes;
 let isInstalled = false;
 
 export class SimulatedScreen {
   readonly #terminal: VirtualTerminal;
   readonly #workbench: Workbench;
+  readonly #keys: (bytes: string) => string;
   readonly #foreign: Map<string | symbol, readonly unknown[]>;
   readonly #real = { stdin: process.stdin, stdout: process.stdout, exit: process.exit };
   /** Once it has ended. */
   code: number | undefined;
 
-  constructor({ service, readOnly, crashFolder, onUnmeant, bug = bytes => bytes }: ScreenOptions) {
+  constructor({ service, place, readOnly, crashFolder, onUnmeant, bugs }: ScreenOptions) {
     if (!isInstalled) installTerminal();
     isInstalled = true;
-    const reader = new SequenceReader(onUnmeant);
-    this.#terminal = new VirtualTerminal(bytes => reader.take(bytes), bug);
+    this.#terminal = new VirtualTerminal(outputCheck(onUnmeant), bugs?.bytes ?? same);
+    this.#keys = bugs?.keys ?? same;
     terminal = this.#terminal;
     this.#foreign = new Map(process.eventNames().map(name => [name, process.rawListeners(name)]));
     const { stdin, stdout } = this.#terminal;
@@ -127,7 +134,7 @@ export class SimulatedScreen {
           theme={createTheme()}
           registry={registry}
           terminal={port}
-          start={{ view: 'list', resource: 'benchmarks' }}
+          start={place}
           notices="desktop"
         />
       ),
@@ -154,7 +161,12 @@ export class SimulatedScreen {
   }
 
   type(bytes: string): void {
-    if (this.code === undefined) this.#terminal.stdin.push(bytes);
+    if (this.code === undefined) this.#terminal.stdin.push(this.#keys(bytes));
+  }
+
+  send(input: Input): void {
+    if (input.kind === 'resize') this.resize(input.columns, input.rows);
+    else this.type(input.kind === 'mouse' ? mouseBytes(input) : input.bytes);
   }
 
   resize(columns: number, rows: number): void {

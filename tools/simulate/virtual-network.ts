@@ -2,7 +2,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { Duplex } from 'node:stream';
-import { Random } from '../torture/random.ts';
+import { Random } from '../rig/random.ts';
 
 /** Up; connections refused and those that were open reset; or packets lost without a word. */
 export type Weather = 'up' | 'refused' | 'lost';

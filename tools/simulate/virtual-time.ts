@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import promises from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Random } from '../torture/random.ts';
+import { Random } from '../rig/random.ts';
 
 type Callback = (...values: unknown[]) => void;
 
@@ -61,47 +61,32 @@ interface Due {
   readonly timer: VirtualTimeout;
 }
 
-/** A binary heap by time, then by the order of setting. */
+/** Timers in the order of their times, then of setting. */
 class Queue {
   readonly #entries: Due[] = [];
 
-  #before(left: number, right: number): boolean {
-    const [a, b] = [this.#entries[left], this.#entries[right]];
-    return a !== undefined && b !== undefined && (a.at < b.at || (a.at === b.at && a.order < b.order));
-  }
-
-  #swap(left: number, right: number): void {
-    const [a, b] = [this.#entries[left], this.#entries[right]];
-    if (a && b) [this.#entries[left], this.#entries[right]] = [b, a];
-  }
-
   push(due: Due): void {
-    let at = this.#entries.push(due) - 1;
-    for (let parent = (at - 1) >> 1; at > 0 && this.#before(at, parent); parent = (at - 1) >> 1) {
-      this.#swap(at, parent);
-      at = parent;
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle]?.at ?? 0) > due.at) low = middle + 1;
+      else high = middle;
     }
+    // The next one is at the end: of equal times, the latest comes first.
+    this.#entries.splice(low, 0, due);
   }
 
   /** The next timer that is still set. */
   peek(): Due | undefined {
-    for (let first = this.#entries[0]; first; first = this.#entries[0]) {
-      if (first.order === first.timer.order) return first;
+    for (let next = this.#entries.at(-1); next; next = this.#entries.at(-1)) {
+      if (next.order === next.timer.order) return next;
       this.pop();
     }
     return undefined;
   }
 
   pop(): void {
-    this.#swap(0, this.#entries.length - 1);
     this.#entries.pop();
-    for (let at = 0; ; ) {
-      let least = at;
-      for (const child of [2 * at + 1, 2 * at + 2]) if (this.#before(child, least)) least = child;
-      if (least === at) return;
-      this.#swap(at, least);
-      at = least;
-    }
   }
 }
 

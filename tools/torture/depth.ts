@@ -6,36 +6,36 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
 import { memoryOf } from '../bench/timed.ts';
+import { answersKeys, type Desk, hangMs, typeSecret } from '../rig/desk.ts';
+import { anyFaults, type Faults } from '../rig/faults.ts';
+import { mouseBytes } from '../rig/inputs.ts';
+import { frameFailures } from '../rig/judge.ts';
+import { type FaultyProxy, refusesAfter, startProxy } from '../rig/proxy.ts';
 import type { Terminal } from '../rig/terminal.ts';
-import { Inputs, mouseBytes } from './inputs.ts';
-import { type Failure, frameFailures } from './judge.ts';
-import { calm, type FaultyProxy, startProxy } from './proxy.ts';
-import { Random } from './random.ts';
-import { type Purpose, shares } from './shares.ts';
+import { filesWithSecrets, hasSecret, leakIn, writes } from '../rig/traces.ts';
+import { apiKey, type World } from '../rig/world.ts';
+import { type Purpose, type Step, terminalSteps } from '../simulate/plan.ts';
 import { changedIn, openChecked } from './terminal.ts';
-import { leaks, secretTexts, traces, writesIn } from './traces.ts';
-import { type Desk, typeOne } from './typist.ts';
-import { apiKey, type World } from './world.ts';
 
 export interface DepthOptions {
   readonly world: World;
-  readonly seed: string;
-  readonly keys: number;
-  readonly purpose?: Purpose | undefined;
+  readonly plan: DepthPlan;
 }
 
 export interface DepthResult {
   readonly keys: number;
   /** Secrets that were typed. */
   readonly typed: number;
-  readonly mutated: number;
+  readonly faults: number;
   /** How it was ended, and the milliseconds from there to the end of the process. */
   readonly ending: Ending;
   readonly endMs: number;
   /** The largest resident memory observed, in bytes. */
   readonly memory: number;
-  readonly failures: readonly Failure[];
+  /** Each with the screen. */
+  readonly failures: readonly string[];
 }
 
 export type Ending = 'SIGTERM' | 'SIGHUP' | 'SIGINT' | 'keys' | 'by itself';
@@ -45,95 +45,91 @@ const mostMemory = 400e6;
 /** The program should end within one second; a busy machine may delay it. */
 const mostEndMs = 6_000;
 const startMs = 60_000;
-const hangMs = 20_000;
-const batch = 10;
+/** Milliseconds after an input, in turn. */
+const pauses = [0, 1, 5, 15, 40] as const;
 const stallMs = 3_000;
 const mostStarts = 3;
 /** An address without a service. */
 const nowhere = 'http://127.0.0.1:9';
 
-/** The random properties of a session. */
-interface Character {
+/** A session: its properties, and what happens in it. */
+export interface DepthPlan {
   readonly readOnly: boolean;
   readonly mouse: boolean;
   /** On its own local service, which it starts itself, instead of the proxy. */
   readonly local: boolean;
+  /** Whether the terminal answers what it is asked. */
   readonly answers: boolean;
   readonly ending: Exclude<Ending, 'by itself'>;
-  /** Batch at which the service is killed; -1 for never. */
-  readonly killsAt: number;
+  readonly faults: Faults;
+  readonly steps: readonly Step[];
 }
 
-function characterOf(random: Random, purpose: Purpose): Character {
-  const readsAnyway = random.chance(0.15);
-  return {
-    readOnly: purpose === 'read-only' || (purpose === 'anything' && readsAnyway),
-    mouse: random.chance(0.3),
-    local: random.chance(0.15),
-    answers: random.chance(0.85),
-    ending: random.weighted([
-      [5, 'SIGTERM'],
-      [1, 'SIGHUP'],
-      [1, 'SIGINT'],
-      [3, 'keys'],
-    ]),
-    killsAt: random.chance(0.3) ? random.between(1, 4) : -1,
-  };
+const oneIn = (count: number): fc.Arbitrary<boolean> => fc.nat(count - 1).map(number => number === count - 1);
+
+/** Plans of at most so many turns. */
+export function depthPlans(purpose: Purpose, turns: number): fc.Arbitrary<DepthPlan> {
+  const plans = fc.record({
+    readOnly: purpose === 'read-only' ? fc.constant(true) : purpose === 'secrets' ? fc.constant(false) : oneIn(7),
+    mouse: oneIn(3),
+    local: oneIn(7),
+    answers: oneIn(7).map(silent => !silent),
+    ending: fc.constantFrom('SIGTERM', 'SIGTERM', 'SIGTERM', 'SIGTERM', 'SIGHUP', 'SIGINT', 'keys', 'keys', 'keys'),
+    faults: anyFaults,
+    steps: terminalSteps(purpose, turns),
+  });
+  return fc.noBias(plans);
 }
 
 class DepthSession {
   readonly #options: DepthOptions;
-  readonly #random: Random;
   readonly #home = mkdtempSync(join(tmpdir(), 'benchtop-torture-home-'));
-  readonly #failures: Failure[] = [];
-  readonly #character: Character;
+  readonly #failures: string[] = [];
   #terminal: Terminal | undefined;
   #memory = 0;
   #keys = 0;
   #typed = 0;
+  #inputs = 0;
 
   constructor(options: DepthOptions) {
     this.#options = options;
-    this.#random = new Random(options.seed);
-    this.#character = characterOf(this.#random.fork('character'), options.purpose ?? 'anything');
   }
 
   #fail(what: string): void {
-    this.#failures.push({ seed: this.#options.seed, what, screen: this.#terminal?.text() ?? '' });
+    this.#failures.push(`${what}\n${this.#terminal?.text() ?? ''}`);
   }
 
   async run(): Promise<DepthResult> {
-    const { world } = this.#options;
-    const { local } = this.#character;
+    const { world, plan } = this.#options;
+    const { local } = plan;
     const data = join(this.#home, '.local/share/benchtop');
     if (local) world.copyTo(data);
     const service = local ? undefined : await world.start();
     const proxy =
-      service &&
-      (await startProxy({
-        target: service.baseUrl,
-        random: this.#random.fork('answers'),
-        shares: calm,
-        mostStarts,
-        stallMs,
-      }));
+      service && (await startProxy({ target: service.baseUrl, refuses: refusesAfter(mostStarts), stallMs }));
     const terminal = this.#open(proxy?.baseUrl, world.workFolder());
+    const desk = deskOf(terminal, proxy?.baseUrl ?? nowhere);
     let ending: Ending = 'by itself';
     let endMs = 0;
     let revive: (() => Promise<void>) | undefined;
     try {
       if (await this.#started(terminal)) {
-        proxy?.setShares(this.#random.fork('mood').pick(shares));
-        await this.#press(terminal, proxy?.baseUrl ?? nowhere, async () => {
+        proxy?.setFaults(plan.faults);
+        const killService = async (): Promise<void> => {
           if (local) killDaemon(data);
           else if (service) {
             await service.stop();
+            await revive?.();
             const again = await world.start();
             proxy?.setTarget(again.baseUrl);
             revive = again.end;
           }
-        });
-        ({ ending, endMs } = await this.#end(terminal));
+        };
+        for (const step of plan.steps) {
+          if (terminal.hasEnded || this.#failures.length > 0) break;
+          await this.#take(step, terminal, desk, killService);
+        }
+        ({ ending, endMs } = await this.#end(terminal, desk));
         await this.#judgeEnd(terminal, ending, endMs);
       }
       if (proxy) this.#judgeRequests(proxy);
@@ -146,20 +142,13 @@ class DepthSession {
       if (local) killDaemon(data);
       rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 });
     }
-    const mutated = proxy?.counts.mutated ?? 0;
-    return {
-      keys: this.#keys,
-      typed: this.#typed,
-      mutated,
-      ending,
-      endMs,
-      memory: this.#memory,
-      failures: this.#failures,
-    };
+    const faults = proxy?.counts.faults ?? 0;
+    const [keys, typed, memory] = [this.#keys, this.#typed, this.#memory];
+    return { keys, typed, faults, ending, endMs, memory, failures: this.#failures };
   }
 
   #open(baseUrl: string | undefined, cwd: string): Terminal {
-    const { readOnly, mouse, answers } = this.#character;
+    const { readOnly, mouse, answers } = this.#options.plan;
     const args = ['--notices', 'desktop', ...(readOnly ? ['--read-only'] : []), ...(mouse ? ['--mouse'] : [])];
     const env = {
       PATH: process.env['PATH'] ?? '',
@@ -178,7 +167,6 @@ class DepthSession {
       rows: 40,
       answers,
       onUnmeant: what => this.#fail(`written: ${what}`),
-      secrets: secretTexts,
     });
     return this.#terminal;
   }
@@ -195,36 +183,34 @@ class DepthSession {
     return true;
   }
 
-  /** Presses keys and triggers events until there were enough, or the program has ended. */
-  async #press(terminal: Terminal, address: string, killService: () => Promise<void>): Promise<void> {
-    const { purpose } = this.#options;
-    const random = this.#random.fork('keys');
-    const secrets = this.#random.fork('secrets');
-    const desk = deskOf(terminal, address);
-    const inputs = new Inputs(random, {
-      without: ['q', 'ctrl-c'],
-      mouse: this.#character.mouse,
-      // It would read what is typed afterwards.
-      unfinishedPastes: purpose !== 'secrets',
-      insists: purpose === 'read-only',
-    });
-    for (let turn = 0; this.#keys < this.#options.keys && this.#failures.length === 0; turn += 1) {
-      if (terminal.hasEnded) return;
-      if (turn === this.#character.killsAt) await killService();
-      if (purpose === 'secrets' && (await typeOne(desk, secrets))) this.#typed += 1;
-      for (let index = 0; index < batch; index += 1) {
-        const input = inputs.next();
-        if (input.kind === 'resize') terminal.resize(input.columns, input.rows);
-        else terminal.type(input.kind === 'mouse' ? mouseBytes(input) : input.bytes);
+  async #take(step: Step, terminal: Terminal, desk: Desk, killService: () => Promise<void>): Promise<void> {
+    switch (step.do) {
+      case 'input': {
+        const { input } = step;
+        if (input.kind === 'mouse' && !this.#options.plan.mouse) return;
+        desk.send(input);
         if (input.kind === 'bytes') this.#keys += input.keys;
-        await wait(random.pick([0, 1, 5, 15, 40]));
+        this.#inputs += 1;
+        return wait(pauses[this.#inputs % pauses.length]);
       }
-      if (random.chance(0.1)) await storm(terminal, random);
-      if (random.chance(0.1)) await stopAndContinue(terminal, random);
-      // A key may have suspended it.
-      terminal.signal('SIGCONT');
-      await terminal.quiet(80, 800);
-      await this.#judgeFrame(terminal);
+      case 'type secret':
+        if (await typeSecret(desk, step.typing)) this.#typed += 1;
+        return;
+      case 'signal':
+        terminal.signal(step.name);
+        await wait(50);
+        terminal.type('jj');
+        terminal.signal('SIGCONT');
+        return;
+      case 'crash':
+        return killService();
+      case 'wait':
+        // A key may have suspended it.
+        terminal.signal('SIGCONT');
+        await terminal.quiet(80, 800);
+        return this.#judgeFrame(terminal);
+      default:
+        throw new Error(`${step.do} is not for a terminal`);
     }
   }
 
@@ -233,7 +219,7 @@ class DepthSession {
     if (this.#memory > mostMemory) this.#fail(`${Math.round(this.#memory / 1e6)} MB of memory`);
     const deadline = performance.now() + hangMs;
     let failures: readonly string[] = [];
-    if (traces.isIn(terminal.text())) this.#fail('a credential is on the screen');
+    if (hasSecret(terminal.text())) this.#fail('a credential is on the screen');
     do {
       if (terminal.hasEnded) return;
       const { cols, rows } = terminal.emulator;
@@ -245,32 +231,15 @@ class DepthSession {
     for (const failure of failures) this.#fail(failure);
   }
 
-  async #end(terminal: Terminal): Promise<{ ending: Ending; endMs: number }> {
-    const { ending } = this.#character;
+  async #end(terminal: Terminal, desk: Desk): Promise<{ ending: Ending; endMs: number }> {
+    const { ending } = this.#options.plan;
     if (terminal.hasEnded) return { ending: 'by itself', endMs: 0 };
-    if (ending === 'keys') await this.#answersKeys(terminal);
+    if (ending === 'keys' && !(await answersKeys(desk))) this.#fail('esc and ? do not show the help');
     const from = performance.now();
     if (ending === 'keys') await quitByKeys(terminal);
     else terminal.signal(ending);
     const end = await Promise.race([terminal.ended, wait(hangMs, undefined)]);
     return { ending, endMs: (end?.at ?? performance.now()) - from };
-  }
-
-  /** In any state: esc closes what is open, and help opens. */
-  async #answersKeys(terminal: Terminal): Promise<void> {
-    terminal.resize(120, 40);
-    const deadline = performance.now() + hangMs;
-    do {
-      for (const key of ['\u001b', '\u001b', '\u001b', '?']) {
-        terminal.type(key);
-        await wait(60);
-      }
-      await terminal.quiet(100, 1000);
-      if (/─ Help|Help ─/.test(terminal.text())) return;
-      // As long as a user would wait before trying again.
-      await wait(1_200);
-    } while (performance.now() < deadline && !terminal.hasEnded);
-    this.#fail('esc and ? do not show the help');
   }
 
   async #judgeEnd(terminal: Terminal, ending: Ending, endMs: number): Promise<void> {
@@ -288,14 +257,19 @@ class DepthSession {
   }
 
   #judgeRequests(proxy: FaultyProxy): void {
-    for (const leak of leaks(proxy)) this.#fail(leak);
-    if (this.#character.readOnly) for (const write of writesIn(proxy)) this.#fail(`read-only, and yet ${write}`);
+    for (const { method, url } of proxy.strayed) this.#fail(`a redirect was followed: ${method} ${url}`);
+    for (const exchange of proxy.exchanges) {
+      const leak = leakIn(exchange);
+      if (leak !== undefined) this.#fail(leak);
+      if (this.#options.plan.readOnly && writes(exchange))
+        this.#fail(`read-only, and yet ${exchange.method} ${exchange.url}`);
+    }
   }
 
   /** @param served the data folder of this session's service, in addition to its home folder */
   #judgeFiles(served: string | undefined): void {
     for (const folder of [this.#home, ...(served === undefined ? [] : [served])]) {
-      for (const leak of traces.inFiles(folder)) this.#fail(leak);
+      for (const leak of filesWithSecrets(folder)) this.#fail(leak);
     }
     for (const entry of readdirSync(this.#home, { recursive: true, encoding: 'utf8' })) {
       if (/crash-.*\.txt$/.test(entry)) this.#fail(readFileSync(join(this.#home, entry), 'utf8').slice(0, 2_000));
@@ -306,33 +280,15 @@ class DepthSession {
 function deskOf(terminal: Terminal, address: string): Desk {
   return {
     text: () => terminal.text(),
-    give: async bytes => {
-      // Esc as a key, not as the first byte of a sequence.
-      terminal.type(bytes);
-      await terminal.quiet(60, 600);
+    hasEnded: () => terminal.hasEnded,
+    send: input => {
+      if (input.kind === 'resize') terminal.resize(input.columns, input.rows);
+      else terminal.type(input.kind === 'mouse' ? mouseBytes(input) : input.bytes);
     },
-    resize: async (columns, rows) => {
-      terminal.resize(columns, rows);
-      await terminal.quiet(60, 600);
-    },
+    // Esc as a key, not as the first byte of a sequence.
+    rest: () => terminal.quiet(60, 600),
     address,
   };
-}
-
-/** Sizes that follow one another faster than anything can be drawn. */
-async function storm(terminal: Terminal, random: Random): Promise<void> {
-  for (let turn = 0; turn < 30; turn += 1) {
-    terminal.resize(random.between(20, 200), random.between(5, 60));
-    if (random.chance(0.3)) await wait(1);
-  }
-  terminal.resize(120, 40);
-}
-
-async function stopAndContinue(terminal: Terminal, random: Random): Promise<void> {
-  terminal.signal(random.pick(['SIGTSTP', 'SIGSTOP']));
-  await wait(random.between(1, 150));
-  terminal.type('jj');
-  terminal.signal('SIGCONT');
 }
 
 /** Closes what is open, and quits; confirms if something would be lost. */

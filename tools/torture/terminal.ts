@@ -1,16 +1,11 @@
 /** The built program in a pseudo-terminal whose every byte is checked. */
-import { SequenceReader } from '../rig/sequences.ts';
 import { program, Terminal, type TerminalOptions } from '../rig/terminal.ts';
+import { outputCheck } from '../rig/traces.ts';
 
 export interface CheckedOptions extends Omit<TerminalOptions, 'command' | 'onOutput'> {
   readonly args: readonly string[];
   readonly onUnmeant: (what: string) => void;
-  /** Texts that must never be written. */
-  readonly secrets: readonly string[];
 }
-
-/** Bytes at the end of a chunk that may be the beginning of a secret. */
-const overlap = 64;
 
 /**
  * While the terminal is lent or given back, the kernel itself echoes what is typed: keys, including tabs, which it erases
@@ -23,16 +18,9 @@ function withoutEcho(data: string): string {
     .replace(/\^\[\[200~.*?(?:\^\[\[201~?|$)/gs, '');
 }
 
-export function openChecked({ args, onUnmeant, secrets, ...options }: CheckedOptions): Terminal {
-  const reader = new SequenceReader(onUnmeant);
-  let tail = '';
-  const onOutput = (data: string): void => {
-    const text = tail + data;
-    tail = text.slice(-overlap);
-    for (const secret of secrets) if (text.includes(secret)) onUnmeant('a credential');
-    reader.take(withoutEcho(data));
-  };
-  return new Terminal({ ...options, command: [process.execPath, program, ...args], onOutput });
+export function openChecked({ args, onUnmeant, ...options }: CheckedOptions): Terminal {
+  const command = [process.execPath, program, ...args] as const;
+  return new Terminal({ ...options, command, onOutput: outputCheck(onUnmeant, { cleaned: withoutEcho }) });
 }
 
 /** What the program left changed in its terminal: modes, the title, the style of later output. */

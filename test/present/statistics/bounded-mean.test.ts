@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lowerLimit } from '../../../src/present/statistics/bounded-mean.ts';
 import { chanceAtMost } from '../../../src/present/statistics/dirichlet-mean.ts';
 import { mirrored, tallyMean, tallyOf } from '../../../src/present/statistics/tally.ts';
-import { Random } from '../../../tools/torture/random.ts';
+import { Random } from '../../../tools/rig/random.ts';
 
 const binary = (ones: number, zeros: number) => [...Array<number>(ones).fill(1), ...Array<number>(zeros).fill(0)];
 const upperLimit = (values: readonly number[], risk: number): number =>

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { lowerLimit } from '../../../src/present/statistics/bounded-mean.ts';
 import { intervalOfMean } from '../../../src/present/statistics/mean-and-count.ts';
 import { tallyMean, tallyOf } from '../../../src/present/statistics/tally.ts';
-import { Random } from '../../../tools/torture/random.ts';
+import { Random } from '../../../tools/rig/random.ts';
 
 it('is that of Clopper and Pearson (V50)', () => {
   // In R: binom.test(56, 112) and binom.test(19, 20).

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { shapes } from '../../../tools/bench/statistics-shapes.ts';
 import { isBroken, lookAlways, lookOnce, promises } from '../../../tools/bench/statistics-simulation.ts';
-import { Random } from '../../../tools/torture/random.ts';
+import { Random } from '../../../tools/rig/random.ts';
 
 const sizes = [2, 3, 5, 10, 20, 50, 100, 300, 1_000];
 /** Many tasks take long to draw. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mean } from '../../../src/base/statistics.ts';
 import { type TaskRewards, taskMean } from '../../../src/present/statistics/tasks.ts';
-import { Random } from '../../../tools/torture/random.ts';
+import { Random } from '../../../tools/rig/random.ts';
 
 /** The least mean of tasks, by trying every way to spread so many rollouts worth 0 over them and others. */
 function triedOut(tasks: readonly (readonly number[])[], loose: number): number {

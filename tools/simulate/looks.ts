@@ -1,8 +1,9 @@
 /** Opens a view on answers with wrong values, and compares what it shows with what was sent. */
-import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
 import type { Place } from '../../src/resources/place.ts';
-import type { Failure } from './judge.ts';
-import { mutateJson } from './mutate.ts';
+import { gentleChanges } from '../rig/answers.ts';
+import type { Faults } from '../rig/faults.ts';
+import type { Exchange } from '../rig/proxy.ts';
 import {
   columnOf,
   fieldOf,
@@ -10,17 +11,21 @@ import {
   mainPane,
   meanOf,
   numbersIn,
+  parsed,
   rowFailures,
   rowsOf,
+  type SentRows,
   sectionFailures,
   sentRows,
   shownRows,
   standsFor,
 } from './oracle.ts';
-import { openProgram } from './program.tsx';
-import { calm, type FaultyProxy, startProxy } from './proxy.ts';
-import { Random } from './random.ts';
-import { apiKey, type World } from './world.ts';
+
+/** A view, and the faults of its answers: the same for each request, so that polls do not change the screen. */
+export interface Look {
+  readonly view: keyof typeof views;
+  readonly faults: Faults;
+}
 
 /** The screen, and the last answers by path. */
 interface Evidence {
@@ -32,19 +37,16 @@ interface Evidence {
   readonly sent: (path: RegExp) => readonly string[];
 }
 
-interface Check {
-  readonly name: string;
-  readonly place: (ids: Ids) => Place;
-  /** Paths whose answers are mutated; the others are unchanged. */
-  readonly wrong: RegExp;
-  /** Paths that must have been requested before the screen is judged. */
-  readonly asks: readonly RegExp[];
-  readonly failures: (evidence: Evidence) => readonly string[];
-}
-
-interface Ids {
+export interface Ids {
   readonly run: string;
   readonly training: string;
+}
+
+interface View {
+  readonly place: (ids: Ids) => Place;
+  /** Paths that must have been answered before the screen is judged; their answers may be wrong. */
+  readonly asks: readonly RegExp[];
+  readonly failures: (evidence: Evidence) => readonly string[];
 }
 
 const benchmarksPath = /^\/api\/v1\/benchmarks(?:\?|$)/;
@@ -68,7 +70,6 @@ function columnFailures(text: string, title: string, width: number, sent: readon
     .filter(cell => !/[kMGTP]$/.test(cell) && !sent.some(value => standsFor(cell, value)))
     .map(cell => `${title} says ${cell}, which was not sent`);
 }
-
 function runFailures({ text, sent }: Evidence): string[] {
   const rows = rowsOf(sent(rewardsPath).at(-1) ?? '', 'trajectory_rewards');
   const found = /mean (so far )?(\S+)(?: of (\d+) graded)?(?:, (\S+) by the rewards listed)?/.exec(text);
@@ -76,8 +77,8 @@ function runFailures({ text, sent }: Evidence): string[] {
   const [, , mean = '', graded, listed] = found;
   const values = rows ? numbersIn(rows, 'reward') : [];
   const ofRewards = meanOf(values);
-  const record = parse(sent(runPath).at(-1));
-  const live = fieldOf(parse(sent(runProgressPath).at(-1)), 'live');
+  const record = parsed(sent(runPath).at(-1));
+  const live = fieldOf(parsed(sent(runProgressPath).at(-1)), 'live');
   const own = [
     fieldOf(record, 'reward_mean'),
     fieldOf(live, 'final_reward_mean'),
@@ -114,7 +115,7 @@ function runFailures({ text, sent }: Evidence): string[] {
 }
 
 function trainingFailures({ text, sent }: Evidence): string[] {
-  const progress = parse(sent(trainingProgressPath).at(-1));
+  const progress = parsed(sent(trainingProgressPath).at(-1));
   const [done, total] = [fieldOf(progress, 'completed_steps'), fieldOf(progress, 'total_steps')];
   // Everything sent for the run: if an answer changes its id, later requests have another address.
   const curve = sent(trainerPath).flatMap(text => rowsOf(text, 'trainer_rewards') ?? []);
@@ -145,77 +146,74 @@ function trainingFailures({ text, sent }: Evidence): string[] {
   return [...failures, ...rowFailures(sentRows(sent(checkpointsPath), 'checkpoint_id'), shownRows(text))];
 }
 
-const ofTrajectories: Check = {
-  name: 'trajectories',
-  place: () => ({ view: 'list', resource: 'trajectories' }),
-  wrong: trajectoriesPath,
-  asks: [trajectoriesPath],
+/** A list whose count, rows, and numbers in one column are compared. */
+const listView = (
+  resource: 'benchmarks' | 'runs' | 'trajectories',
+  section: string,
+  asks: readonly RegExp[],
+  rowsIn: (sent: Evidence['sent']) => SentRows | undefined,
+  [title, width, field]: readonly [title: string, width: number, field: string],
+): View => ({
+  place: () => ({ view: 'list', resource }),
+  asks,
   failures: ({ text, screen, sent }) => {
-    const rows = sentRows(sent(trajectoriesPath), 'trajectory_id');
-    const rewards = (rows?.rows ?? []).map(row => fieldOf(row, 'reward'));
+    const rows = rowsIn(sent);
+    const values = (rows?.rows ?? []).map(row => fieldOf(row, field));
     return [
       ...rowFailures(rows, shownRows(text)),
-      ...columnFailures(text, 'REWARD', 7, rewards),
-      ...sectionFailures(screen, 'Trajectories', rows),
+      ...columnFailures(text, title, width, values),
+      ...sectionFailures(screen, section, rows),
     ];
   },
-};
+});
 
-/** Never reordered: the seeds of earlier errors pick from them. */
-const checks: readonly Check[] = [
-  {
-    name: 'benchmarks',
-    place: () => ({ view: 'list', resource: 'benchmarks' }),
-    wrong: benchmarksPath,
-    asks: [benchmarksPath],
-    failures: ({ text, screen, sent }) => {
-      const rows = sentRows(sent(listedBenchmarksPath), 'bench_id');
-      const counts = (rows?.rows ?? []).map(row => fieldOf(row, 'eval_run_count'));
-      return [
-        ...rowFailures(rows, shownRows(text)),
-        ...columnFailures(text, 'RUNS', 6, counts),
-        ...sectionFailures(screen, 'Benchmarks', rows),
-      ];
-    },
-  },
-  {
-    name: 'runs',
-    place: () => ({ view: 'list', resource: 'runs' }),
-    wrong: runsPath,
-    asks: [benchmarksPath, runsPath],
-    failures: ({ text, screen, sent }) => {
-      const rows = sentRows(sent(runsPath), 'eval_run_id');
-      const means = (rows?.rows ?? []).map(row => fieldOf(row, 'reward_mean'));
-      return [
-        ...rowFailures(rows, shownRows(text)),
-        ...columnFailures(text, 'MEAN', 7, means),
-        ...sectionFailures(screen, 'Runs', rows),
-      ];
-    },
-  },
-  {
-    name: 'run',
+const views = {
+  benchmarks: listView(
+    'benchmarks',
+    'Benchmarks',
+    [benchmarksPath],
+    sent => sentRows(sent(listedBenchmarksPath), 'bench_id'),
+    ['RUNS', 6, 'eval_run_count'],
+  ),
+  runs: listView('runs', 'Runs', [runsPath], sent => sentRows(sent(runsPath), 'eval_run_id'), [
+    'MEAN',
+    7,
+    'reward_mean',
+  ]),
+  trajectories: listView(
+    'trajectories',
+    'Trajectories',
+    [trajectoriesPath],
+    sent => sentRows(sent(trajectoriesPath), 'trajectory_id'),
+    ['REWARD', 7, 'reward'],
+  ),
+  run: {
     place: ({ run }) => ({ view: 'record', resource: 'runs', id: run }),
-    wrong: /^\/api\/v1\/(?:eval\/[^/]+(?:\/progress|\/trajectory-rewards)?|trajectories.*)$/,
     asks: [runPath, runProgressPath, rewardsPath, rolloutsPath],
     failures: runFailures,
   },
-  {
-    name: 'training run',
+  'training run': {
     place: ({ training }) => ({ view: 'record', resource: 'training', id: training }),
-    wrong: /^\/api\/v1\/train\//,
     asks: [trainingProgressPath, checkpointsPath, trainerPath, heldOutPath],
     failures: trainingFailures,
   },
-];
+} as const satisfies Record<string, View>;
 
-function parse(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? 'null');
-  } catch {
-    return undefined;
-  }
-}
+export const looks: fc.Arbitrary<Look> = fc.oneof(
+  ...Object.entries(views).map(([view, { asks }]) => {
+    const fault = (path: RegExp) => fc.record({ only: fc.constant(path.source), json: gentleChanges });
+    return fc.record({
+      view: fc.constant(view as Look['view']),
+      faults: fc.tuple(...asks.map(path => fc.option(fault(path), { freq: 2 }))),
+    });
+  }),
+);
+
+export const placeOf = ({ view }: Look, ids: Ids): Place => views[view].place(ids);
+
+/** Whether every question was answered that a look needs. */
+export const isAnswered = ({ view }: Look, exchanges: readonly Exchange[]): boolean =>
+  views[view].asks.every(path => exchanges.some(({ url, sent }) => sent !== '' && path.test(url)));
 
 /** An address without its cursor, which is the same for all pages of a list. */
 const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/g, '');
@@ -223,116 +221,17 @@ const listOf = (url: string): string => url.replace(/[?&](?:cursor|limit)=[^&]*/
 /** What a list is of: its path, and the run whose rows it has. */
 const ownerOf = (url: string): string => url.replace(/\?.*/, '') + (/[?&]eval_run_id=[^&]*/.exec(url)?.[0] ?? '');
 
-/**
- * The last answer for each address; of a list requested in several orders, only the last one. What a busy machine did
- * not answer in time says nothing.
- */
-function evidenceOf(screen: string, proxy: FaultyProxy): Evidence {
+/** What is wrong on the screen, by the last answer for each address; of a list in several orders, by the last one. */
+export function failuresOf({ view }: Look, screen: string, exchanges: readonly Exchange[]): readonly string[] {
   const newest = new Map<string, string>();
   const lists = new Map<string, string>();
-  for (const { method, url, sent } of proxy.exchanges) {
+  for (const { method, url, sent } of exchanges) {
     if (method !== 'GET' || sent === '') continue;
     newest.set(url, sent);
     lists.set(ownerOf(url), listOf(url));
   }
   const isShown = (url: string): boolean => lists.get(ownerOf(url)) === listOf(url);
-  return {
-    text: mainPane(screen),
-    screen,
-    sent: path => [...newest].filter(([url]) => path.test(url) && isShown(url)).map(([, sent]) => sent),
-  };
-}
-
-const haste = 25;
-/** The screen has settled once it was the same for this long, and at as many looks: a busy machine skips some time. */
-const settledMs = 250;
-const settledLooks = 6;
-const limitMs = 20_000;
-
-export interface NumbersResult {
-  readonly screen: string;
-  readonly mutated: number;
-  readonly failures: readonly Failure[];
-}
-
-async function idsOf(baseUrl: string): Promise<Ids> {
-  const ask = async (path: string): Promise<Record<string, string>[]> => {
-    const answer = await fetch(`${baseUrl}/api/v1/${path}`, { headers: { 'X-API-Key': apiKey } });
-    const body = (await answer.json()) as unknown;
-    return (Array.isArray(body) ? body : fieldOf(body, 'items')) as Record<string, string>[];
-  };
-  const bench = (await ask('benchmarks')).find(({ label }) => label === 't-words')?.['bench_id'] ?? '';
-  const [run] = await ask(`eval/${bench}/runs`);
-  const [training] = await ask(`train/${bench}/runs`);
-  return { run: run?.['eval_run_id'] ?? '', training: training?.['training_run_id'] ?? '' };
-}
-
-/** One view with one set of wrong answers, judged once it has settled. */
-export async function numbersSession({ world, seed }: { world: World; seed: string }): Promise<NumbersResult> {
-  const random = new Random(seed);
-  const check = random.fork('a list').chance(0.25) ? ofTrajectories : random.pick(checks);
-  const local = await world.start();
-  const ids = await idsOf(local.baseUrl);
-  const proxy = await startProxy({
-    target: local.baseUrl,
-    random,
-    shares: { ...calm, json: 1 },
-    mostStarts: 0,
-    stallMs: 1_000,
-    // An address always gets the same answer: polling must not change the screen.
-    mutate: (text, _chance, { url }) => {
-      const own = random.fork(url.replaceAll(/[a-z]+_[\w-]{6,}/g, '{id}'));
-      return check.wrong.test(url) && own.chance(0.6) ? mutateJson(text, own, { gentle: true }) : { text, done: [] };
-    },
-  });
-  const failures: Failure[] = [];
-  const unmeant: string[] = [];
-  const program = openProgram({
-    baseUrl: proxy.baseUrl,
-    apiKey,
-    columns: 200,
-    rows: 60,
-    readOnly: true,
-    haste,
-    start: check.place(ids),
-    onUnmeant: what => unmeant.push(what),
-  });
-  const { screen } = program;
-  /** Without the first line, which shows ages. */
-  const body = (): string => screen.text().split('\n').slice(1).join('\n');
-  try {
-    const deadline = performance.now() + limitMs;
-    let before = body();
-    let since = performance.now();
-    let looks = 0;
-    const asked = (): boolean =>
-      check.asks.every(path => proxy.exchanges.some(({ url, sent }) => sent !== '' && path.test(url)));
-    while (performance.now() < deadline) {
-      await screen.type('');
-      await wait(20);
-      looks += 1;
-      if (body() !== before || !asked() || proxy.open() > 0 || program.isReading()) {
-        before = body();
-        since = performance.now();
-        looks = 0;
-      } else if (performance.now() - since > settledMs && looks >= settledLooks) break;
-    }
-    const found = [...unmeant, ...check.failures(evidenceOf(screen.text(), proxy))];
-    const done = proxy.exchanges.flatMap(({ url, done: what }) =>
-      what.length > 0 ? [`${url}: ${what.join(', ')}`] : [],
-    );
-    for (const what of found) {
-      failures.push({
-        seed,
-        what: `${check.name}: ${what}`,
-        screen: `${screen.text()}\n${[...new Set(done)].join('\n')}`,
-      });
-    }
-  } finally {
-    await program.close();
-    await proxy.close();
-    await local.end();
-  }
-  const mutated = proxy.exchanges.filter(({ done }) => done.length > 0).length;
-  return { screen: check.name, mutated, failures };
+  const sent = (path: RegExp): readonly string[] =>
+    [...newest].filter(([url]) => path.test(url) && isShown(url)).map(([, text]) => text);
+  return views[view].failures({ text: mainPane(screen), screen, sent });
 }

@@ -1,21 +1,13 @@
-/** Random numbers from a seed, the same on every machine (mulberry32, seeded by FNV-1a). */
+/** Random numbers from a seed, the same on every machine, where nothing has to shrink: draws of a simulation, delays. */
 import { hashOf } from '../../src/base/hash.ts';
+import { createPrng } from '../../src/local/model/prng.ts';
 
 export class Random {
-  readonly seed: string;
-  #state: number;
+  /** A number in [0, 1). */
+  readonly next: () => number;
 
   constructor(seed: string | number) {
-    this.seed = String(seed);
-    this.#state = hashOf(this.seed);
-  }
-
-  /** A number in [0, 1). */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    this.next = createPrng(hashOf(String(seed))).next;
   }
 
   /** A whole number from `low` to `high`, both included. */
@@ -42,10 +34,5 @@ export class Random {
       if (left < 0) return item;
     }
     return this.pick(items)[1];
-  }
-
-  /** An independent generator for a part of the session. */
-  fork(name: string): Random {
-    return new Random(`${this.seed}/${name}`);
   }
 }

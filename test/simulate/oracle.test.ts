@@ -1,6 +1,5 @@
-/** What the screen says against what was sent: the oracle by itself, and a share of `npm run torture` with fixed seeds. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numbersSession } from '../../tools/torture/numbers.ts';
+/** What the screen says against what was sent: the oracle by itself. */
+import { describe, expect, it } from 'vitest';
 import {
   columnOf,
   meanOf,
@@ -9,9 +8,7 @@ import {
   sentRows,
   shownRows,
   standsFor,
-} from '../../tools/torture/oracle.ts';
-import { makeWorld, type World } from '../../tools/torture/world.ts';
-import { numberSeeds } from './seeds.ts';
+} from '../../tools/simulate/oracle.ts';
 
 describe('the oracle', () => {
   it('adds up what overflows when it is added up', () => {
@@ -70,20 +67,4 @@ describe('the oracle', () => {
     ];
     expect(columnOf(text.join('\n'), 'MEAN', 7)).toEqual(['0.417', 'none']);
   });
-});
-
-describe('what the screen says', () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await makeWorld();
-  });
-  afterAll(() => world.remove());
-
-  it.each([...numberSeeds, ...['n4', 'n9'].map(seed => [seed, 'nothing yet'] as const)])(
-    'is what was sent, %s: %s',
-    async seed => {
-      const { failures } = await numbersSession({ world, seed });
-      expect(failures.map(({ what, screen }) => `${what}\n${screen}`)).toEqual([]);
-    },
-  );
 });

@@ -1,21 +1,13 @@
 /**
- * A proxy between the program and a real local service that corrupts the answers: in their JSON, HTTP or TCP. The
- * corruption depends only on the seed, the request and its repetition, so that a seed gives the same answers in any
- * order of requests.
+ * The proxy between a program and a real local service, where all faults of answers happen: in their JSON, HTTP or TCP.
+ * A fault depends only on the plan, the request and its repetition, so that a plan gives the same answers in any order of
+ * requests.
  */
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Mutated, mutateJson } from './mutate.ts';
-import type { Random } from './random.ts';
-import {
-  httpFaults,
-  lostRequests,
-  type Meant,
-  mutateEvent,
-  networkFaults,
-  type Surroundings,
-  tcpFaults,
-} from './transport.ts';
+import { hashOf } from '../../src/base/hash.ts';
+import { changed } from './answers.ts';
+import { brokenEvent, deliver, type Fault, type Faults } from './faults.ts';
 
 /** A request and what was sent for it. */
 export interface Exchange {
@@ -27,56 +19,49 @@ export interface Exchange {
   readonly headers: IncomingMessage['headers'];
   requestBody: string;
   status: number;
-  /** The corrupted answer, or the original. Empty if it was broken below JSON, or streamed. */
+  /** The answer, with its faults. Empty if it was broken below JSON, or streamed. */
   sent: string;
-  /** The corruptions. Empty for an unchanged answer. */
-  done: readonly string[];
+  fault: Fault | undefined;
 }
-
-/** Shares of the answers, each between 0 and 1. */
-export interface Shares {
-  readonly json: number;
-  readonly http: number;
-  readonly tcp: number;
-  /** Broken as only a network does it. */
-  readonly network?: number;
-  /** Of the requests, which do not reach the service. */
-  readonly lost?: number;
-}
-
-export const calm: Shares = { json: 0, http: 0, tcp: 0 };
 
 export interface ProxyOptions {
   /** The real service. */
   readonly target: string;
-  readonly random: Random;
-  readonly shares: Shares;
-  /** Requests that start work (runs, training, deployments) and are forwarded; the others are refused with a 429. */
-  readonly mostStarts: number;
+  /** Whether a request is refused with a 429, because too much has been started. */
+  readonly refuses: (exchange: Exchange) => boolean;
   readonly stallMs: number;
   /** Number of recent exchanges kept. */
   readonly keeps?: number;
   /** Called with each request that is passed on to the service. */
   readonly onForward?: (exchange: Exchange) => void;
-  /** Mutates a JSON answer; at random by default. */
-  readonly mutate?: (text: string, random: Random, exchange: Exchange) => Mutated;
 }
 
 export interface FaultyProxy {
   readonly baseUrl: string;
+  /** The foreign origin, to which answers redirect. */
+  readonly elsewhere: string;
   /** The recent exchanges, oldest first. */
   readonly exchanges: readonly Exchange[];
   /** Requests to the foreign origin, of which there must be none. */
   readonly strayed: readonly Exchange[];
-  readonly counts: { answers: number; mutated: number };
-  /** Requests in flight. */
-  readonly open: () => number;
-  readonly setShares: (shares: Shares) => void;
+  readonly counts: { answers: number; faults: number };
+  /** Faults of the answers from now on; with a part of a user agent, only of the answers to that. */
+  readonly setFaults: (faults: Faults, userAgent?: string) => void;
   readonly setTarget: (target: string) => void;
   readonly close: () => Promise<void>;
 }
 
 const startsWork = /^\/api\/v1\/(?:train|deploy|eval\/[^/]+\/start|benchmarks\/[^/]+\/(?:build|ingest))/;
+
+/** Refuses requests that start work (runs, training, deployments) after so many of them. */
+export function refusesAfter(starts: number): ProxyOptions['refuses'] {
+  let left = starts;
+  return ({ method, url }) => {
+    if (method !== 'POST' || !startsWork.test(url)) return false;
+    left -= 1;
+    return left < 0;
+  };
+}
 
 /** The request without the ids, which differ between two services. */
 export function patternOf(method: string, url: string): string {
@@ -98,14 +83,14 @@ const credentialsOf = ({ headers }: Exchange): string[] =>
 const refused = { error: { type: 'rate_limit_error', code: 'rate_limited', message: 'Too much has been started.' } };
 
 export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
-  const { random, stallMs, keeps = 2_000, mutate = mutateJson } = options;
-  let { shares, target, mostStarts } = options;
+  const { stallMs, keeps = 2_000 } = options;
+  let { target } = options;
+  const faultsFor = new Map<string, Faults>();
   const agent = new Agent({ keepAlive: true });
   const exchanges: Exchange[] = [];
   const strayed: Exchange[] = [];
-  const counts = { answers: 0, mutated: 0 };
+  const counts = { answers: 0, faults: 0 };
   const asked = new Map<string, number>();
-  let open = 0;
 
   const record = (incoming: IncomingMessage, list: Exchange[]): Exchange => {
     const { method = '', url = '', headers } = incoming;
@@ -117,7 +102,7 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
       requestBody: '',
       status: 0,
       sent: '',
-      done: [],
+      fault: undefined,
     };
     list.push(exchange);
     if (list.length > keeps) list.shift();
@@ -129,11 +114,20 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     response.end('{}');
   });
 
-  /** The chance of a request, which depends on how many there were like it. */
-  const chanceOf = (pattern: string): Random => {
-    const count = (asked.get(pattern) ?? 0) + 1;
-    asked.set(pattern, count);
-    return random.fork(`${pattern} ${count}`);
+  /** The fault of a request, which depends on how many there were like it. */
+  const faultOf = ({
+    method,
+    url,
+    headers,
+  }: Exchange): { readonly fault: Fault | undefined; readonly turn: number } => {
+    const agent = [...faultsFor.keys()].find(name => String(headers['user-agent']).includes(name)) ?? '';
+    const faults = faultsFor.get(agent) ?? [];
+    const pattern = patternOf(method, url);
+    const turn = (asked.get(pattern) ?? 0) + 1;
+    asked.set(pattern, turn);
+    const named = faults.find(fault => fault?.only !== undefined && new RegExp(fault.only).test(url));
+    const fault = named ?? faults[hashOf(`${pattern} ${turn}`) % faults.length];
+    return { fault: fault && (fault === named || fault.only === undefined) ? fault : undefined, turn };
   };
 
   /** Forwards a request. Rejects if the service is gone. */
@@ -145,77 +139,65 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
       outgoing.end(body);
     });
 
-  const stream = async (answer: IncomingMessage, response: ServerResponse, chance: Random, bad: boolean) => {
+  const stream = async (answer: IncomingMessage, response: ServerResponse, choice: number | undefined) => {
     response.writeHead(answer.statusCode ?? 200, answer.headers);
     response.on('close', () => answer.destroy());
+    let turn = 0;
     for await (const part of answer) {
       const text = String(part);
-      response.write(bad && chance.chance(0.2) ? mutateEvent(text, chance) : text);
-      if (bad && chance.chance(0.02)) return void response.socket?.resetAndDestroy();
+      turn += 1;
+      const lot = choice === undefined ? 1 : hashOf(`${choice} ${turn}`);
+      response.write(lot % 5 === 0 ? brokenEvent(text, lot) : text);
+      if (lot % 50 === 0) return void response.socket?.resetAndDestroy();
     }
     response.end();
   };
 
-  const answerWith = async (exchange: Exchange, answer: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chance = chanceOf(patternOf(exchange.method, exchange.url));
+  const answerWith = async (
+    exchange: Exchange,
+    turn: number,
+    answer: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const { fault } = exchange;
     const status = answer.statusCode ?? 200;
     const contentType = String(answer.headers['content-type'] ?? '');
-    const lot = chance.next();
-    const streams = contentType.startsWith('text/event-stream');
     exchange.status = status;
     counts.answers += 1;
-    const isBroken = lot >= 1 - (shares.network ?? 0);
-    const isBad = isBroken || lot < shares.tcp + shares.http + shares.json;
-    if (isBad) counts.mutated += 1;
-    if (streams) {
-      exchange.done = isBad ? ['events'] : [];
-      return stream(answer, response, chance, isBad);
+    if (fault) counts.faults += 1;
+    if (contentType.startsWith('text/event-stream')) return stream(answer, response, fault && turn);
+    const body = await bodyOf(answer);
+    if (fault && !('json' in fault)) {
+      const around = { elsewhere: addressOf(elsewhere), credentials: credentialsOf(exchange), stallMs };
+      return deliver(fault, response, { status, contentType, body }, around);
     }
-    const meant: Meant = { status, contentType, body: await bodyOf(answer) };
-    const around: Surroundings = { elsewhere: addressOf(elsewhere), credentials: credentialsOf(exchange), stallMs };
-    if (isBroken || lot < shares.tcp + shares.http) {
-      const faults = isBroken ? networkFaults : lot < shares.tcp ? tcpFaults : httpFaults;
-      const [name, deliver] = chance.pick(Object.entries(faults));
-      exchange.done = [name];
-      return deliver({ response, meant, random: chance, around });
-    }
-    const text = meant.body.toString('utf8');
-    const mutated = isBad ? mutate(text, chance, exchange) : { text, done: [] };
-    exchange.sent = mutated.text;
-    exchange.done = mutated.done;
+    const text = body.toString('utf8');
+    exchange.sent = fault ? changed(text, fault.json) : text;
     const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...headers } = answer.headers;
     response.writeHead(status, headers);
-    response.end(mutated.text);
+    response.end(exchange.sent);
   };
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const exchange = record(incoming, exchanges);
     const body = await bodyOf(incoming);
     exchange.requestBody = body.toString('utf8');
-    if (exchange.method === 'POST' && startsWork.test(exchange.url)) {
-      mostStarts -= 1;
-      if (mostStarts < 0) {
-        response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' });
-        response.end(JSON.stringify(refused));
-        return;
-      }
+    if (options.refuses(exchange)) {
+      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' });
+      response.end(JSON.stringify(refused));
+      return;
     }
-    const lost = shares.lost ? chanceOf(`lost ${patternOf(exchange.method, exchange.url)}`) : undefined;
-    if (lost?.chance(shares.lost ?? 0)) {
-      const [name, deliver] = lost.pick(Object.entries(lostRequests));
-      exchange.done = [name];
+    const { fault, turn } = faultOf(exchange);
+    exchange.fault = fault;
+    if (fault && 'request' in fault) {
       const meant = { status: 0, contentType: '', body: Buffer.alloc(0) };
-      return deliver({ response, meant, random: lost, around: { elsewhere: '', credentials: [], stallMs } });
+      return deliver(fault, response, meant, { elsewhere: '', credentials: [], stallMs });
     }
     options.onForward?.(exchange);
-    await answerWith(exchange, await forward(exchange, body), response);
+    await answerWith(exchange, turn, await forward(exchange, body), response);
   };
 
   const server = createServer((incoming, response) => {
-    open += 1;
-    response.once('close', () => {
-      open -= 1;
-    });
     response.on('error', () => {});
     // The service may be gone, and the program may hang up: neither is a failure of the proxy.
     handle(incoming, response).catch(() => void response.socket?.destroy());
@@ -225,13 +207,11 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
 
   return {
     baseUrl: addressOf(server),
+    elsewhere: addressOf(elsewhere),
     exchanges,
     strayed,
     counts,
-    open: () => open,
-    setShares: next => {
-      shares = next;
-    },
+    setFaults: (faults, userAgent = '') => void faultsFor.set(userAgent, faults),
     setTarget: next => {
       target = next;
     },

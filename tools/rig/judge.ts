@@ -1,13 +1,5 @@
-/** Finds errors in a screen, whatever it shows. Pure. */
+/** Finds errors of a program, whatever it shows: on its screen, and in its process. */
 import { smallest } from '../../src/ui/app/layout.ts';
-
-/** An error, with what is needed to reproduce it. */
-export interface Failure {
-  readonly seed: string;
-  readonly what: string;
-  /** The last screen, or other evidence. */
-  readonly screen: string;
-}
 
 const deceptive =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/u;
@@ -32,7 +24,25 @@ export function frameFailures(text: string, columns: number, rows: number): stri
 }
 
 /** A word on the screen that only a bug writes, and that the service did not send. */
-export function slipOn(text: string, sent: string): string | undefined {
+export function slipOn(text: string, sent: () => string): string | undefined {
   const found = slips.exec(text)?.[0];
-  return found !== undefined && !sent.includes(found) ? found : undefined;
+  return found !== undefined && !sent().includes(found) ? found : undefined;
+}
+
+export const showsHelp = (text: string): boolean => /─ Help|Help ─/.test(text);
+
+/** Reports exceptions, rejections and React's console errors of this process. Returns what ends that. */
+export function listen(fail: (what: string) => void): () => void {
+  const say = (kind: string) => (error: unknown) =>
+    fail(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const exception = say('uncaught exception');
+  const rejection = say('unhandled');
+  const { error, warn } = console;
+  const complain = (...parts: unknown[]): void => fail(`console: ${parts.map(String).join(' ').slice(0, 2_000)}`);
+  Object.assign(console, { error: complain, warn: complain });
+  process.on('uncaughtException', exception).on('unhandledRejection', rejection);
+  return () => {
+    Object.assign(console, { error, warn });
+    process.off('uncaughtException', exception).off('unhandledRejection', rejection);
+  };
 }

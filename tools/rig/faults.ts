@@ -1,9 +1,21 @@
-/** Ways to break an answer at the level of HTTP and TCP. Each ends the answer, or leaves it open for a while. */
+/** Faults of answers, as data: in JSON, in HTTP or in TCP. Each ends the answer, or leaves it open for a while. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { Random } from './random.ts';
-import { hostileText } from './texts.ts';
+import fc from 'fast-check';
+import { anyChanges, type Change } from './answers.ts';
+import { controls, deceivers, names } from './texts.ts';
+
+/** What happens to a request: its answer is changed or broken, or it does not reach the service. */
+export type Fault = {
+  /** A regular expression: only for addresses that match. */
+  readonly only?: string;
+} & (
+  | { readonly json: readonly Change[] }
+  /** A way to break it, and which of its variants. */
+  | { readonly answer: string; readonly choice: number }
+  | { readonly request: string; readonly choice: number }
+);
 
 /** The intended answer. */
 export interface Meant {
@@ -21,11 +33,12 @@ export interface Surroundings {
   readonly stallMs: number;
 }
 
-export interface Delivery {
+interface Delivery {
   readonly response: ServerResponse;
   readonly meant: Meant;
-  readonly random: Random;
   readonly around: Surroundings;
+  readonly choice: number;
+  readonly pick: <Item>(items: readonly Item[]) => Item;
 }
 
 type Deliver = (delivery: Delivery) => void | Promise<void>;
@@ -70,20 +83,16 @@ function page(status: number): string {
   return `<!doctype html><html><head><title>${status} Bad Gateway</title></head><body><h1>${status}</h1>\u001b[31m${'<p>nginx</p>'.repeat(40)}</body></html>`;
 }
 
-function refusal({ random, around }: Delivery): unknown {
-  const secret = around.credentials.length > 0 && random.chance(0.5) ? random.pick(around.credentials) : 'none';
-  const message = `refused for key ${secret}: ${hostileText(random)}`;
-  return random.pick<unknown>([
+/** Texts that a careless service repeats in an error. */
+const hostile = [...controls, ...deceivers, ...names];
+
+function refusal({ pick, around }: Delivery): unknown {
+  const secret = pick(['none', ...around.credentials]);
+  const message = `refused for key ${secret}: ${pick(hostile)}`;
+  const context = { [secret]: secret };
+  return pick<unknown>([
     { error: { type: 'rate_limit_error', code: 'rate_limited', message, param: null } },
-    {
-      error: {
-        type: '__proto__',
-        code: 'constructor',
-        message,
-        param: hostileText(random),
-        context: { [secret]: secret },
-      },
-    },
+    { error: { type: '__proto__', code: 'constructor', message, param: pick(hostile), context } },
     { error: message },
     { error: { message: { nested: message } } },
     { error: null },
@@ -95,28 +104,27 @@ function refusal({ random, around }: Delivery): unknown {
   ]);
 }
 
-export const httpFaults: Readonly<Record<string, Deliver>> = {
+const httpFaults: Readonly<Record<string, Deliver>> = {
   'other status': d => {
-    const status = d.random.pick([...statuses, ...laterStatuses]);
+    const status = d.pick([...statuses, ...laterStatuses]);
     if (status >= 200) return answer(d, status, { 'content-type': d.meant.contentType }, d.meant.body);
     return raw(d, [`HTTP/1.1 ${status} Early`], '').then(() => closed(d));
   },
   refusal: d => {
-    const status = d.random.pick([400, 401, 403, 404, 409, 422, 429, 500, 502, 503]);
-    const hint = d.random.chance(0.5) ? { 'retry-after': d.random.pick(waits) } : {};
+    const status = d.pick([400, 401, 403, 404, 409, 422, 429, 500, 502, 503]);
+    const hint = d.choice % 2 === 0 ? { 'retry-after': d.pick(waits) } : {};
     return answer(d, status, { 'content-type': json, ...hint }, JSON.stringify(refusal(d)));
   },
-  'retry later': d =>
-    answer(d, d.random.pick([429, 503]), { 'content-type': json, 'retry-after': d.random.pick(waits) }, '{}'),
+  'retry later': d => answer(d, d.pick([429, 503]), { 'content-type': json, 'retry-after': d.pick(waits) }, '{}'),
   'page of a gateway': d => {
-    const status = d.random.pick([200, 403, 502, 503, 504]);
+    const status = d.pick([200, 403, 502, 503, 504]);
     return answer(d, status, { 'content-type': 'text/html' }, page(status));
   },
   'other content type': d =>
     answer(
       d,
       d.meant.status,
-      { 'content-type': d.random.pick(['text/plain', 'image/png', '', 'a;b;c', 'text/event-stream']) },
+      { 'content-type': d.pick(['text/plain', 'image/png', '', 'a;b;c', 'text/event-stream']) },
       d.meant.body,
     ),
   'strange headers': d =>
@@ -126,7 +134,7 @@ export const httpFaults: Readonly<Record<string, Deliver>> = {
         `HTTP/1.1 ${d.meant.status} OK`,
         `content-type: ${d.meant.contentType}`,
         'connection: close',
-        ...d.random.pick([
+        ...d.pick([
           [`x-request-id: ${'r'.repeat(6_000)}`],
           [`x-request-id: \u009b31m${'\u0001'}`],
           [`x-long: ${'h'.repeat(30_000)}`],
@@ -141,11 +149,11 @@ export const httpFaults: Readonly<Record<string, Deliver>> = {
   redirect: d =>
     answer(
       d,
-      d.random.pick([301, 302, 303, 307, 308]),
-      { location: d.random.pick([`${d.around.elsewhere}/taken`, '//', 'http://[', '/', 'javascript:alert(1)', '']) },
+      d.pick([301, 302, 303, 307, 308]),
+      { location: d.pick([`${d.around.elsewhere}/taken`, '//', 'http://[', '/', 'javascript:alert(1)', '']) },
       'moved',
     ),
-  empty: d => answer(d, d.random.pick([200, 204]), { 'content-type': json }, ''),
+  empty: d => answer(d, d.pick([200, 204]), { 'content-type': json }, ''),
   'early hints': async d => {
     await raw(d, ['HTTP/1.1 103 Early Hints', 'link: </style.css>; rel=preload']);
     await raw(d, [`HTTP/1.1 ${d.meant.status} OK`, `content-type: ${json}`, 'connection: close'], d.meant.body);
@@ -155,11 +163,11 @@ export const httpFaults: Readonly<Record<string, Deliver>> = {
     answer(d, d.meant.status, { 'content-type': json, 'content-encoding': 'gzip' }, gzipSync(d.meant.body)),
   'compressed garbage': d => {
     const packed = gzipSync(d.meant.body);
-    const body = d.random.pick([d.meant.body, packed.subarray(0, packed.length >> 1), Buffer.from('\u001f\u008bxx')]);
+    const body = d.pick([d.meant.body, packed.subarray(0, packed.length >> 1), Buffer.from('\u001f\u008bxx')]);
     return answer(
       d,
       d.meant.status,
-      { 'content-type': json, 'content-encoding': d.random.pick(['gzip', 'br', 'zstd', 'x']) },
+      { 'content-type': json, 'content-encoding': d.pick(['gzip', 'br', 'zstd', 'x']) },
       body,
     );
   },
@@ -186,7 +194,7 @@ export const httpFaults: Readonly<Record<string, Deliver>> = {
     raw(
       d,
       [`HTTP/1.1 200 OK`, `content-type: ${json}`, 'transfer-encoding: chunked'],
-      `5\r\n{"ite\r\n${d.random.pick(['zz', '-1', 'fffffffff', ''])}\r\nms":\r\n`,
+      `5\r\n{"ite\r\n${d.pick(['zz', '-1', 'fffffffff', ''])}\r\nms":\r\n`,
     ).then(() => closed(d)),
   'slow drip': async d => {
     d.response.writeHead(d.meant.status, { 'content-type': d.meant.contentType });
@@ -201,7 +209,7 @@ export const httpFaults: Readonly<Record<string, Deliver>> = {
 
 const line = ({ meant }: Delivery): string => `HTTP/1.1 ${meant.status} Meant`;
 
-export const tcpFaults: Readonly<Record<string, Deliver>> = {
+const tcpFaults: Readonly<Record<string, Deliver>> = {
   'reset before': d => void d.response.socket?.resetAndDestroy(),
   'closed before': d => void d.response.socket?.end(),
   'reset within the head': d =>
@@ -216,9 +224,7 @@ export const tcpFaults: Readonly<Record<string, Deliver>> = {
     ),
   'half closed': d => raw(d, [line(d), `content-type: ${json}`], d.meant.body.subarray(0, 10)).then(() => closed(d)),
   'garbage before': d =>
-    raw(d, [`\u0000\u0001${hostileText(d.random)}`, line(d), `content-type: ${json}`], d.meant.body).then(() =>
-      closed(d),
-    ),
+    raw(d, [`\u0000\u0001${d.pick(hostile)}`, line(d), `content-type: ${json}`], d.meant.body).then(() => closed(d)),
   'another protocol': d => raw(d, ['SSH-2.0-OpenSSH_9.6', '']).then(() => closed(d)),
   'stalls before': async d => {
     await wait(d.around.stallMs);
@@ -232,39 +238,98 @@ export const tcpFaults: Readonly<Record<string, Deliver>> = {
 };
 
 const gateway = (d: Delivery, statuses: readonly number[]): void =>
-  answer(d, d.random.pick(statuses), { 'content-type': 'text/html' }, page(502));
+  answer(d, d.pick(statuses), { 'content-type': 'text/html' }, page(502));
 
-/** What a network does to an answer that a service means well: it does not come, comes in parts, or comes late. */
-export const networkFaults: Readonly<Record<string, Deliver>> = {
-  ...Object.fromEntries(
-    Object.entries({ ...tcpFaults, ...httpFaults }).filter(([name]) => /^(reset|closed|half|stalls|slow)/.test(name)),
-  ),
+const answerFaults: Readonly<Record<string, Deliver>> = {
+  ...httpFaults,
+  ...tcpFaults,
   'gateway gives up': d => gateway(d, [502, 504]),
 };
 
 /** What happens to a request before the service has it. */
-export const lostRequests: Readonly<Record<string, Deliver>> = {
+const requestFaults: Readonly<Record<string, Deliver>> = {
   'request reset': d => void d.response.socket?.resetAndDestroy(),
   'request refused': d =>
-    answer(d, d.random.pick([429, 503]), { 'content-type': json, 'retry-after': d.random.pick(['0', '1', '7']) }, '{}'),
+    answer(d, d.pick([429, 503]), { 'content-type': json, 'retry-after': d.pick(['0', '1', '7']) }, '{}'),
   'no way to the service': d => gateway(d, [502, 503]),
 };
 
-/** Breaks a stream of server-sent events; `event` is a complete event with its blank line. */
-export function mutateEvent(event: string, random: Random): string {
-  return random.pick([
+/** Picks by a number, so that each choice is another combination. */
+function picks(choice: number): <Item>(items: readonly Item[]) => Item {
+  let left = choice;
+  return items => {
+    const item = items[left % items.length];
+    left = Math.floor(left / items.length);
+    return item as (typeof items)[number];
+  };
+}
+
+/** Answers with the fault instead of with what is meant. */
+export function deliver(
+  fault: Exclude<Fault, { readonly json: unknown }>,
+  response: ServerResponse,
+  meant: Meant,
+  around: Surroundings,
+): void | Promise<void> {
+  const { choice } = fault;
+  const fail = 'answer' in fault ? answerFaults[fault.answer] : requestFaults[fault.request];
+  return fail?.({ response, meant, around, choice, pick: picks(choice) });
+}
+
+/** Breaks an event of a stream of them; `event` is complete, with its blank line. */
+export function brokenEvent(event: string, choice: number): string {
+  const pick = picks(choice);
+  const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+  return pick([
     event.replace(/^data: ?\{/m, 'data: {{'),
     event.slice(0, -1),
     `${event}${event}`,
     event.replaceAll('\n', '\r'),
     `: a comment\nretry: -1\nid: \u0000\n${event}`,
     event.replace('data:', 'date:'),
-    `data: ${JSON.stringify({ choices: [{ delta: { content: hostileText(random) } }] })}\n\n`,
-    `data: ${JSON.stringify({ choices: random.pick<unknown>([null, [], {}, [null], [{}], [{ delta: null }]]) })}\n\n`,
-    `data: ${JSON.stringify({ usage: { completion_tokens: random.pick<unknown>([-1, 1e308, 'x', null]) } })}\n\n`,
-    `data: ${JSON.stringify({ error: { message: hostileText(random) } })}\n\n`,
-    `event: error\ndata: ${hostileText(random)}\n\n`,
+    data({ choices: [{ delta: { content: pick(hostile) } }] }),
+    data({ choices: pick<unknown>([null, [], {}, [null], [{}], [{ delta: null }]]) }),
+    data({ usage: { completion_tokens: pick<unknown>([-1, 1e308, 'x', null]) } }),
+    data({ error: { message: pick(hostile) } }),
+    `event: error\ndata: ${pick(hostile)}\n\n`,
     'data: [DONE]\n\n',
-    `data: ${'x'.repeat(100_000)}\n\n`,
+    data('x'.repeat(100_000)),
   ]);
 }
+
+const choice = fc.nat(999_999);
+const broken = (names: readonly string[]): fc.Arbitrary<Fault> =>
+  fc.record({ answer: fc.constantFrom(...names), choice });
+const lost = fc.record({ request: fc.constantFrom(...Object.keys(requestFaults)), choice });
+/** What a network does to an answer that a service means well: it does not come, comes in parts, or comes late. */
+const byNetwork = broken(
+  Object.keys(answerFaults).filter(name => /^(reset|closed|half|stalls|slow|gateway)/.test(name)),
+);
+const wrong: fc.Arbitrary<Fault> = anyChanges.map(json => ({ json }));
+
+/** For each of so many kinds of requests a fault or none, which takes turns with how often it was asked for. */
+export type Faults = readonly (Fault | null)[];
+const slots = 24;
+const faultsOf = (fault: fc.Arbitrary<Fault>, goodPerBad: number): fc.Arbitrary<Faults> =>
+  fc.tuple(...Array.from({ length: slots }, () => fc.option(fault, { freq: goodPerBad })));
+const mixed = (json: number, http: number, tcp: number): fc.Arbitrary<Fault> =>
+  fc.oneof(
+    { weight: json, arbitrary: wrong },
+    { weight: http, arbitrary: broken(Object.keys(httpFaults)) },
+    { weight: tcp, arbitrary: broken(Object.keys(tcpFaults)) },
+  );
+
+/** Of a network between a program and a service that means well; mostly none. */
+export const networkFaults: fc.Arbitrary<Faults> = fc.oneof(
+  fc.constant([]),
+  faultsOf(fc.oneof(lost, byNetwork), 15),
+  faultsOf(fc.oneof(lost, byNetwork), 2),
+);
+
+/** Of all kinds: mostly wrong JSON, nothing else, much that is broken below it, or little. */
+export const anyFaults: fc.Arbitrary<Faults> = fc.oneof(
+  faultsOf(mixed(12, 2, 1), 1),
+  faultsOf(wrong, 1),
+  faultsOf(mixed(5, 6, 3), 1),
+  faultsOf(mixed(10, 2, 1), 7),
+);

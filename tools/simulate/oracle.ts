@@ -11,9 +11,9 @@ export interface SentRows {
   readonly hasMore: boolean;
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string | undefined): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text ?? 'null');
   } catch {
     return undefined;
   }
@@ -45,7 +45,7 @@ export function sentRows(pages: readonly string[], id: string): SentRows | undef
     rows.push(...more);
   }
   const ids = rows.flatMap(row => idIn(row, id));
-  const last = parsed(pages.at(-1) ?? 'null');
+  const last = parsed(pages.at(-1));
   return { rows, ids: new Set(ids), hasMore: fieldOf(last, 'has_more') === true };
 }
 

@@ -1,5 +1,5 @@
 /** Texts that a careless program prints, looks up, measures or parses wrongly. */
-import type { Random } from './random.ts';
+import fc from 'fast-check';
 
 /** Sets the title, clears the screen, requests reports, switches modes, copies to the clipboard. */
 export const controls: readonly string[] = [
@@ -90,14 +90,18 @@ export const statuses: readonly string[] = [
 ];
 
 /** A text of one of these kinds; rarely a very long one. */
-export function hostileText(random: Random): string {
-  const kind = random.weighted([
-    [4, controls],
-    [4, deceivers],
-    [4, names],
-    [1, times],
-  ]);
-  const text = random.pick(kind);
-  if (random.chance(0.04)) return text.concat('x').repeat(random.pick([50, 1_000, 20_000]));
-  return random.chance(0.2) ? `${text}${random.pick(deceivers)}${random.pick(controls)}` : text;
-}
+export const hostileText: fc.Arbitrary<string> = fc.oneof(
+  { weight: 20, arbitrary: fc.constantFrom(...names, ...controls, ...deceivers, ...times) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(fc.constantFrom(...deceivers), fc.constantFrom(...controls)).map(texts => texts.join('')),
+  },
+  // Not `fc.string` of any unit, which begins with a table of all of Unicode.
+  { weight: 2, arbitrary: fc.array(fc.nat(0xffff)).map(units => String.fromCharCode(...units)) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom(...names, ...controls, ...deceivers), fc.constantFrom(50, 1_000, 20_000))
+      .map(([text, times]) => `${text}x`.repeat(times)),
+  },
+);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningService } from '../../src/local/daemon/daemon.ts';
 import { serve } from '../../src/local/daemon/serve.ts';
-import { callerOf, fillWorkFolder, populate } from '../../test/populate.ts';
+import { type Caller, callerOf, fillWorkFolder, type Populated, populate } from '../../test/populate.ts';
 import { controls, deceivers } from './texts.ts';
 
 /** A key that must not be found anywhere else. */
@@ -18,8 +18,6 @@ export const secretValue = 'torture-secret-c0ffee5ca1ab1e';
 const limitMs = 120_000;
 
 export interface World {
-  /** The folder of the data. */
-  readonly data: string;
   /** Starts a service on a copy of the data. */
   readonly start: () => Promise<RunningService & { readonly folder: string; readonly end: () => Promise<void> }>;
   /** Makes `folder` the data folder of a service that has not been started yet; its key is `apiKey`. */
@@ -46,22 +44,18 @@ const transcripts = [...controls, ...deceivers].map((text, index) => ({
   ],
 }));
 
-/** Fills a data folder, which takes a while. */
-async function fill(data: string): Promise<void> {
-  const first = await serve({ dataFolder: data, apiKey });
-  await populate(callerOf({ baseUrl: first.baseUrl, apiKey }, limitMs), {
-    runs: ['baseline', 'second look', ...[controls[0], deceivers[0]].filter(name => name !== undefined)],
-    secretValue,
-    trajectories: transcripts,
-  });
-  await first.stop();
+/** Puts data of every kind into a service. */
+export function fillWorld(caller: Caller): Promise<Populated> {
+  const runs = ['baseline', 'second look', ...[controls[0], deceivers[0]].filter(name => name !== undefined)];
+  return populate(caller, { runs, secretValue, trajectories: transcripts });
 }
 
-/** @param known the data of another process's world, which is kept; otherwise it is made */
-export async function makeWorld(known?: string): Promise<World> {
+export async function makeWorld(): Promise<World> {
   const root = mkdtempSync(join(tmpdir(), 'benchtop-torture-'));
-  const data = known ?? join(root, 'template');
-  if (known === undefined) await fill(data);
+  const data = join(root, 'template');
+  const first = await serve({ dataFolder: data, apiKey });
+  await fillWorld(callerOf({ baseUrl: first.baseUrl, apiKey }, limitMs));
+  await first.stop();
   let made = 0;
   const folderFor = (what: string): string => {
     made += 1;
@@ -72,7 +66,6 @@ export async function makeWorld(known?: string): Promise<World> {
     writeFileSync(join(folder, 'api-key'), apiKey, { mode: 0o600 });
   };
   return {
-    data,
     copyTo,
     start: async () => {
       const folder = folderFor('data');

@@ -1,0 +1,193 @@
+/** What a user does at the screen, and the laws of what it shows. */
+import type { Place } from '../../src/resources/place.ts';
+import type { Service } from '../../src/service/index.ts';
+import { answersKeys, type Desk, typeSecret } from '../rig/desk.ts';
+import type { Input } from '../rig/inputs.ts';
+import { frameFailures, slipOn } from '../rig/judge.ts';
+import type { FaultyProxy } from '../rig/proxy.ts';
+import { hasSecret } from '../rig/traces.ts';
+import type { Bugs } from './bugs.ts';
+import { agents, type Template } from './local-service.ts';
+import { failuresOf, isAnswered, type Look, placeOf } from './looks.ts';
+import { mainPane, shownRows } from './oracle.ts';
+import type { Listed, Step } from './plan.ts';
+import { SimulatedScreen } from './screen.tsx';
+import type { VirtualTime } from './virtual-time.ts';
+
+export interface AtScreenOptions {
+  readonly time: VirtualTime;
+  readonly template: Template;
+  readonly proxy: FaultyProxy;
+  readonly service: (readOnly: boolean) => Service;
+  /** How many there are in the database. */
+  readonly stored: (what: Listed) => number;
+  readonly crashFolder: string;
+  readonly bugs: Bugs | undefined;
+  readonly fail: (what: string) => void;
+  readonly count: (what: string, by?: number) => void;
+}
+
+type ScreenStep = Extract<Step, { readonly do: 'open' | 'input' | 'type secret' | 'signal' }>;
+
+/** Until the screen has drawn what it was given. */
+const restMs = 1_000;
+/** Until a key has been answered. */
+const keyMs = 30;
+/** Thread time that one input may take in milliseconds: enough to draw everything on screen several times. */
+const slowMs = 3_000;
+/** Until a view has read what it shows. */
+const readMs = 60_000;
+
+export class AtScreen {
+  readonly #options: AtScreenOptions;
+  #screen: SimulatedScreen | undefined;
+  #readOnly = false;
+  #place: Place = { view: 'list', resource: 'benchmarks' };
+
+  constructor(options: AtScreenOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#screen !== undefined;
+  }
+
+  async take(step: ScreenStep): Promise<void> {
+    const { count } = this.#options;
+    if (step.do === 'open') {
+      const place = step.view === 'watch' ? ({ view: 'watch' } as const) : this.#place;
+      await this.#open(place, step.readOnly);
+      return;
+    }
+    const screen = this.#screen;
+    if (!screen || screen.code !== undefined) return;
+    if (step.do === 'input') return this.#input(screen, step.input);
+    if (step.do === 'signal') return screen.signal(step.name);
+    if (await typeSecret(this.#desk(screen), step.typing)) count('secrets typed');
+  }
+
+  async #open(place: Place, readOnly: boolean): Promise<SimulatedScreen> {
+    const { service, crashFolder, bugs, fail, count, time } = this.#options;
+    count('screens');
+    const screen = new SimulatedScreen({
+      service: service(readOnly),
+      place: bugs?.place ?? place,
+      readOnly: readOnly && !bugs?.readerWrites,
+      crashFolder,
+      onUnmeant: what => fail(`written: ${what}`),
+      bugs,
+    });
+    this.#screen = screen;
+    this.#readOnly = readOnly;
+    this.#place = place;
+    await time.pass(5_000);
+    return screen;
+  }
+
+  /** Law: nothing takes more thread time than a user would tolerate. */
+  async #input(screen: SimulatedScreen, input: Input): Promise<void> {
+    const { time, fail, count } = this.#options;
+    const before = process.threadCpuUsage();
+    screen.send(input);
+    if (input.kind === 'bytes') count('keys', input.keys);
+    await time.pass(keyMs);
+    const { user, system } = process.threadCpuUsage(before);
+    const workMs = (user + system) / 1_000;
+    if (workMs > slowMs) fail(`${Math.round(workMs)} ms of work for ${JSON.stringify(input).slice(0, 200)}`);
+  }
+
+  /** Laws: the screen is whole at rest; after its end another one opens. */
+  async look(): Promise<void> {
+    const screen = this.#screen;
+    if (!screen) return;
+    if (screen.code === undefined) await this.#options.time.pass(restMs);
+    if (screen.code === undefined) return this.#judge(screen);
+    await this.end();
+    await this.#open(this.#place, this.#readOnly);
+  }
+
+  /** Laws: it answers keys to its end, and leaves its terminal as it was. */
+  async end(): Promise<void> {
+    const screen = this.#screen;
+    const { time, fail, count } = this.#options;
+    if (!screen) return;
+    screen.signal('SIGCONT');
+    if (!(await answersKeys(this.#desk(screen)))) fail(`esc and ? do not show the help:\n${screen.text()}`);
+    screen.signal('SIGTERM');
+    await time.pass(restMs);
+    count('screens ended');
+    const left = screen.left();
+    if (screen.code === undefined) fail('the screen does not end');
+    else if (left.length > 0) fail(`the terminal is left with ${left.join(', ')}`);
+    screen.close();
+    this.#screen = undefined;
+    await time.pass(restMs);
+  }
+
+  #desk(screen: SimulatedScreen): Desk {
+    return {
+      text: () => screen.text(),
+      hasEnded: () => screen.code !== undefined,
+      send: input => screen.send(input),
+      rest: () => this.#options.time.pass(200),
+      address: this.#options.proxy.baseUrl,
+    };
+  }
+
+  #judge(screen: SimulatedScreen): void {
+    const { fail, count, proxy } = this.#options;
+    const { columns, rows } = screen.size;
+    const text = screen.text();
+    count('screens judged');
+    const failures = [...frameFailures(text, columns, rows)];
+    const slip = slipOn(text, () => proxy.exchanges.map(({ sent }) => sent).join('\n'));
+    if (slip !== undefined) failures.push(`the screen says ${slip}`);
+    if (hasSecret(text)) failures.push('a credential is on the screen');
+    for (const what of failures) fail(`${what}:\n${text}`);
+  }
+
+  /** Laws: in a new screen of a service that is well, the number of a section is that of its list and of the service. */
+  async compareCounts(): Promise<void> {
+    const { time, stored, fail, count } = this.#options;
+    const screen = await this.#open({ view: 'list', resource: 'benchmarks' }, true);
+    screen.resize(200, 60);
+    for (const [what, title] of [
+      ['benchmarks', 'Benchmarks'],
+      ['runs', 'Runs'],
+      ['trajectories', 'Trajectories'],
+      ['secrets', 'Secrets'],
+    ] as const) {
+      screen.type(`:${what}`);
+      await time.pass(500);
+      screen.type('\r');
+      await time.pass(readMs);
+      const there = stored(what);
+      const text = screen.text();
+      const shown = shownRows(mainPane(text));
+      count('counts compared');
+      if (shown.rows !== there && !shown.more) fail(`${shown.rows} of ${there} ${what} are shown:\n${text}`);
+      const said = new RegExp(`^│ +${title} +(\\d+)(\\+?) *│`, 'm').exec(text);
+      if (said && said[2] !== '+' && Number(said[1]) !== there)
+        fail(`${title} ${said[1]} in the sections, and there are ${there}:\n${text}`);
+    }
+    await this.end();
+  }
+
+  /** Law: what a view says is what was sent, and what it leaves out, it says. */
+  async lookAt(look: Look): Promise<void> {
+    const { time, template, proxy, fail, count } = this.#options;
+    proxy.setFaults(look.faults, agents.screen);
+    const before = proxy.exchanges.length;
+    const screen = await this.#open(placeOf(look, template), true);
+    screen.resize(200, 60);
+    const exchanges = (): typeof proxy.exchanges => proxy.exchanges.slice(before);
+    for (let turn = 0; turn < 6 && !isAnswered(look, exchanges()); turn += 1) await time.pass(10_000);
+    await time.pass(readMs);
+    count('views compared');
+    const faults = JSON.stringify(look.faults);
+    for (const what of failuresOf(look, screen.text(), exchanges()))
+      fail(`${look.view}: ${what}:\n${screen.text()}\n${faults}`);
+    await this.end();
+    proxy.setFaults([], agents.screen);
+  }
+}
