@@ -18,7 +18,7 @@ import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../re
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
-import type { ArgumentSpec, CommandSpec } from './table/spec.ts';
+import type { ArgumentSpec, CommandSpec, ValueOf } from './table/spec.ts';
 import type { CommandContext } from './with-service.ts';
 
 /** A value and a description of it. */
@@ -247,6 +247,64 @@ async function settingValueCandidates(key: string, io: CommandIo): Promise<Candi
   return settingChoices(key).map(choice => [choice, key]);
 }
 
+/** What is completed, and how. */
+interface Completed {
+  readonly line: Line;
+  readonly io: CommandIo;
+  /** The first argument of the line. */
+  readonly first: string;
+  readonly kinds: readonly string[];
+}
+
+const singular = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
+
+const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[] | Promise<Candidate[]> } = {
+  file: () => [[files, '']],
+  profile: ({ io }) => profileCandidates(io),
+  operation: async () => {
+    const { endpoints } = await import('../contract/endpoints.ts');
+    return Object.values(endpoints).map(({ operation, method, path }) => [operation, `${method} ${path}`]);
+  },
+  resource: () => resources.map(({ names: [plural] }) => [plural, '']),
+  'resource or seen': async ({ kinds, line, io }) => {
+    const isRead = line.name === 'open' ? ({ get }: Resource) => get !== undefined : isReadAlone;
+    const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(isRead);
+    const named = among.filter(each => each.get && isFoundByLabel(each));
+    return [...singular(among), ...(await rowCandidates(named, line, io))];
+  },
+  'of resource': ({ first, line, io }) => {
+    const resource = resourceNamed(first);
+    return resource ? rowCandidates([resource], line, io) : [];
+  },
+  watched: async ({ first, line, io }) => {
+    const watched = resources.filter(each => each.watch && isFoundByLabel(each));
+    const among = watched.filter(({ names }) => names.includes(first));
+    const words = line.args.length === 0 ? singular(watched) : [];
+    return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line, io))];
+  },
+  seen: ({ kinds, line, io }) => rowCandidates(kinds.length > 0 ? resourcesOf(kinds) : changedBy(line.name), line, io),
+  checkpoint: async ({ line, io }) => {
+    const runs = await rowCandidates(resourcesOf(['training']), line, io);
+    return runs.flatMap(([name, words]): Candidate[] => [
+      [name, words],
+      [`${name}@latest`, 'its last checkpoint'],
+    ]);
+  },
+  'chat model': async ({ line, io }) => {
+    const slugs = await rowCandidates(resourcesOf(['model', 'deployment']), line, io);
+    // Slugs are offered, not ids of deployments.
+    return slugs.filter(([value]) => !resourceOfId(value));
+  },
+  status: ({ first }) => (resourceNamed(first)?.statuses ?? []).map(status => [status, '']),
+  field: ({ line, io }) => fieldCandidates(line, io),
+  column: ({ line, io }) => columnCandidates(line, false, io),
+  columns: ({ line, io }) => columnCandidates(line, true, io),
+  option: ({ line, io }) => optionCandidates(line, io),
+  setting: ({ io }) => settingCandidates(io),
+  'set setting': ({ io }) => setCandidates(io),
+  'setting value': ({ first, io }) => settingValueCandidates(first, io),
+};
+
 /** The words that can be used instead of a value. */
 export async function valueCandidates(
   { of, kinds = [], choices }: Pick<ArgumentSpec, 'of' | 'kinds' | 'choices'>,
@@ -254,64 +312,5 @@ export async function valueCandidates(
   io: CommandIo,
 ): Promise<Candidate[]> {
   if (choices) return choices.map(choice => [choice, '']);
-  if (of === undefined) return [];
-  const [first = ''] = line.args;
-  const single = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
-  switch (of) {
-    case 'file':
-      return [[files, '']];
-    case 'profile':
-      return profileCandidates(io);
-    case 'operation': {
-      const { endpoints } = await import('../contract/endpoints.ts');
-      return Object.values(endpoints).map(({ operation, method, path }) => [operation, `${method} ${path}`]);
-    }
-    case 'resource':
-      return resources.map(({ names: [plural] }) => [plural, '']);
-    case 'resource or seen': {
-      const isRead = line.name === 'open' ? ({ get }: Resource) => get !== undefined : isReadAlone;
-      const among = kinds.length > 0 ? resourcesOf(kinds) : resources.filter(isRead);
-      const named = among.filter(each => each.get && isFoundByLabel(each));
-      return [...single(among), ...(await rowCandidates(named, line, io))];
-    }
-    case 'of resource': {
-      const resource = resourceNamed(first);
-      return resource ? rowCandidates([resource], line, io) : [];
-    }
-    case 'watched': {
-      const watched = resources.filter(each => each.watch && isFoundByLabel(each));
-      const among = watched.filter(({ names }) => names.includes(first));
-      const words = line.args.length === 0 ? single(watched) : [];
-      return [...words, ...(await rowCandidates(among.length > 0 ? among : watched, line, io))];
-    }
-    case 'seen':
-      return rowCandidates(kinds.length > 0 ? resourcesOf(kinds) : changedBy(line.name), line, io);
-    case 'checkpoint': {
-      const runs = await rowCandidates(resourcesOf(['training']), line, io);
-      return runs.flatMap(([name, words]): Candidate[] => [
-        [name, words],
-        [`${name}@latest`, 'its last checkpoint'],
-      ]);
-    }
-    case 'chat model': {
-      const slugs = await rowCandidates(resourcesOf(['model', 'deployment']), line, io);
-      // Slugs are offered, not ids of deployments.
-      return slugs.filter(([value]) => !resourceOfId(value));
-    }
-    case 'status':
-      return (resourceNamed(first)?.statuses ?? []).map(status => [status, '']);
-    case 'field':
-      return fieldCandidates(line, io);
-    case 'column':
-    case 'columns':
-      return columnCandidates(line, of === 'columns', io);
-    case 'option':
-      return optionCandidates(line, io);
-    case 'setting':
-      return settingCandidates(io);
-    case 'set setting':
-      return setCandidates(io);
-    case 'setting value':
-      return settingValueCandidates(first, io);
-  }
+  return of === undefined ? [] : sources[of]({ line, io, first: line.args[0] ?? '', kinds });
 }

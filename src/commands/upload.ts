@@ -22,7 +22,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import { resourceOrThrow, rowsNamed } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, printRecord, printsRecord, type RecordFlags } from './output.ts';
+import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
 import { printBenchmarkPlan, printTrajectoryPlan } from './upload-plan.ts';
@@ -40,10 +40,11 @@ const phaseWords: Partial<Record<UploadPhase, string>> = {
 /** Runs a job to its end; ctrl-c and the end of --timeout stop it. */
 async function finish(
   job: Job<JobState>,
-  work: Promise<void>,
-  { io, signal }: { readonly io: CommandIo; readonly signal: AbortSignal },
+  { service, signal }: CommandContext,
+  io: CommandIo,
   words: () => string,
 ): Promise<void> {
+  const work = job.run(async () => service);
   let noted = '';
   const note = (): void => {
     const now = words();
@@ -119,12 +120,7 @@ const uploadedTrajectories = z.object({
   ),
 });
 
-interface BenchmarkFlags extends RecordFlags {
-  readonly startOver: boolean;
-  readonly wait: boolean;
-  /** In seconds. */
-  readonly timeout: number | undefined;
-}
+type Flags = CommandInput<'upload'>['flags'];
 
 /** The service allows another benchmark of the same name, so a folder can be uploaded again. */
 async function noteNamesakes(name: string, context: CommandContext, io: CommandIo): Promise<void> {
@@ -147,16 +143,11 @@ function planned(folder: string): Promise<UploadPlan> {
   });
 }
 
-async function uploadBenchmark(
-  folder: string,
-  { startOver, wait, timeout, ...flags }: BenchmarkFlags,
-  context: CommandContext,
-  io: CommandIo,
-) {
+async function uploadBenchmark(folder: string, flags: Flags, context: CommandContext, io: CommandIo) {
   const { service, memory, signal } = context;
   const plan = await planned(folder);
   const job = new BenchmarkUpload(folder, plan, memory);
-  if (startOver) job.startOver();
+  if (flags.new) job.startOver();
   if (!job.hasStarted) await noteNamesakes(plan.name, context, io);
   let shownNotes = 0;
   /** Print this before the files are sent: the user should know where they go. */
@@ -165,18 +156,11 @@ async function uploadBenchmark(
     shownNotes = job.state.notes.length;
   };
   job.subscribe(noteNews);
-  await finish(
-    job,
-    job.run(async () => service),
-    { io, signal },
-    () => {
-      const { phase, sent, sentFiles, plan } = job.state;
-      return (
-        phaseWords[phase] ??
-        `${sentFiles} of ${counted(plan.files.length, 'file')}, ${bytes(sent)} of ${bytes(plan.bytes)}`
-      );
-    },
-  );
+  await finish(job, context, io, () => {
+    const { phase, sent, sentFiles, plan } = job.state;
+    const words = `${sentFiles} of ${counted(plan.files.length, 'file')}, ${bytes(sent)} of ${bytes(plan.bytes)}`;
+    return phaseWords[phase] ?? words;
+  });
   const { phase, benchId, notes, failedTasks, error } = job.state;
   noteNews();
   for (const note of plan.notes) io.note(note);
@@ -192,9 +176,14 @@ async function uploadBenchmark(
     benchId !== undefined && code === exitCodes.done ? await missingSecrets(benchId, { service, signal }) : none;
   for (const note of missing.notes) io.note(note);
   const noted = missing.names.map(missingSecretWords);
-  const isAwaited = wait && code === exitCodes.done && benchId !== undefined;
+  const isAwaited = flags.wait && code === exitCodes.done && benchId !== undefined;
   const ready = isAwaited
-    ? await awaited({ kind: 'benchmark', id: benchId, label: plan.name }, { timeout, noted }, context, io)
+    ? await awaited(
+        { kind: 'benchmark', id: benchId, label: plan.name },
+        { timeout: flags.timeout, noted },
+        context,
+        io,
+      )
     : undefined;
   if (code === exitCodes.done || printsRecord(flags)) {
     const result: z.infer<typeof uploadedBenchmark> = {
@@ -224,34 +213,24 @@ const outcomeRecord = ({ line, status, failed, trajectoryId, traceId, message }:
   message,
 });
 
-interface TrajectoryFlags extends RecordFlags {
-  readonly failures: string | undefined;
-  /** Whether progress is recorded, which takes a file that can be read again. */
-  readonly kept: boolean;
-  readonly startOver: boolean;
-  readonly resendUnknown: boolean;
-}
-
+/** @param isKept whether progress is recorded, which takes a file that can be read again */
 async function uploadTrajectories(
   path: string,
   dataset: string,
-  { failures, kept, startOver, resendUnknown, ...flags }: TrajectoryFlags,
-  { service, memory, signal }: CommandContext,
+  isKept: boolean,
+  flags: Flags,
+  context: CommandContext,
   io: CommandIo,
 ) {
-  const records = kept ? memory.trajectoryUploads : undefined;
+  const { failures, resendUnknown = false } = flags;
+  const records = isKept ? context.memory.trajectoryUploads : undefined;
   const job = new TrajectoryUpload(path, path, dataset, { records, resendUnknown });
-  if (startOver) job.startOver();
+  if (flags.new) job.startOver();
   if (job.hasStarted) io.note('Part of this file was sent before: sending only the rest. --new sends all of it.');
-  await finish(
-    job,
-    job.run(async () => service),
-    { io, signal },
-    () => {
-      const { handled, size } = job.state;
-      return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
-    },
-  );
+  await finish(job, context, io, () => {
+    const { handled, size } = job.state;
+    return `${counted(handledItems(job.state.counts), 'trajectory', 'trajectories')}, ${bytes(handled)} of ${bytes(size)}`;
+  });
   const { phase, counts, error, hasSent } = job.state;
   if (!flags.json) {
     for (const { line, status, failed, message } of job.outcomes) {
@@ -260,7 +239,7 @@ async function uploadTrajectories(
     if (job.outcomes.some(({ status }) => status === 'counted'))
       io.note('The service counts the trajectories but does not say which are stored, skipped or failed.');
   }
-  if (counts.unknown > 0) io.note(unknownWords(counts.unknown, kept));
+  if (counts.unknown > 0) io.note(unknownWords(counts.unknown, isKept));
   const text = `${countWords(counts).join(', ')}\n`;
   const trajectories = job.outcomes.map(outcomeRecord);
   const result: z.infer<typeof uploadedTrajectories> = { dataset, phase, ...counts, trajectories };
@@ -330,11 +309,9 @@ async function requireNew(path: string): Promise<void> {
 
 export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo): Promise<number> {
   const [path = ''] = args;
+  const { dataset, failures, resendUnknown, wait } = flags;
   const isBenchmark = await isFolder(path);
-  const { dataset, failures, new: startOver = false, resendUnknown = false, wait = false, timeout } = flags;
-  const { json, field, jq } = flags;
-  const printed: RecordFlags = { json, field, jq };
-  await checkRecordFlags(printed, [isBenchmark ? uploadedBenchmark : uploadedTrajectories], io);
+  await checkRecordFlags(flags, [isBenchmark ? uploadedBenchmark : uploadedTrajectories], io);
   if (isBenchmark && dataset !== undefined) {
     throw new CommandError('A folder is a benchmark; --dataset is for a file of trajectories.');
   }
@@ -351,18 +328,10 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   if (failures !== undefined) await requireNew(failures);
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
-    if (dataset === undefined) return uploadBenchmark(path, { ...printed, startOver, wait, timeout }, context, io);
-    return withFile(path, io, file =>
-      uploadTrajectories(
-        file,
-        dataset,
-        { ...printed, failures, kept: file === path, startOver, resendUnknown },
-        context,
-        io,
-      ),
-    );
+    if (dataset === undefined) return uploadBenchmark(path, flags, context, io);
+    return withFile(path, io, file => uploadTrajectories(file, dataset, file === path, flags, context, io));
   };
   if (!flags.dryRun) return withService(flags, io, work, 'uploaded');
-  if (dataset === undefined) return printBenchmarkPlan(await planned(path), printed, io);
-  return withFile(path, io, file => printTrajectoryPlan(file, dataset, printed, io));
+  if (dataset === undefined) return printBenchmarkPlan(await planned(path), flags, io);
+  return withFile(path, io, file => printTrajectoryPlan(file, dataset, flags, io));
 }
