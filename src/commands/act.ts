@@ -14,7 +14,7 @@ import { CommandError, type ExitCode, exitCodes } from './exit.ts';
 import { exitCodeAfterChange, exitCodeOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, type RecordFlags } from './output.ts';
-import { fieldsOfSeen, type Seen, wordsOf } from './seen.ts';
+import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
 import type { CommandContext } from './with-service.ts';
@@ -161,7 +161,7 @@ export async function printOutcome(
 export function noteChange({ label }: Pick<ResourceRef, 'label'>, io: CommandIo): (seen: Seen) => Promise<void> {
   return async seen => {
     const fields = { id: seen.id, ...fieldsOfSeen(seen), failure: seen.failure };
-    io.note(clean`${label}: ${wordsOf(seen)}`, fields);
+    io.note(clean`${label}: ${seenWords(seen)}`, fields);
   };
 }
 

@@ -45,6 +45,15 @@ const idsIn = ({ items, next_cursor }: BenchmarkPage) => ({
   next: next_cursor ?? undefined,
 });
 
+async function probeSteps(service: Service, signal: AbortSignal): Promise<ProbeResult> {
+  const { items } = await service.call('listTrajectories', { query: { limit: 1 } }, { signal });
+  const [{ trajectory_id } = {}] = items;
+  if (trajectory_id === undefined) return undefined;
+  const query = { include_steps: false };
+  const { steps } = await service.call('getTrajectory', { params: { trajectory_id }, query }, { signal });
+  return steps?.length ? 'ignored' : undefined;
+}
+
 /**
  * Sends list requests whose answers show which names the service follows.
  *
@@ -85,17 +94,7 @@ async function probeAll(
         return up?.ids[0] !== down?.ids[0] ? 'works' : undefined;
       },
     ],
-    [
-      ['query.include_steps'],
-      async () => {
-        const { items } = await service.call('listTrajectories', { query: { limit: 1 } }, { signal });
-        const [{ trajectory_id } = {}] = items;
-        if (trajectory_id === undefined) return undefined;
-        const query = { include_steps: false };
-        const { steps } = await service.call('getTrajectory', { params: { trajectory_id }, query }, { signal });
-        return steps?.length ? 'ignored' : undefined;
-      },
-    ],
+    [['query.include_steps'], () => probeSteps(service, signal)],
     [
       ['path.listBenchmarkImages'],
       async () => {

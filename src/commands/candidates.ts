@@ -101,7 +101,7 @@ async function firstPage(resource: Resource, context: CommandContext, waitMs: nu
 }
 
 /** The words that identify a row: its name, unless another row has the same, and its id. */
-function namesOf(rows: readonly Row[], single: string): Candidate[] {
+function nameCandidates(rows: readonly Row[], single: string): Candidate[] {
   const counts = new Map<string, number>();
   for (const { label } of rows) if (label) counts.set(label, (counts.get(label) ?? 0) + 1);
   return rows.flatMap(({ id, label }): Candidate[] => {
@@ -117,7 +117,7 @@ function rowCandidates(among: readonly Resource[], line: Line, io: CommandIo): P
       among.map(async resource => {
         const rows = await rowsOf(resource, context, mayAsk).catch(() => []);
         const fitting = line.name === 'cancel' ? rows.filter(({ status }) => !hasEnded(status)) : rows;
-        return namesOf(fitting, resource.names[1]);
+        return nameCandidates(fitting, resource.names[1]);
       }),
     );
     return all.flat();

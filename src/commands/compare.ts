@@ -104,7 +104,7 @@ const sideFields = ({ id, row }: Found, run: TaskMean, rewards: RewardMean) => (
 });
 
 /** @throws CommandError for a value that is out of bounds */
-function optionsOf(
+function comparisonOptions(
   flags: CommandInput<'compare'>['flags'],
   { compare }: CommandContext['config']['preferences'],
 ): ComparisonOptions {
@@ -141,6 +141,28 @@ function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [numbe
   }
 }
 
+/** @throws CommandError for runs of two benchmarks */
+async function findRuns(
+  words: readonly [string, string],
+  context: CommandContext,
+  io: CommandIo,
+): Promise<readonly [Found, Found]> {
+  const find = (word: string): Promise<Found> =>
+    findAmong([resourceOrThrow('runs')], word, context).catch((error: unknown) => {
+      throw naming(word, error);
+    });
+  const [base, fresh] = await Promise.all([find(words[0]), find(words[1])]);
+  for (const found of [base, fresh]) checkStatus(found, io);
+  const [one, other] = [base.row as EvalRun, fresh.row as EvalRun];
+  if (one.bench_id && other.bench_id && one.bench_id !== other.bench_id) {
+    throw new CommandError(
+      clean`${base.id} is of benchmark ${one.bench_id}, ${fresh.id} of ${other.bench_id}: only runs of one benchmark can be compared.`,
+      exitCodes.failed,
+    );
+  }
+  return [base, fresh];
+}
+
 export async function run(
   { args: [baseWord = '', newWord = ''], flags }: CommandInput<'compare'>,
   io: CommandIo,
@@ -148,20 +170,8 @@ export async function run(
   const { failBelow, undecided = 'fail' } = flags;
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const options = optionsOf(flags, context.config.preferences);
-    const find = (word: string): Promise<Found> =>
-      findAmong([resourceOrThrow('runs')], word, context).catch((error: unknown) => {
-        throw naming(word, error);
-      });
-    const [base, fresh] = await Promise.all([find(baseWord), find(newWord)]);
-    for (const found of [base, fresh]) checkStatus(found, io);
-    const [one, other] = [base.row as EvalRun, fresh.row as EvalRun];
-    if (one.bench_id && other.bench_id && one.bench_id !== other.bench_id) {
-      throw new CommandError(
-        clean`${base.id} is of benchmark ${one.bench_id}, ${fresh.id} of ${other.bench_id}: only runs of one benchmark can be compared.`,
-        exitCodes.failed,
-      );
-    }
+    const options = comparisonOptions(flags, context.config.preferences);
+    const [base, fresh] = await findRuns([baseWord, newWord], context, io);
     const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);

@@ -88,7 +88,7 @@ function localService({ paths }: Config, upstream: LocalService['upstream']): Su
 }
 
 /** @param now returns the configuration to read keys from, which may be a newer one for the same addresses */
-function optionsOf({ profile }: Config, supervisor: Supervisor | undefined, now: () => Config): ServiceOptions {
+function serviceOptions({ profile }: Config, supervisor: Supervisor | undefined, now: () => Config): ServiceOptions {
   const { service, assumptions, generation, agent } = profile;
   const shared = { assumptions, generation, agent, userAgent: `benchtop/${version}` };
   if (service.kind === 'local') {
@@ -147,7 +147,13 @@ export function connectTo(
       save: found => remembered().setSetting(generationSetting, found),
     };
     const readOnly = config.profile.readOnly.value;
-    service = createService({ ...optionsOf(config, supervised, now), generationMemory, gates, readOnly, ...debug });
+    service = createService({
+      ...serviceOptions(config, supervised, now),
+      generationMemory,
+      gates,
+      readOnly,
+      ...debug,
+    });
     return service;
   };
   const baseUrl = (): string | undefined => (wanted.kind === 'remote' ? wanted.baseUrl.value : supervised?.baseUrl);

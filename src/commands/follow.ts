@@ -7,7 +7,7 @@ import { clean } from '../text/sanitise.ts';
 import { age } from '../text/time.ts';
 import { exitCodes } from './exit.ts';
 import { exitCodeOf } from './failure.ts';
-import { type Seen, wordsOf } from './seen.ts';
+import { type Seen, seenWords } from './seen.ts';
 
 export interface Following {
   readonly label: string;
@@ -66,7 +66,7 @@ export async function follow(following: Following): Promise<string> {
     try {
       const seen = await look();
       failures = 0;
-      const words = wordsOf(seen);
+      const words = seenWords(seen);
       if (words !== reported) await onChange(seen);
       reported = words;
       if (isLast(seen.status)) return seen.status ?? '';

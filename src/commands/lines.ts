@@ -24,7 +24,7 @@ import { ask } from './chat.ts';
 import { exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { actOf, isVerb, type LinePrompt } from './line-actions.ts';
-import { wordsOf } from './seen.ts';
+import { seenWords } from './seen.ts';
 import { Session } from './session.ts';
 import type { WorkbenchFlags } from './table/commands.ts';
 
@@ -227,7 +227,7 @@ class Lines {
     for (;;) {
       const { remembered: memory, compare } = this.#session.workbench;
       const seen = await lookAt(followed, { service: await this.#service(), signal, memory, compare });
-      const words = [wordsOf(seen), ...seen.unreadable].join('. ');
+      const words = [seenWords(seen), ...seen.unreadable].join('. ');
       if (words !== said) this.say(words);
       said = words;
       if (hasEnded(seen.status)) return;

@@ -39,7 +39,7 @@ function meanWords({ kind = '', mean, graded, certainty, caution }: Seen): strin
 }
 
 /** The current state, e.g. `running, 3 of 12, mean 0.210 of 3 rewards`. */
-export function wordsOf(seen: Seen): string {
+export function seenWords(seen: Seen): string {
   const { status, heldOut, failure } = seen;
   const without = withoutReward(seen);
   const words = [

@@ -67,7 +67,7 @@ function noteOthers(others: readonly ServedFolder[], flag: 'status' | 'stop', { 
   }
 }
 
-const fieldsOf = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid });
+const addressFields = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid });
 
 /** Jobs that need the user, as sentences. */
 export function jobNotes({ setAside, waiting }: Pick<LocalAddress, 'setAside' | 'waiting'>): string[] {
@@ -87,9 +87,9 @@ async function printStatus(dataFolder: string, state: string, { json }: Flags, i
   const others = running || isHeld ? [] : await otherServedFolders(state, dataFolder);
   const pid = isHeld ? (holderOf(dataFolder) ?? null) : null;
   if (json) {
-    const elsewhere = others.map(other => ({ data: other.dataFolder, ...fieldsOf(other.address) }));
+    const elsewhere = others.map(other => ({ data: other.dataFolder, ...addressFields(other.address) }));
     const known = running
-      ? { ...fieldsOf(running), set_aside: running.setAside, waiting: running.waiting }
+      ? { ...addressFields(running), set_aside: running.setAside, waiting: running.waiting }
       : { others: elsewhere, ...(isHeld && { silent: true, pid }) };
     await io.print(`${safeJson({ running: running !== undefined, data: dataFolder, ...known })}\n`);
   } else if (running) {

@@ -181,13 +181,13 @@ export async function getSetting({ args: [key], flags }: CommandInput<'config ge
   const { settings, warnings } = readSettings(pathIn(io));
   for (const warning of warnings) io.note(warning);
   if (key !== undefined) {
-    const names = namesOf(key);
+    const names = keyParts(key);
     requireSetting(key, names);
     if (fieldOf(settings, names) === undefined) throw new CommandError(`${key} is not set.`, exitCodes.failed);
   }
   const shown = withoutSecrets(settings);
   await io.print(
-    flags.json ? recordText(key === undefined ? shown : fieldOf(shown, namesOf(key))) : settingText(shown, key),
+    flags.json ? recordText(key === undefined ? shown : fieldOf(shown, keyParts(key))) : settingText(shown, key),
   );
   return exitCodes.done;
 }
@@ -195,7 +195,7 @@ export async function getSetting({ args: [key], flags }: CommandInput<'config ge
 /** All settings as JSON, or the plain value of one. */
 function settingText(shown: unknown, key: string | undefined): string {
   if (key === undefined) return recordText(shown);
-  const value = fieldOf(shown, namesOf(key));
+  const value = fieldOf(shown, keyParts(key));
   return typeof value === 'string' ? recordText({ value }, 'value') : recordText(value);
 }
 
@@ -237,17 +237,17 @@ function issuesOf(names: readonly string[], value: unknown) {
 
 /** The allowed values of a setting; empty if it takes any. */
 export function settingChoices(key: string): readonly string[] {
-  const [area, , field, name] = namesOf(key);
+  const [area, , field, name] = keyParts(key);
   if (area === 'profiles' && field === 'assumptions' && switchAssumptions.some(each => each === name))
     return ['yes', 'no'];
   // A value of a type that no setting takes: the error for it names the right type.
-  const [issue] = issuesOf(namesOf(key), Symbol('none'));
+  const [issue] = issuesOf(keyParts(key), Symbol('none'));
   if (issue?.code === 'invalid_value') return issue.values.map(String);
   return issue?.code === 'invalid_type' && issue.expected === 'boolean' ? ['true', 'false'] : [];
 }
 
 /** The path of a setting. Command ids and assumption names contain dots themselves. */
-function namesOf(key: string): string[] {
+function keyParts(key: string): string[] {
   const parts = key.split('.');
   const [first, , field] = parts;
   const depth = first === 'keys' ? 1 : first === 'profiles' && field === 'assumptions' ? 3 : parts.length;
@@ -325,7 +325,7 @@ export async function setSetting(
   { args: [key = '', text = ''], flags }: CommandInput<'config set'>,
   io: CommandIo,
 ): Promise<number> {
-  const names = namesOf(key);
+  const names = keyParts(key);
   requireSetting(key, names);
   const value = settingValue(key, names, text);
   const path = pathIn(io);

@@ -14,7 +14,7 @@ import { exitCodeOf } from './failure.ts';
 import { findAmong, pagesOf } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord } from './output.ts';
-import { fieldsOfSeen, type Seen, wordsOf } from './seen.ts';
+import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
@@ -150,7 +150,7 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         // Logs are read on other days and in other time zones.
         const time = io.columns === undefined ? at : clock(now);
         const record = { at, kind, id, label, ...fieldsOfSeen(seen), held_out, failure };
-        const text = `${clean`${time}  ${label}  ${wordsOf(seen)}`}\n`;
+        const text = `${clean`${time}  ${label}  ${seenWords(seen)}`}\n`;
         // One line per change: logs are read line by line.
         if (flags.json) await io.print(`${safeJson(record)}\n`);
         else await printRecord(record, id, flags, io, { text: () => text });

@@ -27,7 +27,7 @@ const unknownWords = new RegExp(
 const missingWords = /\b(?:required|missing)\b/i;
 
 /** The words of a field's name, without `id`, which most fields have. */
-const wordsOf = (name: string): string[] =>
+const wordsInName = (name: string): string[] =>
   name
     .split(/[^a-zA-Z0-9]+|(?=[A-Z])/)
     .map(word => word.toLowerCase())
@@ -121,9 +121,9 @@ export class Assumptions {
     if (known && unknownWords.test(message))
       return `If this service has another name for ${known.wire}, set it with '${setsName(known.setting, 'NAME')}'.`;
     if (known || field === undefined || !/^[\w-]{1,64}$/.test(field) || !missingWords.test(message)) return undefined;
-    const words = wordsOf(field);
+    const words = wordsInName(field);
     const likeness = ({ wire }: { readonly wire: string }): number =>
-      wordsOf(wire).filter(word => words.includes(word)).length;
+      wordsInName(wire).filter(word => words.includes(word)).length;
     const [like] = sent.toSorted((one, other) => likeness(other) - likeness(one));
     if (!like || likeness(like) === 0) return undefined;
     return `If that is this service's name for ${like.wire}, set it with '${setsName(like.setting, field)}'.`;

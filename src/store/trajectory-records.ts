@@ -70,7 +70,7 @@ export class TrajectoryRecords extends ResumableUploads {
   unfinished(): TrajectoryRecord[] {
     const sql = `select path, dataset, agent, ${countIn('stored')}, ${countIn('skipped')}, ${countIn('unknown')}
       from trajectory_requests where profile = ? group by path, dataset, agent order by max(sent_at) desc, path`;
-    return this.tables.all(sql, this.tables.scope).map(recordOf);
+    return this.tables.all(sql, this.tables.scope).map(toTrajectoryRecord);
   }
 
   /** Whether an upload has begun and is not settled. */
@@ -129,7 +129,7 @@ export class TrajectoryRecords extends ResumableUploads {
   }
 }
 
-function recordOf({ path, dataset, agent, stored, skipped, unknown }: Row): TrajectoryRecord {
+function toTrajectoryRecord({ path, dataset, agent, stored, skipped, unknown }: Row): TrajectoryRecord {
   return {
     path: String(path),
     dataset: String(dataset),

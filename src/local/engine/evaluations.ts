@@ -13,7 +13,7 @@ import type { Job, JobSource } from './job-queue.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
 import { type EvaluationOptions, evaluationOptions } from './options.ts';
 import type { EngineParts } from './parts.ts';
-import { environmentOf, failedRollout, orderOf, type PlannedRollout, recordOf, ungraded } from './rollouts.ts';
+import { environmentOf, failedRollout, orderOf, type PlannedRollout, rolloutRecord, ungraded } from './rollouts.ts';
 import { answerUpstream } from './upstream.ts';
 import { gradeAnswer } from './worker-rollouts.ts';
 import type { WorkerThread } from './worker-thread.ts';
@@ -26,7 +26,7 @@ type Parts = Pick<
   'benchmarks' | 'evaluations' | 'training' | 'secrets' | 'catalog' | 'sampler' | 'graders'
 >;
 
-function optionsOf({ options }: EvalRunRow): EvaluationOptions {
+function storedOptions({ options }: EvalRunRow): EvaluationOptions {
   return evaluationOptions(JSON.parse(options) as Partial<EvaluationOptions>);
 }
 
@@ -64,7 +64,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
     const { benchmarks, evaluations } = this.#parts;
     if (run.status === 'pending') evaluations.setStatus(run.eval_run_id, 'running');
     const done = evaluations.finishedRollouts(run.eval_run_id);
-    const options = optionsOf(run);
+    const options = storedOptions(run);
     const tasks = benchmarks.tasks(run.bench_id, run.split).slice(0, options.evaluation_max_samples);
     const left = planOf(tasks, options).filter(
       ({ task, sample }) => !done.has(rolloutKey({ task_id: task.name, sample })),
@@ -84,7 +84,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
       if (signal.aborted) return;
       const taskByName = new Map(batch.map(({ task }) => [task.name, task]));
       const records = results.map(result => ({
-        ...recordOf(taskByName.get(result.task_id)?.turns ?? [], result),
+        ...rolloutRecord(taskByName.get(result.task_id)?.turns ?? [], result),
         latency_ms: result.latency_ms,
         completion_tokens: result.answer?.completion_tokens ?? 0,
       }));
@@ -102,7 +102,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
       throw new WeightFileError('weights_missing', `The checkpoint ${run.parent_checkpoint_id} is gone.`);
     }
     const source = catalog.forEvaluation(run.base_model_slug, checkpoint);
-    const { max_output_tokens_per_step: longest, seed } = optionsOf(run);
+    const { max_output_tokens_per_step: longest, seed } = storedOptions(run);
     /** Records the rollouts of tasks that cannot be sampled. */
     const others: RolloutResult[] = [];
     const orders = batch.flatMap(planned => {

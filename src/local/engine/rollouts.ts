@@ -66,7 +66,7 @@ export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explan
 }
 
 /** The messages of a rollout as the contract's steps: prompt, answer and grade. */
-export function recordOf(turns: RolloutOrder['turns'], result: RolloutResult) {
+export function rolloutRecord(turns: RolloutOrder['turns'], result: RolloutResult) {
   const { answer, reward, error } = result;
   const prompt = turns.map(({ role, content }, index) => ({ message_id: index, role, content }));
   const reply = answer

@@ -12,7 +12,7 @@ import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
 import type { LocalModel, TrainingEvent, TrainingOrder, TrainingTask } from './messages.ts';
 import type { EngineParts } from './parts.ts';
-import { environmentOf, recordOf } from './rollouts.ts';
+import { environmentOf, rolloutRecord } from './rollouts.ts';
 import type { TrainingOptions } from './training-options.ts';
 import { trainingSplits } from './validation.ts';
 
@@ -139,7 +139,7 @@ export class TrainingRunner implements JobSource, JobRecords {
     const { training } = this.#parts;
     const runId = run.training_run_id;
     if (news.kind === 'step') {
-      const rollouts = news.rollouts.map(result => recordOf(turns.get(result.task_id) ?? [], result));
+      const rollouts = news.rollouts.map(result => rolloutRecord(turns.get(result.task_id) ?? [], result));
       training.recordStep(run, news.step, news, rollouts);
     } else if (news.kind === 'stopping') {
       training.move(runId, ['cancel_signaled'], 'cancelling');

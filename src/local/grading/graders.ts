@@ -65,7 +65,7 @@ function verdict(right: boolean, explanation: string): Grade {
   return { reward: right ? 1 : 0, explanation };
 }
 
-function wordsOf(answer: string): string[] {
+function answerWords(answer: string): string[] {
   return answer.toLowerCase().match(/\p{L}+/gu) ?? [];
 }
 
@@ -111,7 +111,7 @@ export function grade(spec: GraderSpec, whole: string): Grade {
       return { reward, explanation: `expected ${spec.expected}, found ${found}` };
     }
     case 'word_share': {
-      const words = wordsOf(answer);
+      const words = answerWords(answer);
       const right = words.filter(word => word.startsWith(spec.letter.toLowerCase())).length;
       const reward = words.length === 0 ? 0 : right / words.length;
       return { reward, explanation: `${right} of ${words.length} words begin with ${spec.letter.toUpperCase()}` };

@@ -1,7 +1,7 @@
 /** The head of a run: every number says what it is of, and none contradicts another. */
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { fieldsOfSeen, wordsOf as seenWords } from '../../../../src/commands/seen.ts';
+import { fieldsOfSeen, seenWords } from '../../../../src/commands/seen.ts';
 import {
   type EvalProgress,
   type EvalRun,
