@@ -216,7 +216,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   deploy: [
     ok(['trained@latest', '--slug', 'second', '--wait', '--field', 'status'], /^DEPLOYED\n$/, { notes: /deployed/ }),
     asJson(['trained@latest', '-n'], request('POST', /deploy/)),
-    bad(['trained@latest', '--role', 'production'], usage, /goes into production\..*add --yes/),
+    bad(['trained@latest', '--role', 'production'], usage, /goes into production as trained\..*add --yes/),
     bad(['trained@99'], notFound, /no checkpoint 99/),
     bad(['nothing'], notFound, /There is no training run nothing/),
     bad(['trained', '--slug', 'not a slug!'], usage, /--slug takes up to 32 letters, digits, - and _/),
