@@ -1,5 +1,6 @@
 /** Which service addresses are allowed. */
 import { BlockList, isIP } from 'node:net';
+import { trimEnd } from '../base/trim.ts';
 import { ConfigError, describeOrigin, type Sourced } from './origin.ts';
 
 /** The unspecified address leads to this machine as well. An IPv4-mapped IPv6 address counts as its IPv4 address. */
@@ -70,5 +71,5 @@ export function checkAddress({ value, origin }: Sourced<string>, allowInsecureHt
   if (problem) {
     throw new ConfigError(`The address in ${describeOrigin(origin)} cannot be used: ${problem.reason}`, origin);
   }
-  return { value: new URL(value).href.replace(/\/+$/, ''), origin };
+  return { value: trimEnd(new URL(value).href, '/'), origin };
 }

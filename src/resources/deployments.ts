@@ -1,4 +1,5 @@
 /** Deployments: checkpoints that are served. */
+import { trimEnd } from '../base/trim.ts';
 import type { Deployment } from '../contract/deployments.ts';
 import { modelSlug } from '../contract/model-slug.ts';
 import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
@@ -260,9 +261,9 @@ export function replacedWords(slug: string, rows: readonly Deployment[], complet
 
 /** Derives a slug from a name: invalid characters become a dash. */
 export function slugOf(name: string): string {
-  return name
+  const words = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9_-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, modelSlug.maximum);
+    .replace(/^-+/, '');
+  return trimEnd(words, '-').slice(0, modelSlug.maximum);
 }

@@ -249,7 +249,7 @@ export function validationDetail(body: unknown): ValidationDetail | undefined {
 function plainMessage({ status, text, body }: ErrorAnswer, redact: Redact): string {
   const fallback = `The service answered ${status} ${statusText(status)}`.trim();
   const candidate = isRecord(body) ? (body['detail'] ?? body['message'] ?? body['error']) : undefined;
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
+  const title = /<title[^<>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim();
   const message = typeof candidate === 'string' ? candidate : (validationDetail(body)?.words ?? title);
   return message ? `${fallback}: ${redact(message)}` : fallback;
 }

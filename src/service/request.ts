@@ -3,6 +3,7 @@
 import type * as z from 'zod/mini';
 import { parseJson } from '../base/json-depth.ts';
 import { isRecord, own } from '../base/own-property.ts';
+import { trimEnd } from '../base/trim.ts';
 import { addressProblem, isLoopback } from '../config/address.ts';
 import { hidden } from '../config/redaction.ts';
 import { assumedPaths } from '../contract/assumptions.ts';
@@ -152,7 +153,7 @@ export function parseBase(text: string, setting: string, allowInsecureHttp: bool
     throw new RequestError(`${setting} cannot be used: ${problem.reason}`, { code: problem.code, param: setting });
   }
   const url = new URL(text);
-  url.pathname = url.pathname.replace(/\/+$/, '');
+  url.pathname = trimEnd(url.pathname, '/');
   return url;
 }
 
@@ -268,7 +269,7 @@ function withAssumedPath(error: CapabilityMissingError, endpoint: Endpoint, assu
 
 /** The address of chat completions below a deployment's address. */
 export function chatAddress(url: URL): URL {
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = trimEnd(url.pathname, '/');
   if (path.endsWith('/chat/completions')) return url;
   const chat = new URL(url);
   chat.pathname = `${path}${path.endsWith('/v1') ? '' : '/v1'}/chat/completions`;

@@ -99,7 +99,8 @@ export function closedLength(text: string): number {
 
 const longestOpenEnd = 16;
 
-const prefixesOfNothing = whenNeeded(String.raw`[${prefixSigns}]+(?=\s|$)`, 'gv');
+/** Begins only at the first sign: from each later one it would read the rest of the signs again, for nothing. */
+const prefixesOfNothing = whenNeeded(String.raw`(?<![${prefixSigns}])[${prefixSigns}]+(?=\s|$)`, 'gv');
 
 /** The text made safe for a terminal. Linear in its length; plain ASCII passes at memory speed. */
 export function sanitise(text: string, options: SanitiseOptions = {}): string {

@@ -67,7 +67,7 @@ export function pathsNamedIn(value: unknown, paths: ReadonlySet<string>): string
     for (let first = 0; first < words.length; first += 1) {
       for (let last = first; last < Math.min(words.length, first + longestName); last += 1) {
         const run = words.slice(first, last + 1).join(' ');
-        for (const name of [run, run.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')]) {
+        for (const name of [run, run.replaceAll(/^[^\p{L}\p{N}]+|(?<![^\p{L}\p{N}])[^\p{L}\p{N}]+$/gu, '')]) {
           if (paths.has(name)) found.add(name);
         }
       }

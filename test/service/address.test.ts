@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../../src/service/errors.ts';
 import { createService } from '../../src/service/index.ts';
-import { endpointUrl, fillPath, parseBase } from '../../src/service/request.ts';
+import { chatAddress, endpointUrl, fillPath, parseBase } from '../../src/service/request.ts';
+import { inTime } from '../in-time.ts';
 
 describe('base addresses', () => {
   it.each([
@@ -13,6 +14,12 @@ describe('base addresses', () => {
     ['http://[::1]:1', 'http://[::1]:1/'],
   ])('%s is taken', (given, expected) => {
     expect(parseBase(given, 'baseUrl', false).href).toBe(expected);
+  });
+
+  it('with slashes alone is read once', () => {
+    const slashes = new URL(`https://service.example/${'/'.repeat(200_000)}x`);
+    expect(inTime('the base', () => parseBase(slashes.href, 'baseUrl', false)).href).toBe(slashes.href);
+    expect(inTime('of chat', () => chatAddress(slashes)).href).toBe(`${slashes.href}/v1/chat/completions`);
   });
 
   it.each([

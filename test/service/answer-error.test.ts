@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorOfAnswer } from '../../src/service/answer-error.ts';
 import type { CallFacts } from '../../src/service/wire-error.ts';
+import { inTime } from '../in-time.ts';
 import { callFacts } from './call-facts.ts';
 import { errorOf, hostileServer, json, refusal, serviceAt } from './hostile-server.ts';
 
@@ -310,4 +311,9 @@ describe('the advice at the end of a message', () => {
     expect(messageOf(418, { error: { message: 'No.' } })).toBe('No.');
     expect(messageOf(418, { error: { message: 'No.' } }, {}, after)).toBe('No. Try again in 7 s.');
   });
+});
+
+it('a page of titles that never end is read once', () => {
+  const error = inTime('the error', () => errorFor(500, '<title'.repeat(150_000)));
+  expect(error).toMatchObject({ kind: 'server', status: 500 });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clean, safeJson, sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
 import { displayWidth } from '../../src/text/width.ts';
+import { inTime } from '../in-time.ts';
 import { randomText } from './random-text.ts';
 
 /** Everything that may never reach a terminal in text, besides line feed and tab. */
@@ -163,4 +164,30 @@ it('a sentence keeps its own words, whatever its values end with', () => {
   expect(clean`Delete ${name} for good? ${2} of ${[name, 'c\u001b]']}.\nNext`).toBe(
     'Delete a ::b for good? 2 of a ::b, c.\nNext',
   );
+});
+
+describe('the work grows with the length of the text', () => {
+  const parts = [
+    '\u0600',
+    '\u0301',
+    '\u200d',
+    '\u180b',
+    '\u200b',
+    '\u2028',
+    '\ufdd0',
+    '\ud800',
+    '\udc00',
+    '\x1b',
+    '\x9b',
+  ];
+  const openers = ['\x1b[', '\x1b]', '\x1b[0', '\x1b ', '\x90a', '\t', '\r', ' ', 'a\u0600', '\u0600 ', '👩\u200d'];
+  for (const part of [...parts, ...openers]) {
+    it(JSON.stringify(part), () => {
+      const text = `${part.repeat(200_000 / part.length)}x`;
+      inTime('one line', () => sanitiseLine(text));
+      inTime('several lines', () => sanitise(text, { multiline: true }));
+      inTime('shown', () => sanitise(text, { mode: 'show' }));
+      inTime('JSON', () => safeJson(text));
+    });
+  }
 });

@@ -12,6 +12,7 @@ import { Occurrences } from '../../src/uploads/occurrences.ts';
 import { SentFiles } from '../../src/uploads/sent-files.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Jobs } from '../../src/workbench/jobs.ts';
+import { inTime } from '../in-time.ts';
 
 const fileOf = (index: number) => ({ path: `d/${index}.txt`, absolute: `/d/${index}.txt`, size: 10, mtimeMs: index });
 const many = Array.from({ length: 1_000 }, (_, index) => fileOf(index));
@@ -142,6 +143,11 @@ describe('the names in a refusal', () => {
   ])('%j', (value, found) => {
     expect(pathsNamedIn(value, paths).sort()).toEqual([...found].sort());
   });
+});
+
+it('the names in a refusal of signs alone are looked for once', () => {
+  const value = Array.from({ length: 10_000 }, () => `a${'!'.repeat(1_990)}b`);
+  expect(inTime('the search', () => pathsNamedIn(value, new Set(['a'])))).toEqual([]);
 });
 
 it('a benchmark was ingested already if the service says so by a code, or of a conflict in words', () => {

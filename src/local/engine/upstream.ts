@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { errorMessage } from '../../base/errors.ts';
 import { parseDeepJson } from '../../base/json-depth.ts';
+import { trimEnd } from '../../base/trim.ts';
 import { chatCompletion } from '../../contract/inference.ts';
 import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
@@ -81,7 +82,7 @@ async function ask(
   path: string,
   request: Pick<WireRequest, 'method' | 'signal' | 'body'> & { readonly headers?: WireRequest['headers'] },
 ): Promise<WireAnswer> {
-  const url = new URL(`${upstream.url.replace(/(\/v1)?\/*$/, '')}/v1/${path}`);
+  const url = new URL(`${trimEnd(upstream.url, '/').replace(/\/v1$/, '')}/v1/${path}`);
   const agent = await agents.get(url, 'long');
   const headers = { ...request.headers, ...(upstream.key && { authorization: `Bearer ${upstream.key}` }) };
   return exchange({ ...request, url, headers, agent, connectMs: silenceMs, silenceMs, uncompressed: true });

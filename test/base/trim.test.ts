@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { trimEnd } from '../../src/base/trim.ts';
+
+it('takes these characters from the end only', () => {
+  expect(trimEnd('//a/b//', '/')).toBe('//a/b');
+  expect(trimEnd('a.b!.!', '.!')).toBe('a.b');
+  expect(trimEnd('///', '/')).toBe('');
+  expect(trimEnd('', '/')).toBe('');
+});
