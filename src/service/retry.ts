@@ -112,8 +112,8 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
   if (tries.retries >= maxRetries) return stop('attempts');
   const shouldRetry = shouldRetryHeader(headers);
   if (shouldRetry === false) return stop('service_says_no');
-  if (shouldRetry === undefined && !isTransient(outcome)) return stop('final');
-  if (shouldRetry === undefined && !mayRepeat(call, outcome)) return stop('not_repeatable');
+  if (!shouldRetry && !isTransient(outcome)) return stop('final');
+  if (!mayRepeat(call, outcome, shouldRetry)) return stop('not_repeatable');
   const requestedMs = retryAfter(headers, now);
   if (requestedMs !== undefined && requestedMs > maxRetryAfterMs) return stop('wait_too_long');
   const retries = tries.retries + 1;
@@ -125,11 +125,18 @@ export function decide({ call, tries, outcome, headers, remedied, gateMs, leftMs
   return { again: true, by: 'retry', waitMs, tries: { ...tries, retries, renewed } };
 }
 
-/** Whether repeating the request cannot make it happen twice. */
-function mayRepeat({ method, repeatable, keyed = false }: Repeatability, outcome: Outcome): boolean {
-  if (repeatable || repeatableMethods.has(method)) return true;
+/**
+ * Whether repeating the request cannot make it happen twice. The service may want it again (`wanted`), but does not say
+ * with that whether it was carried out: a service behind a proxy may not know.
+ */
+function mayRepeat(
+  { method, isWrite, repeatable, keyed = false }: Repeatability,
+  outcome: Outcome,
+  wanted = false,
+): boolean {
+  if (repeatable || repeatableMethods.has(method) || (wanted && !isWrite)) return true;
   // A rate limit refuses a start before carrying it out.
-  if (keyed && outcome.kind === 'answer' && outcome.status === 429) return true;
+  if ((keyed || wanted) && outcome.kind === 'answer' && outcome.status === 429) return true;
   return (outcome.kind === 'network' || outcome.kind === 'timeout') && !outcome.sent;
 }
 

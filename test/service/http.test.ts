@@ -90,10 +90,14 @@ describe('rate limits and overload', () => {
     expect(no.requests).toHaveLength(1);
     const yes = await hostileServer(
       refusal(400, 'api_error', 'x', {}, { 'x-should-retry': 'true' }),
-      json({ secret: { secret_id: 's' } }),
+      json({ data: [] }),
     );
-    await serviceAt(yes.url).service.call('createSecret', { body: { name: 'a', value: 'b' } });
+    await serviceAt(yes.url).service.call('listBenchmarks');
     expect(yes.requests).toHaveLength(2);
+    const write = await hostileServer(refusal(500, 'api_error', 'x', {}, { 'x-should-retry': 'true' }));
+    const secret = { body: { name: 'a', value: 'b' } };
+    await expect(serviceAt(write.url).service.call('createSecret', secret)).rejects.toMatchObject({ attempts: 1 });
+    expect(write.requests).toHaveLength(1);
   });
 
   it('stops adding retries once the budget of the host is spent', async () => {

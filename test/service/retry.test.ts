@@ -95,9 +95,20 @@ describe('which requests are tried again', () => {
 });
 
 describe('the word of the service', () => {
-  it.each(['service-should-retry', 'x-should-retry', 'acme-should-retry'])('%s decides above everything', name => {
+  it.each(['service-should-retry', 'x-should-retry', 'acme-should-retry'])('%s decides above the status', name => {
     expect(decide({ headers: { [name]: 'false' } })).toEqual({ again: false, reason: 'service_says_no' });
-    expect(decide({ headers: { [name]: ' True ' }, method: 'POST', outcome: answered(400) }).again).toBe(true);
+    expect(decide({ headers: { [name]: ' True ' }, outcome: answered(400) }).again).toBe(true);
+  });
+
+  it.each<[string, Given, boolean]>([
+    ['a write that a key makes harmless', { repeatable: true, outcome: answered(400) }, true],
+    ['a POST that writes nothing', { isWrite: false }, true],
+    ['a write that was refused for the rate', { outcome: answered(429) }, true],
+    ['a write that may have happened', { outcome: answered(500) }, false],
+    ['one with a key that may not be honoured', { keyed: true, outcome: answered(409) }, false],
+    ['one that was refused', { outcome: answered(400) }, false],
+  ])('cannot make something happen twice: %s', (_, given, again) => {
+    expect(decide({ method: 'POST', headers: { 'x-should-retry': 'true' }, ...given }).again).toBe(again);
   });
 
   it('is careful if it contradicts itself, and deaf to what is no word', () => {
