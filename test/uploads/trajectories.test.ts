@@ -449,6 +449,16 @@ describe('an upload that is interrupted', () => {
     expect(records().unfinished()).toEqual([]);
   });
 
+  it('sends no part of a request again under another key, though keys are honoured', async () => {
+    const { path, run } = runsOf('partly gone', lines);
+    await run(losing(2).connect);
+    writeFileSync(path, lines.split('\n').toSpliced(150, 1).join('\n'));
+    const second = losing(0, true);
+    const held = await run(second.connect);
+    expect(second.sent.map(({ count }) => count)).toEqual([50]);
+    expect(held.state.counts).toEqual({ stored: 150, skipped: 0, failed: 0, unknown: 100 });
+  });
+
   it('sends only what was rejected once the rest is stored (A1)', async () => {
     const { path, run } = runsOf('rejected', [line('a'), '{"nothing":1}', line('c')].join('\n'));
     const first = losing(0);
