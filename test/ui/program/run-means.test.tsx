@@ -47,16 +47,23 @@ it.each([
   },
 );
 
-it('says why the rewards could not be read, not that there is no reward', async () => {
+it.each([
+  ['listed', 60],
+  ['not listed', 60],
+  ['not listed', 130],
+])('says once why the rewards could not be read where trajectories are %s, in %i columns', async (lists, columns) => {
   const service = world('running');
+  if (lists === 'not listed') delete service.answers.listTrajectories;
   service.answers.getTrajectoryRewards = () => {
     throw new AuthenticationError('The key is not known.', { status: 401 });
   };
-  const screen = openWorld(service, place);
+  const screen = openWorld(service, place, { columns, rows: 15 });
   await screen.waitFor('rewards not read');
   await screen.waitFor('The key is not known.');
+  await screen.waitFor('No rollout to show');
   await screen.waitFor('failing, retry in');
-  expect(screen.text()).not.toContain('no reward yet');
+  expect(screen.text().split('The key is not known.')).toHaveLength(2);
+  expect(screen.text()).not.toMatch(/no reward yet|has a reward yet/);
 });
 
 it('says nothing of a run that does not exist but that', async () => {

@@ -53,6 +53,8 @@ export interface ResourceListProps<Row> {
   readonly header?: readonly string[];
   /** The error shown by the header, so that its request id can be copied. */
   readonly headerError?: Error | undefined;
+  /** The same, if the header shows all of it: the list does not repeat it. */
+  readonly errorAbove?: Error | undefined;
   readonly bindings?: readonly Binding[];
   /** The name of a row; by default, its id is shown. */
   readonly label?: (row: Row) => string;

@@ -66,11 +66,12 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const ordered = list.sortedAs === 'service';
   const joinedRows = useMemo(() => (ordered ? list.rows : join(list.rows)), [join, list.rows, ordered]);
   const rows = props.rows ?? joinedRows;
-  const loaded = list.loaded || rows.length > 0;
   const failed = live.error ?? list.pageError;
+  const isAbove = failed !== undefined && failed.message === props.errorAbove?.message;
+  const loaded = list.loaded || rows.length > 0 || isAbove;
   // After the parent was deleted, its parts may be refused.
   const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
-  const error = isExpected ? undefined : failed;
+  const error = isExpected || isAbove ? undefined : failed;
   const room = useListRoom(props, list, error);
   const opening = useOpening(props, list.hasMore);
   const openAs = (row: Row, placeOf: PlaceOf<Row>): void => {

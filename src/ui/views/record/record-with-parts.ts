@@ -52,9 +52,14 @@ export function useRecordWithParts(
 
 /** The properties of the list that come from the record, which takes the place of a missing row. */
 export function partsProps(
-  { isDeleted: deleted, error: headerError }: RecordWithParts,
+  { isDeleted: deleted, isRead, error: headerError }: RecordWithParts,
   pin: ResourceRef,
   { resource, json }: { readonly resource: string; readonly json: unknown },
 ) {
-  return { deleted, headerError, whole: { id: pin.id, json, pin, siblings: resource } };
+  return {
+    deleted,
+    headerError,
+    errorAbove: isRead ? headerError : undefined,
+    whole: { id: pin.id, json, pin, siblings: resource },
+  };
 }
