@@ -138,7 +138,7 @@ it('deploys the last checkpoint of a run that has ended before its checkpoints a
     { checkpoint_id: 'ckpt_20', step_index: 20 },
   ];
   await stage.press('D');
-  await stage.waitFor('│ ckpt_40');
+  await stage.waitFor('Deploy step 40 of first');
 });
 
 it('says from which step a run continues that was set back', async () => {
