@@ -1,5 +1,8 @@
-/** Actions in the screen: each is sent once, reported once, and never repeated automatically. */
-import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+/**
+ * Actions in the screen: each is sent once, reported once, and never repeated automatically. Not by `useMutation`: its
+ * state may arrive after the next key of the same read, and its cache keeps inputs, such as the values of secrets.
+ */
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { asError } from '../../base/errors.ts';
 import { type Action, type FailedInput, sendAll, sendKeyed, unlessStopped } from '../../queries/action.ts';
 import type { Service } from '../../service/index.ts';
@@ -25,9 +28,7 @@ interface Work<Result> {
 
 function useWork<Result>(): Work<Result> {
   const workbench = useWorkbench();
-  const [state, setState] = useReducer((_: WorkState<Result>, next: WorkState<Result>): WorkState<Result> => next, {
-    kind: 'idle',
-  });
+  const [state, setState] = useState<WorkState<Result>>({ kind: 'idle' });
   // A ref instead of state, because two presses may precede the next render.
   const running = useRef<AbortController>(undefined);
   const start = useCallback<Work<Result>['start']>(
@@ -59,17 +60,6 @@ function useWork<Result>(): Work<Result> {
   return { state, start, stop };
 }
 
-function useMounted(): { readonly current: boolean } {
-  const mounted = useRef(true);
-  useEffect(() => {
-    mounted.current = true;
-    return () => {
-      mounted.current = false;
-    };
-  }, []);
-  return mounted;
-}
-
 export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state' | 'stop'> {
   /**
    * Sends the action, then refreshes the queries it touches. Returns undefined if it failed, is already running, or the
@@ -83,7 +73,13 @@ export interface StartedAction<Input, Result> extends Pick<Work<Result>, 'state'
 export function useAction<Input, Result>(action: Action<Input, Result>): StartedAction<Input, Result> {
   const workbench = useWorkbench();
   const { state, start, stop } = useWork<Result>();
-  const mounted = useMounted();
+  const mounted = useRef(true);
+  useEffect(
+    () => () => {
+      mounted.current = false;
+    },
+    [],
+  );
   const send = async (input: Input): Promise<Result | undefined> => {
     const result = await start(async (service, signal) => {
       const sent = await sendKeyed(service, action, input, { signal, keys: workbench.remembered.startKeys });
