@@ -93,7 +93,11 @@ export function busyWorld(began = Date.now()) {
     display_name: run.name,
     status: statuses[run.doing],
     base_model_slug: models[run.total % 2],
-    options: { num_steps: run.total },
+    options: {
+      num_steps: run.total,
+      learning_rate: Number(rates[Number(run.id.slice(4)) % rates.length]),
+      group_size: 8,
+    },
     created_at: new Date(run.startedAt).toISOString(),
     completed_at: ['succeeded', 'failed', 'cancelled'].includes(run.doing) ? new Date(run.since).toISOString() : null,
     failure: run.doing === 'failed' ? { message: failureWords, code: 'worker_lost' } : null,

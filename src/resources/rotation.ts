@@ -22,6 +22,7 @@ import { offered } from './watch-reads.ts';
 
 const followingKey = ['following'];
 const watchKey = ['watch'];
+const progressKey = ['progress'];
 
 /**
  * The request budget: `mostInWindow` requests per `windowIntervals` focused poll intervals, which is a minute by
@@ -93,8 +94,13 @@ export function inTurn<Each extends Turn>(
 /** The input of a round. */
 interface Purpose extends Round {
   readonly attention: Attention;
+  /** Watch is on screen. */
   readonly watched: boolean;
+  /** A list with curves is. */
+  readonly isListed: boolean;
   readonly known: readonly KnownResource[];
+  /** Ended resources on a list whose curve was never read. */
+  readonly unmeasured: readonly KnownResource[];
   /** How many of them are running. */
   readonly running: number;
   /** The kinds whose list is read instead of each resource, because many are followed. */
@@ -294,23 +300,49 @@ function purposeOf(workbench: Workbench, sent: readonly number[]): Purpose {
   const { poll, paused } = workbench;
   const now = Date.now();
   const watched = cachedQuery(workbench, watchKey)?.isActive() === true;
+  const isListed = cachedQuery(workbench, progressKey)?.isActive() === true;
   // Rounds are more frequent while Watch is on screen or focused.
   const sinceMs = now - lastAttempt(workbench, [{ key: followingKey }]);
   const roundMs = Math.max(poll.focusedMs, Math.min(poll.visibleMs, sinceMs));
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
+  const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each)) : [];
   const spent = sent.filter(at => at > now - windowMs(poll)).length;
-  return { now, roundMs, poll, spent, byHand: paused, attention, watched, known, running, listed: listedKinds(known) };
+  const listed = listedKinds(known);
+  return {
+    now,
+    roundMs,
+    poll,
+    spent,
+    byHand: paused,
+    attention,
+    watched,
+    isListed,
+    known,
+    unmeasured,
+    running,
+    listed,
+  };
 }
 
-/** Reads the due statuses and, for Watch, details. Returns the number of reads. @throws ServiceError */
+/** Whether it ended without anybody having read its curve. */
+function isUnmeasured(workbench: Workbench, known: KnownResource): boolean {
+  if (known.gone || known.measured || !hasEnded(known.status)) return false;
+  const [curve] = curvesOf(workbench, known);
+  return curve !== undefined && lastAttempt(workbench, [curve]) === 0 && !isInFlight(workbench, curve);
+}
+
+/** Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads. @throws ServiceError */
 async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext, send: Send): Promise<number> {
   const turns = purpose.known.flatMap(known => {
-    const details = purpose.watched ? detailTurns(workbench, known, purpose) : [];
+    const details = purpose.watched || purpose.isListed ? detailTurns(workbench, known, purpose) : [];
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
-  const chosen = inTurn(turns, purpose);
+  const measures = purpose.unmeasured.map(known => {
+    return { queries: curvesOf(workbench, known).slice(0, 1), dueAt: 0, isDetail: true, known };
+  });
+  const chosen = inTurn([...turns, ...measures], purpose);
   const isThere = (known: KnownResource): boolean => !workbench.statuses.get(known)?.gone;
   await readEach(
     chosen.map(
@@ -355,9 +387,9 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
 const repeat = ({ cache }: Workbench): Promise<void> =>
   cache.refetchQueries({ queryKey: followingKey }, { cancelRefetch: false, throwOnError: true });
 
-/** Active while a list with progress is on screen; each poll runs a round. */
+/** Active while a list with progress and curves is on screen; each poll runs a round. */
 export const progressQuery = (workbench: Workbench): LiveQuery<number> => ({
-  key: ['progress'],
+  key: progressKey,
   activity: () => 'running',
   read: () => repeat(workbench).then(() => 0),
 });

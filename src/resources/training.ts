@@ -26,6 +26,7 @@ import { trajectoryKeys } from '../queries/trajectories.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
+import { duration, parseTime } from '../text/time.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { intervalLabel } from './comparison.ts';
@@ -38,17 +39,40 @@ function stepsDone(run: ProgressedRun): number | undefined {
   return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
 }
 
+/** Milliseconds from the start of a run to its end. */
+function took({ created_at, completed_at }: TrainingRun): number | undefined {
+  const [from, to] = [parseTime(created_at), parseTime(completed_at)];
+  return from === undefined || to === undefined || to < from ? undefined : to - from;
+}
+
 export const trainingColumns: readonly Column<ProgressedRun>[] = [
   {
     id: 'name',
     title: 'TRAINING RUN',
-    width: { min: 20, max: 60, grow: 3 },
+    width: { min: 16, max: 60, grow: 3 },
     value: row => row.display_name ?? row.training_run_id,
   },
-  statusColumn(row => row.status, { width: 16 }),
+  { ...statusColumn<ProgressedRun>(row => row.status), width: { min: 11, max: 16, grow: 1 } },
   { id: 'done', title: 'DONE', width: 5, align: 'right', value: stepsDone },
   { id: 'steps', title: 'STEPS', width: 5, align: 'right', value: stepsOf },
   modelColumn(row => row.base_model_slug),
+  {
+    id: 'took',
+    title: 'TOOK',
+    width: 7,
+    align: 'right',
+    wide: true,
+    value: took,
+    text: row => {
+      const ms = took(row);
+      return ms === undefined ? '' : duration(ms);
+    },
+    // In seconds.
+    exported: row => {
+      const ms = took(row);
+      return ms === undefined ? undefined : ms / 1_000;
+    },
+  },
   timeColumn('created', 'STARTED', row => row.created_at),
   {
     id: 'benchmark',

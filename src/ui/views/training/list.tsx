@@ -1,11 +1,11 @@
 /**
- * The list of training runs with their completed steps, which the records lack: background polls read the progress of
- * running ones.
+ * The list of training runs with what the records lack: the steps of running ones and the rewards, both read by
+ * background polls, and columns for the options in which the runs differ.
  */
-import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { isRunning } from '../../../contract/status.ts';
 import { overdueIntervals } from '../../../queries/freshness.ts';
-import type { KnownResource } from '../../../queries/statuses/store.ts';
+import type { KnownResource, StatusStore } from '../../../queries/statuses/store.ts';
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
@@ -13,32 +13,60 @@ import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { usePane } from '../../app/view.tsx';
+import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
+import { listColumns, type MeasuredTraining } from './list-columns.ts';
 
-/** Adds the completed steps to the rows of running runs. The function stays the same until some of them change. */
-function useSteps(): (rows: readonly ProgressedRun[]) => readonly ProgressedRun[] {
+/** What is known of a run besides its record. */
+type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
+
+const areSame = (left: Known, right: Known): boolean =>
+  (Object.keys(right) as (keyof Known)[]).every(name => left[name] === right[name]);
+
+/** Returns a function that gives what is known of each training run: the same map until some of it changes. */
+function knownRuns(statuses: StatusStore): () => ReadonlyMap<string, Known> {
+  let last: ReadonlyMap<string, Known> = new Map();
+  return () => {
+    const runs = statuses.all().filter(({ kind }) => kind === 'training');
+    const next = new Map(
+      runs.map(({ id, done, total, measured, mean }): [string, Known] => {
+        const [before, known] = [last.get(id), { done, total, measured, mean }];
+        return [id, before && areSame(before, known) ? before : known];
+      }),
+    );
+    const isSame = next.size === last.size && [...next].every(([id, known]) => last.get(id) === known);
+    if (!isSame) last = next;
+    return last;
+  };
+}
+
+/** Adds the steps of running runs and the rewards that were read. The same function until some of them change. */
+function useMeasured(): (rows: readonly ProgressedRun[]) => readonly MeasuredTraining[] {
   const { statuses } = useWorkbench();
-  const steps = useSyncExternalStore(statuses.subscribe, () => {
-    const known = statuses
-      .all()
-      .filter(({ kind, done, total }) => kind === 'training' && (done ?? total) !== undefined);
-    return JSON.stringify(known.map(({ id, done, total }) => [id, { done, total }]));
-  });
+  const [read] = useState(() => knownRuns(statuses));
+  const known = useSyncExternalStore(statuses.subscribe, read);
+  // Rows of which nothing has changed keep their identity.
+  const [joined] = useState(() => new WeakMap<ProgressedRun, { readonly by: Known; readonly row: MeasuredTraining }>());
   return useCallback(
-    rows => {
-      const known = new Map(JSON.parse(steps) as [string, Partial<Pick<KnownResource, 'done' | 'total'>>][]);
-      return rows.map(row => {
-        const { done, total } = known.get(row.training_run_id) ?? {};
-        const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
-        const total_steps = row.total_steps ?? total;
-        const isSame = completed_steps === row.completed_steps && total_steps === row.total_steps;
-        return isSame ? row : { ...row, completed_steps, total_steps };
-      });
-    },
-    [steps],
+    rows =>
+      rows.map(row => {
+        const by = known.get(row.training_run_id);
+        if (!by) return row;
+        const before = joined.get(row);
+        if (before?.by === by) return before.row;
+        const more = measuredRun(row, by);
+        joined.set(row, { by, row: more });
+        return more;
+      }),
+    [known, joined],
   );
+}
+
+function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_reward }: Known): MeasuredTraining {
+  const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
+  return { ...row, completed_steps, total_steps: row.total_steps ?? total, measured, trainer_reward };
 }
 
 /** The age of the oldest completed steps, once it exceeds the poll interval. */
@@ -68,11 +96,17 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
     attention,
   );
   const old = useOldSteps();
+  const [source] = useState(() => training.list(place.scope ?? {}));
+  const rows = useListedRows(source);
+  const { rewardRange } = workbench.compare;
+  const columns = useMemo(() => listColumns(rows, rewardRange), [rows, rewardRange]);
   return (
-    <ResourceListView
+    <ResourceListView<MeasuredTraining>
       resource={training}
       place={place}
-      join={useSteps()}
+      source={source}
+      columns={columns}
+      join={useMeasured()}
       notes={old === undefined ? [] : [old]}
       parts={[{ refresh: progress.refresh }]}
     />

@@ -1,0 +1,35 @@
+/** The list of training runs on a service with 300 of them: what one decides by is in its columns. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { defaultIntervals } from '../../../src/queries/polling.ts';
+import { busyWorld } from '../../busy-world.ts';
+import { scriptedService } from '../../queries/scripted-service.ts';
+import { openProgram } from './rig.tsx';
+
+const minuteMs = 60_000;
+
+it('shows the last and the best held-out reward, also of runs that ended before, in turn (W4, W29)', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const scripted = scriptedService(busyWorld().answers);
+  const start = { view: 'list', resource: 'training' } as const;
+  const { screen, workbench, close } = openProgram({
+    ...{ service: scripted.service, start, poll: defaultIntervals, columns: 240, rows: 60 },
+  });
+  onTestFinished(close);
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  const before = scripted.requests.length;
+  await vi.advanceTimersByTimeAsync(5 * minuteMs);
+  const runs = workbench.statuses.all().filter(({ kind }) => kind === 'training');
+  const ended = runs.filter(({ endedAt, status }) => endedAt !== undefined || status === 'succeeded');
+  expect(ended.filter(({ measured }) => measured).length).toBeGreaterThan(ended.length * 0.9);
+  // Within the budget of requests: 120 a minute while something was never read, and the list itself.
+  expect((scripted.requests.length - before) / 5).toBeLessThan(120 + 13 * 30);
+  const [head = ''] = screen.text().match(/TRAINING RUN .*/) ?? [];
+  expect(head).toMatch(/STATUS +HELD-OUT +DONE +STEPS +BEST/);
+  expect(head).toContain('LEARNING_RATE');
+  // Equal in all runs.
+  expect(head).not.toContain('GROUP_SIZE');
+  const rows = screen.text().split('\n');
+  expect(rows.find(line => /seed1 /.test(line))).toMatch(/● running +0\.\d{3} +\d+ +2000 +0\.\d{3}/);
+  expect(screen.text()).not.toMatch(/\d…/);
+});

@@ -1,0 +1,48 @@
+/** Columns of the list of training runs. */
+import { describe, expect, it } from 'vitest';
+import { cellText } from '../../../../src/present/column.ts';
+import { heldOutMeans } from '../../../../src/queries/held-out.ts';
+import { listColumns, optionColumns } from '../../../../src/ui/views/training/list-columns.ts';
+
+const run = (id: string, options?: object) => ({ training_run_id: id, options: options as Record<string, unknown> });
+
+describe('columns for options', () => {
+  it('are those in which the runs differ, and lack what a run does not say', () => {
+    const rows = [
+      run('a', { num_steps: 5, learning_rate: 0.1, algorithm: 'grpo', seed: 1, ['__proto__x']: [1] }),
+      run('b', { num_steps: 9, learning_rate: 0.2, algorithm: 'grpo', ['__proto__x']: [2] }),
+      run('c'),
+    ];
+    const columns = optionColumns(rows.slice(0, 2));
+    expect(columns.map(({ title }) => title)).toEqual(['LEARNING_RATE', 'SEED', '__PROTO__X']);
+    expect(columns.map(column => rows.map(row => cellText(column, row)))).toEqual([
+      ['0.1', '0.2', ''],
+      ['1', '', ''],
+      ['[1]', '[2]', ''],
+    ]);
+    // A run without options differs from others in each of them.
+    expect(optionColumns(rows).map(({ title }) => title)).toContain('ALGORITHM');
+    expect(optionColumns([])).toEqual([]);
+  });
+
+  it('are at most eight', () => {
+    const options = (value: number) =>
+      Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`o${index}`, value]));
+    expect(optionColumns([run('a', options(1)), run('b', options(2))])).toHaveLength(8);
+  });
+});
+
+it('the held-out reward stands with its interval and its best step', () => {
+  const points = [0, 20, 40].map((step, index) => ({
+    step,
+    held_out_reward: [0.1, 0.7, 0.6][index],
+    completed_samples: 112,
+  }));
+  const row = { training_run_id: 'a', measured: heldOutMeans(points), trainer_reward: 0.9 };
+  const texts = new Map(listColumns([row], [0, 1]).map(column => [column.title, cellText(column, row)]));
+  expect(texts.get('HELD-OUT')).toBe('0.600');
+  expect(texts.get('BEST')).toBe('0.700');
+  expect(texts.get('AT STEP')).toBe('20');
+  expect(texts.get('95% CI')).toMatch(/^0\.50\d\.\.0\.69\d$/);
+  expect(texts.get('TRAINER')).toBe('0.900');
+});
