@@ -67,12 +67,12 @@ function noteOthers(others: readonly ServedFolder[], flag: 'status' | 'stop', { 
   }
 }
 
-const addressFields = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid });
+const addressRecord = ({ baseUrl, pid }: LocalAddress) => ({ base_url: baseUrl, pid });
 
 /** Jobs that need the user, as sentences. */
-export function jobNotes({ setAside, waiting }: Pick<LocalAddress, 'setAside' | 'waiting'>): string[] {
+export function jobNotes({ set_aside, waiting }: Pick<LocalAddress, 'set_aside' | 'waiting'>): string[] {
   return [
-    ...setAside.map(
+    ...set_aside.map(
       ({ id, kind }) => `The ${kind} ${id} was set aside: the service ended abnormally during it. benchtop get ${id}`,
     ),
     ...waiting.map(({ id, kind, message }) => `The ${kind} ${id} waits for a retry: ${message}`),
@@ -87,9 +87,9 @@ async function printStatus(dataFolder: string, state: string, { json }: Flags, i
   const others = running || isHeld ? [] : await otherServedFolders(state, dataFolder);
   const pid = isHeld ? (holderOf(dataFolder) ?? null) : null;
   if (json) {
-    const elsewhere = others.map(other => ({ data: other.dataFolder, ...addressFields(other.address) }));
+    const elsewhere = others.map(other => ({ data: other.dataFolder, ...addressRecord(other.address) }));
     const known = running
-      ? { ...addressFields(running), set_aside: running.setAside, waiting: running.waiting }
+      ? { ...addressRecord(running), set_aside: running.set_aside, waiting: running.waiting }
       : { others: elsewhere, ...(isHeld && { silent: true, pid }) };
     await io.print(`${safeJson({ running: running !== undefined, data: dataFolder, ...known })}\n`);
   } else if (running) {

@@ -161,9 +161,9 @@ it('is given up by ctrl-c while another process has the folder (V5)', async () =
 });
 
 it('says which jobs were set aside, and which wait', () => {
-  const setAside = [{ id: 'evr_1', kind: 'evaluation', at: '' }];
+  const set_aside = [{ id: 'evr_1', kind: 'evaluation', at: '' }];
   const waiting = [{ id: 'trn_1', kind: 'training', message: 'The disk of this machine is full.' }];
-  expect(jobNotes({ setAside, waiting })).toEqual([
+  expect(jobNotes({ set_aside, waiting })).toEqual([
     'The evaluation evr_1 was set aside: the service ended abnormally during it. benchtop get evr_1',
     'The training trn_1 waits for a retry: The disk of this machine is full.',
   ]);

@@ -38,33 +38,25 @@ export interface EnsureOptions {
 /** The health answer of a service. Older versions send fewer fields. */
 const health = z.object({
   instance_id: z.string(),
-  upstream: z.optional(z.nullable(z.string())),
-  version: z.optional(z.string()),
-  fingerprint: z.optional(z.string()),
-  background: z.optional(z.boolean()),
-  leases: z.optional(z.number()),
-  set_aside: z.optional(z.array(z.object({ id: z.string(), kind: z.string(), at: z.string() }))),
-  waiting: z.optional(z.array(z.object({ id: z.string(), kind: z.string(), message: z.string() }))),
+  /** Base URL of the upstream server. */
+  upstream: z._default(z.nullable(z.string()), null),
+  version: z._default(z.string(), ''),
+  fingerprint: z._default(z.string(), ''),
+  /** Started for a screen, not by hand. */
+  background: z._default(z.boolean(), true),
+  /** Number of screens that keep it awake. */
+  leases: z._default(z.number(), 0),
+  /** Jobs that were set aside because the service crashed while they ran. */
+  set_aside: z._default(z.array(z.object({ id: z.string(), kind: z.string(), at: z.string() })), []),
+  /** Jobs that wait until an external problem, such as a full disk, is solved. */
+  waiting: z._default(z.array(z.object({ id: z.string(), kind: z.string(), message: z.string() })), []),
 });
-type Health = z.output<typeof health>;
 
-export interface LocalAddress {
+export interface LocalAddress extends Readonly<Omit<z.output<typeof health>, 'instance_id'>> {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly pid: number;
   readonly instanceId: string;
-  /** Base URL of the upstream server, or null. */
-  readonly upstream: string | null;
-  readonly version: string;
-  readonly fingerprint: string;
-  /** Started for a screen, not by hand. */
-  readonly background: boolean;
-  /** Number of screens that keep it awake. */
-  readonly leases: number;
-  /** Jobs that were set aside because the service crashed while they ran. */
-  readonly setAside: NonNullable<Health['set_aside']>;
-  /** Jobs that wait until an external problem, such as a full disk, is solved. */
-  readonly waiting: NonNullable<Health['waiting']>;
 }
 
 export interface EnsuredAddress extends LocalAddress {
@@ -112,12 +104,9 @@ export async function findService(dataFolder: string): Promise<LocalAddress | un
   const address = readAddress(dataFolder);
   if (!address) return undefined;
   try {
-    const answer = health.parse(await ask('GET', address, '/local/health'));
-    if (answer.instance_id !== address.instance_id) return undefined;
     const { base_url: baseUrl, api_key: apiKey, pid, instance_id: instanceId } = address;
-    const { upstream = null, version = '', fingerprint = '', background = true, leases = 0 } = answer;
-    const { set_aside: setAside = [], waiting = [] } = answer;
-    return { baseUrl, apiKey, pid, instanceId, upstream, version, fingerprint, background, leases, setAside, waiting };
+    const { instance_id, ...answer } = health.parse(await ask('GET', address, '/local/health'));
+    return instance_id === instanceId ? { baseUrl, apiKey, pid, instanceId, ...answer } : undefined;
   } catch {
     return undefined;
   }
