@@ -25,7 +25,7 @@ import {
 export interface ComparisonOptions extends IntervalOptions {
   /** Runs count as equal if the whole interval of their difference is within this. */
   readonly equalWithin: number;
-  /** Treats runs as ended if the service reports neither a status nor a number of rollouts. */
+  /** Treats runs without a known status as ended. */
   readonly ended?: boolean | undefined;
 }
 
@@ -71,13 +71,16 @@ export interface Gate {
   readonly words: string;
 }
 
-/** @param base and `fresh` have the same tasks in the same order */
+/** The two runs have the same tasks in the same order. */
 export function summariseComparison(
-  base: RunTasks,
-  fresh: RunTasks,
+  one: RunTasks,
+  other: RunTasks,
   options: ComparisonOptions = comparisonDefaults,
 ): ComparedRuns {
-  const runs: readonly [RunTasks, RunTasks] = [base, fresh];
+  const asEnded = (run: RunTasks): RunTasks =>
+    options.ended && run.end === 'unreported' ? { ...run, end: 'complete' } : run;
+  const runs: readonly [RunTasks, RunTasks] = [asEnded(one), asEnded(other)];
+  const [base, fresh] = runs;
   const differences = base.tasks.flatMap((rewards, index) => {
     const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
     const [one, other] = [mean(before), mean(after)];
@@ -101,7 +104,7 @@ export function summariseComparison(
     interval: evidence.interval(),
     pairs: differences.length,
     means,
-    mayGoOn: !options.ended && runs.some(mayGoOn),
+    mayGoOn: runs.some(mayGoOn),
     ignored: ignored.reduce((sum, run) => sum + withoutReward(run), 0),
     caution: cautionWords(runs),
     options,
@@ -327,11 +330,13 @@ function plainGate(
   return undecided(moreTasks === undefined ? marginWords(situation, interval.low) : `${words} would decide it`);
 }
 
-/** Says that the missing rewards matter, and names the flag that ignores them, unless they may still arrive. */
-const withoutThese = ({ means }: Situation): string =>
-  sides.some(side => lacks(means[side]) && means[side].end === 'running')
-    ? 'these could decide it'
-    : 'without these it would be decided: --missing ignore';
+/** Says that the missing rewards matter, and names the flags that ignore them, unless they will still arrive. */
+function withoutThese({ means }: Situation): string {
+  const ends = sides.filter(side => lacks(means[side])).map(side => means[side].end);
+  if (ends.includes('running')) return 'these could decide it';
+  const flags = ends.includes('unreported') ? ', if the runs have ended: --ended' : ':';
+  return `without these it would be decided${flags} --missing ignore`;
+}
 
 /** The margin that would pass, if more tasks like these would not decide it. */
 function marginWords({ options: { range }, mayGoOn }: Situation, low: number): string {

@@ -116,9 +116,9 @@ export function isOpen(run: RunTasks): boolean {
 /** Whether the service reports neither that a run has ended nor how many rollouts it has. */
 export const mayGoOn = ({ end, total }: RunTasks): boolean => end === 'unreported' && total === undefined;
 
-/** Pending rewards of a running run are never ignored. */
+/** Rewards that may still come are never ignored: those of a running run, and of one that may be running. */
 export const missingOf = ({ end }: Pick<RunTasks, 'end'>, { missing }: Pick<Filling, 'missing'>): Missing =>
-  end === 'running' ? 'bound' : missing;
+  end === 'running' || end === 'unreported' ? 'bound' : missing;
 
 /** A task's mean with every missing reward at the lowest, and at the highest. */
 function boundsOf(

@@ -301,6 +301,12 @@ describe('missing rewards', () => {
     }
   });
 
+  it('are those of the rewards that are there, where the others are ignored', () => {
+    const stopped = compared(times(28, 0), times(28, 1), { end: 'stopped', missing: 'ignore' });
+    expect([stopped.verdict.kind, stopped.interval === undefined]).toEqual(['better', false]);
+    expect(compared(times(28, 0), times(28, 1), { end: 'stopped' }).interval).toBeUndefined();
+  });
+
   it('are none on a condition, where the service says neither the end of a run nor its rollouts', () => {
     const { verdict, gate } = compared(times(28, 0), times(28, 1), { end: 'unreported' });
     const endUnreported = 'the service does not say that both runs have ended';
@@ -357,6 +363,28 @@ describe('a run that is still running', () => {
     expect(shareOf(30).verdict.words).toBe('the new run is better');
     expect(shareOf(30).interval).toEqual(compared(times(40, 0.2), times(30, 1)).interval);
     expect(shareOf(40).interval).toEqual(compared(times(40, 0.2), times(40, 1)).interval);
+  });
+
+  it('is no other where the service does not say that it is running', () => {
+    const look = { end: 'unreported', total: 40, missing: 'ignore' } as const;
+    const early = compared(times(40, 0.5), times(20, 1), look);
+    expect(early.verdict.words).toBe(
+      'undecided: 20 of 40 rollouts of the new run have no reward, which could reverse it',
+    );
+    expect(early.gate(0)).toMatchObject({
+      outcome: 'undecided',
+      words: expect.stringMatching(
+        /Without these it would be decided, if the runs have ended: --ended --missing ignore\.$/,
+      ),
+    });
+    expect(compared(times(20, 0.5), times(20, [1, undefined]), { ...look, missing: 'ignore' }).gate(0.1).outcome).toBe(
+      'undecided',
+    );
+    const ended = compared(times(40, 0.5), times(20, 1), { ...look, ended: true });
+    expect([ended.verdict.words, ended.gate(0).outcome]).toEqual([
+      'the new run is better, ignoring 20 rollouts without a reward',
+      'passed',
+    ]);
   });
 
   it('says what is to come where that is all', () => {

@@ -52,3 +52,12 @@ it('has the mean of all rollouts between its bounds, whichever are not listed', 
     expect(whole).toBeLessThanOrEqual(high + 1e-9);
   }
 });
+
+it('has no more rollouts without a task than rollouts without a reward', () => {
+  const tasks = [[1], [undefined]];
+  expect(taskMean({ tasks, total: 2, least: 2, nameless: 5, end: 'complete' }, [0, 1])).toMatchObject({
+    rated: 1,
+    rollouts: 2,
+    nameless: 1,
+  });
+});
