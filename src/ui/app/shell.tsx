@@ -115,13 +115,26 @@ interface GlobalBindingsContext {
   readonly togglePane: (pane: keyof HiddenPanes) => void;
 }
 
-/** Which panes are hidden in a view: the user's choice for all views, or what the view prefers. */
-function useHiddenPanes(view: ViewDefinition | undefined, columns: number) {
+/** The panes on screen: those that the user hides in all views, or that the view prefers to hide, are left out. */
+function useLayout(view: ViewDefinition | undefined, focus: Shell['focus'], dispatch: Dispatch<ShellAction>) {
+  const { columns, rows } = useWindowSize();
   const [chosen, keep] = useSetting<HiddenPanes>('hidden panes', {});
-  const inspector = chosen.inspector ?? columns < (view?.inspectorFrom ?? 0);
-  const sections = chosen.sections ?? false;
-  const hidden = useMemo<HiddenPanes>(() => ({ inspector, sections }), [inspector, sections]);
-  return [hidden, keep] as const;
+  const hidden: HiddenPanes = {
+    inspector: chosen.inspector ?? columns < (view?.inspectorFrom ?? 0),
+    sections: chosen.sections ?? false,
+  };
+  const layoutWith = (focused: Shell['focus'], without: HiddenPanes): Layout | undefined =>
+    layoutOf(columns, rows, focused, view?.hasInspector ?? true, without);
+  const layout = layoutWith(focus, hidden);
+  const togglePane = (pane: keyof HiddenPanes): void => {
+    const isShown = layout?.panes[pane] !== undefined && hidden[pane] !== true;
+    keep({ ...hidden, [pane]: isShown });
+    // Without room for it beside the others, the focus shows it.
+    if (isShown) dispatch({ kind: 'focus', pane: 'main' });
+    else if (layoutWith('main', { ...hidden, [pane]: false })?.panes[pane] === undefined)
+      dispatch({ kind: 'focus', pane });
+  };
+  return { layout, togglePane };
 }
 
 /** The keys that work in every view. */
@@ -213,7 +226,6 @@ function useBusyHome({ busyHome }: Registry, isAtHome: boolean, go: (place: Plac
 }
 
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
-  const { columns, rows } = useWindowSize();
   const workbench = useWorkbench();
   const [state, dispatch] = useReducer(shellReducer, undefined, () =>
     initialShellState(
@@ -236,16 +248,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const connectionNotice = useConnectionNotice({ say, keep });
   const view = findView(registry, place);
   const hasInspector = view?.hasInspector ?? true;
-  const [hidden, keepHidden] = useHiddenPanes(view, columns);
-  const layout = layoutOf(columns, rows, state.focus, hasInspector, hidden);
-  const togglePane = (pane: keyof HiddenPanes): void => {
-    const isShown = layout?.panes[pane] !== undefined && hidden[pane] !== true;
-    keepHidden({ ...hidden, [pane]: isShown });
-    // Without room for it beside the others, the focus shows it.
-    if (isShown) dispatch({ kind: 'focus', pane: 'main' });
-    else if (layoutOf(columns, rows, 'main', hasInspector, { ...hidden, [pane]: false })?.panes[pane] === undefined)
-      dispatch({ kind: 'focus', pane });
-  };
+  const { layout, togglePane } = useLayout(view, state.focus, dispatch);
   const shell = useMemo<StableShell>(() => {
     const navigate = (action: HistoryAction): void => dispatch({ kind: 'navigate', action });
     return {
@@ -276,7 +279,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
           </ShellProvider>
         </MouseProvider>
       ) : (
-        <TooSmall columns={columns} rows={rows} />
+        <TooSmall />
       )}
     </KeyScope>
   );
@@ -340,7 +343,8 @@ function Overlays({ overlays, layout: { columns, rows }, onClose }: OverlaysProp
   ));
 }
 
-function TooSmall({ columns, rows }: { columns: number; rows: number }) {
+function TooSmall() {
+  const { columns, rows } = useWindowSize();
   const keyOf = useKeyOf();
   const message = `benchtop needs ${smallest.columns}×${smallest.rows} cells; this terminal has ${columns}×${rows}. Make it larger, or press ${keyOf(globalCommands.quit)}.`;
   return (
