@@ -342,7 +342,9 @@ export function smallCurve(series: readonly ChartSeries[], width: number, theme:
   if (room < 1) return [];
   const { curve } = shown;
   const isLong = curve.ys.length > room;
-  const levels = isLong ? columnsOf(curve, extentOf([curve]) ?? { low: 0, high: 1 }, room).means : curve.ys;
+  const levels = isLong
+    ? columnsOf(curve, { low: 0, high: 1, ...extentOf([curve]), positive: false }, room).means
+    : curve.ys;
   const line = sparkline(
     Array.from(levels, y => (Number.isNaN(y) ? undefined : y)),
     room,

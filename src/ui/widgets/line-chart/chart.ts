@@ -6,7 +6,16 @@ import { fitCells, padStart } from '../../../text/width.ts';
 import type { Style, Theme } from '../theme/theme.tsx';
 import { type Axis, horizontalAxis, type Range, tickLine, verticalAxis } from './axis.ts';
 import { dotsAcross, Plot } from './plot.ts';
-import { type ChartSeries, type Columns, type Curve, columnsOf, extentOf, indexAt } from './series.ts';
+import {
+  type ChartSeries,
+  type Columns,
+  type Curve,
+  columnsOf,
+  extentOf,
+  indexAt,
+  valueRange,
+  visible,
+} from './series.ts';
 
 export interface ChartOptions {
   /** Total size, with the axes. */
@@ -74,55 +83,31 @@ class StyledLine {
   }
 }
 
-/** Where a curve is in the visible range. */
-interface VisibleCurve extends Curve {
+/** A curve on the chart; faint ones are the values before smoothing, and the limits of a band. */
+interface DrawnCurve {
+  readonly curve: Curve;
   readonly series: number;
   readonly isFaint: boolean;
 }
 
-/** The points of a curve in the range; on a logarithmic scale, values other than those above 0 are gaps. */
-function visible({ xs, ys }: Curve, { low, high }: Range, log: boolean): Curve {
-  const from = indexAt(xs, low);
-  let to = indexAt(xs, high);
-  while (xs[to] === high) to += 1;
-  const shown = ys.subarray(from, to);
-  return { xs: xs.subarray(from, to), ys: log ? shown.map(y => (y > 0 ? y : Number.NaN)) : shown };
-}
-
-/** Every curve of the series in the range; faint ones are the values before smoothing, and the limits of a band. */
-function visibleCurves(series: readonly ChartSeries[], range: Range, log: boolean): VisibleCurve[] {
-  return series.flatMap(({ curve, raw, band }, index) =>
-    [raw, band?.low, band?.high, curve].flatMap(each => {
-      if (!each) return [];
-      return { ...visible(each, range, log), series: index, isFaint: each !== curve };
-    }),
+const drawnCurves = (series: readonly ChartSeries[]): DrawnCurve[] =>
+  series.flatMap(({ curve, raw, band }, index) =>
+    [raw, band?.low, band?.high, curve].flatMap(each =>
+      each ? { curve: each, series: index, isFaint: each !== curve } : [],
+    ),
   );
-}
 
 /** The range of the values that a chart would draw. */
-export function valueRangeOf(
-  series: readonly ChartSeries[],
-  xRange: Range | undefined,
-  log: boolean,
-): Range | undefined {
+export function valueRangeOf(series: readonly ChartSeries[], xRange: Range | undefined, positive: boolean) {
   const range = xRange ?? extentOf(series.map(({ curve }) => curve));
-  return range && valueRange(visibleCurves(series, range, log));
-}
-
-function valueRange(curves: readonly Curve[]): Range | undefined {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const { ys } of curves) {
-    for (const y of ys) {
-      if (y < low) low = y;
-      if (y > high) high = y;
-    }
-  }
-  return low > high ? undefined : { low, high };
+  if (!range) return undefined;
+  const ranges = drawnCurves(series).flatMap(({ curve }) => valueRange(curve, { ...range, positive }) ?? []);
+  if (ranges.length === 0) return undefined;
+  return { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) };
 }
 
 /** Draws the mean of each column, and behind it the range of its values. */
-function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: Axis, of: VisibleCurve): void {
+function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: Axis, of: DrawnCurve): void {
   let part: (readonly [number, number])[] = [];
   for (const [x, mean] of means.entries()) {
     if (Number.isNaN(mean)) {
@@ -139,7 +124,7 @@ function drawColumns(plot: Plot, { means, lows, highs, read }: Columns, yAxis: A
 }
 
 /** Draws each point, with lines between those without a gap in between. */
-function drawPoints(plot: Plot, { xs, ys, series, isFaint }: VisibleCurve, xAxis: Axis, yAxis: Axis): void {
+function drawPoints(plot: Plot, { curve: { xs, ys }, series, isFaint }: DrawnCurve, xAxis: Axis, yAxis: Axis): void {
   const draw = (part: readonly (readonly [number, number])[]): void =>
     isFaint ? plot.faintCurve(part, series) : plot.curve(part, series);
   let part: (readonly [number, number])[] = [];
@@ -161,8 +146,7 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const { width, height, theme, xRange, yRange, crosshair, log = false } = options;
   const { styles, glyphs } = theme;
   const x = xRange ?? extentOf(series.map(({ curve }) => curve));
-  const shown = x ? visibleCurves(series, x, log) : [];
-  const own = valueRange(shown);
+  const own = valueRangeOf(series, x, log);
   const values = own && (yRange ?? own);
   if (!x || !values || width < smallest.width || height < smallest.height) {
     return { lines: emptyChart(width, height, theme), perColumn: undefined, plotWidth: Math.max(1, width) };
@@ -175,18 +159,19 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const labelWidth = Math.max(0, ...yAxis.ticks.map(({ label }) => label.length));
   const plotWidth = Math.max(1, width - labelWidth - 1);
   // Steps are whole numbers, times are not: the first points tell.
-  const whole = shown.every(({ xs }) => xs.subarray(0, 100).every(Number.isInteger));
+  const whole = series.every(({ curve }) => curve.xs.subarray(0, 100).every(Number.isInteger));
   const xAxis = horizontalAxis(wide, plotWidth, whole);
 
   const plot = new Plot(plotWidth, plotHeight, theme);
   const dots = plotWidth * dotsAcross;
   let isCrowded = false;
-  for (const curve of shown) {
-    if (curve.xs.length <= dots) drawPoints(plot, curve, xAxis, yAxis);
-    else {
+  for (const drawn of drawnCurves(series)) {
+    const shown = { ...x, positive: log };
+    const { xs } = drawn.curve;
+    if (indexAt(xs, x.high) - indexAt(xs, x.low) >= dots) {
       isCrowded = true;
-      drawColumns(plot, columnsOf(curve, wide, dots), yAxis, curve);
-    }
+      drawColumns(plot, columnsOf(drawn.curve, { ...shown, ...wide }, dots), yAxis, drawn);
+    } else drawPoints(plot, { ...drawn, curve: visible(drawn.curve, shown) }, xAxis, yAxis);
   }
   const crossColumn = crosshair === undefined ? -1 : Math.floor(xAxis.dotOf(crosshair) / dotsAcross);
   const labels = new Map(yAxis.ticks.map(({ cell, label }) => [cell, label]));

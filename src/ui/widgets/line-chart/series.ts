@@ -1,4 +1,6 @@
 /** Curves in typed arrays: a million points take 16 MB, and are drawn in milliseconds. Pure. */
+import { isDeepStrictEqual } from 'node:util';
+import { perObject } from '../../../base/memo.ts';
 import type { Range } from './axis.ts';
 
 /** A curve in order of x. A y that is not a number is a gap, which no line crosses. */
@@ -65,11 +67,50 @@ export function smooth({ xs, ys }: Curve, weight: number): Curve {
 }
 
 /** The number of points without a value. */
-export function gapsIn({ ys }: Curve): number {
+export const gapsIn = perObject(({ ys }: Curve): number => {
   let gaps = 0;
   for (const y of ys) if (Number.isNaN(y)) gaps += 1;
   return gaps;
+});
+
+/** Remembers the last result for each curve: most keys change nothing in a curve of a million points. */
+function lastResult<Args extends readonly unknown[], Result>(
+  make: (curve: Curve, ...args: Args) => Result,
+): (curve: Curve, ...args: Args) => Result {
+  const lastOf = perObject((_: Curve): { args?: Args; result?: Result } => ({}));
+  return (curve, ...args) => {
+    const last = lastOf(curve);
+    const isSame = last.args?.every((arg, index) => isDeepStrictEqual(arg, args[index])) ?? false;
+    if (!isSame) Object.assign(last, { args, result: make(curve, ...args) });
+    return last.result as Result;
+  };
 }
+
+/** What of a curve is drawn. */
+export interface Shown extends Range {
+  /** On a logarithmic scale, only values above 0 can be drawn; the others are gaps. */
+  readonly positive: boolean;
+}
+
+/** The points of a curve from x `low` to `high`. */
+export function visible({ xs, ys }: Curve, { low, high, positive }: Shown): Curve {
+  const from = indexAt(xs, low);
+  let to = indexAt(xs, high);
+  while (xs[to] === high) to += 1;
+  const shown = ys.subarray(from, to);
+  return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y > 0 ? y : Number.NaN)) : shown };
+}
+
+/** The least and the greatest value; undefined without values. */
+export const valueRange = lastResult((curve, shown: Shown): Range | undefined => {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const y of visible(curve, shown).ys) {
+    if (y < low) low = y;
+    if (y > high) high = y;
+  }
+  return low > high ? undefined : { low, high };
+});
 
 /** The index of the first x that is at least `x`; the length if there is none. */
 export function indexAt(xs: Float64Array, x: number): number {
@@ -119,7 +160,8 @@ export interface Columns {
  * Sums up a curve in `count` columns between two x. Each keeps its least and greatest value, so that no peak is lost
  * (U. Jugel et al., "M4: A Visualization-Oriented Time Series Data Aggregation", VLDB 2014).
  */
-export function columnsOf({ xs, ys }: Curve, { low, high }: Range, count: number): Columns {
+export const columnsOf = lastResult((curve, { low, high, positive }: Shown, count: number): Columns => {
+  const { xs, ys } = curve;
   const lows = new Float64Array(count).fill(Number.NaN);
   const highs = new Float64Array(count).fill(Number.NaN);
   const means = new Float64Array(count).fill(Number.NaN);
@@ -140,7 +182,7 @@ export function columnsOf({ xs, ys }: Curve, { low, high }: Range, count: number
       read[own] = 1;
     }
     const y = ys[index] as number;
-    if (Number.isNaN(y)) continue;
+    if (Number.isNaN(y) || (positive && y <= 0)) continue;
     sum += y;
     valued += 1;
     if (!(y >= (lows[own] as number))) lows[own] = y;
@@ -148,4 +190,4 @@ export function columnsOf({ xs, ys }: Curve, { low, high }: Range, count: number
   }
   flush();
   return { lows, highs, means, read };
-}
+});

@@ -280,7 +280,11 @@ describe('more points than columns', () => {
       }));
       const width = 20 + Math.floor(random() * 60);
       const { lines, plotWidth } = drawChart([line('a', points)], { width, height: 14, theme });
-      const { lows, highs } = columnsOf(curve(points), { low: 0, high: points.length - 1 }, plotWidth * 2);
+      const { lows, highs } = columnsOf(
+        curve(points),
+        { low: 0, high: points.length - 1, positive: false },
+        plotWidth * 2,
+      );
       const drawn = lines.slice(0, 12).map(each => [...stripVTControlCharacters(each)].slice(-plotWidth));
       const values = points.flatMap(({ y }) => y ?? []);
       const { dotOf } = verticalAxis({ low: Math.min(...values), high: Math.max(...values) }, 12);
