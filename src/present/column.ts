@@ -152,7 +152,7 @@ function holding<Row>(column: Column<Row>, needed: number): Column<Row> {
 /**
  * The columns that fit into `room` cells, in order, with their widths. The first one is always included, and is cut
  * before any number is. An empty column gives its room to those that would be cut. An optional column takes only room
- * that the others do not need.
+ * that the others do not need, and none without a text.
  *
  * @param widest also covers rows that were shown before, so that widths do not change back while rows scroll
  */
@@ -183,7 +183,8 @@ export function fitColumns<Row>(
     Math.max(comfortable(width), neededWidth(width, widest.get(id)));
   for (const column of columns) {
     const more = columns.filter(other => other === column || shown.includes(other));
-    const offered = column.wide && own(choice, column.id)?.shown === undefined && !shown.includes(column);
+    const offered =
+      column.wide && own(choice, column.id)?.shown === undefined && !shown.includes(column) && !isEmpty(column);
     if (offered && totalWidth(more.map(needed)) <= room) shown = more;
   }
   const widths = shown.map(({ width }) => smallest(width));

@@ -135,6 +135,15 @@ describe('fitColumns with rows', () => {
     expect(widths([long]).map(([id]) => id)).toEqual(['name', 'model']);
   });
 
+  it('leaves out an optional column without a text', () => {
+    const empty: Column<Run> = { id: 'checkpoint', title: 'CHECKPOINT', width: 12, wide: true, value: () => undefined };
+    const [first, ...others] = optional;
+    const ids = (rows: readonly Run[], choice = {}) =>
+      fitColumns(first ? [first, empty, ...others] : [], 40, choice, rows).map(({ column }) => column.id);
+    expect(ids([row('m', 'short')])).toEqual(['name', 'model', 'n']);
+    expect(ids([row('m', 'short')], { checkpoint: { shown: true } })).toContain('checkpoint');
+  });
+
   it('gives room to what would be cut before it gives more to what fits', () => {
     const [name, model] = widths([row('m'.repeat(10), 'n'.repeat(48))]);
     expect([name, model]).toEqual([
