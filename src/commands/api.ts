@@ -25,7 +25,7 @@ import { withService } from './with-service.ts';
 
 const all = Object.values(endpoints) as readonly Endpoint[];
 
-function shapeOf(schema: z.ZodMiniType | undefined): Readonly<Record<string, z.ZodMiniType>> {
+function schemaFields(schema: z.ZodMiniType | undefined): Readonly<Record<string, z.ZodMiniType>> {
   return (schema as { shape?: Record<string, z.ZodMiniType> } | undefined)?.shape ?? {};
 }
 
@@ -34,7 +34,7 @@ const pathNames = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].m
 /** Every operation with the names of its fields: as JSON, or one per line. */
 async function listing({ field, jq, json }: Flags, io: CommandIo): Promise<string> {
   const operations = all.map(({ operation, method, path, query, body }) => {
-    const fields = [...pathNames(path), ...Object.keys(shapeOf(query)), ...Object.keys(shapeOf(body))];
+    const fields = [...pathNames(path), ...Object.keys(schemaFields(query)), ...Object.keys(schemaFields(body))];
     return { operation, method, path, fields };
   });
   if (jq !== undefined) return filtered(operations, jq, io);
@@ -109,7 +109,7 @@ function targetOf(words: readonly string[], flags: Flags): { target: Target; res
 
 /** The value for a field: the text itself, or the JSON it holds. The service layer checks the result. */
 function valueFor(schema: z.ZodMiniType | undefined, name: string, text: string): unknown {
-  const field = own(shapeOf(schema), name);
+  const field = own(schemaFields(schema), name);
   return !field || field.safeParse(text).success ? text : jsonOrText(text);
 }
 
@@ -138,7 +138,7 @@ function fill({ endpoint, params, query }: KnownOperation, given: readonly Field
   for (const { name, value, isLoose } of given) {
     const typed = (schema: z.ZodMiniType | undefined) => (isLoose ? valueFor(schema, name, String(value)) : value);
     if (inPath.includes(name)) fields.path.set(name, String(value));
-    else if (Object.hasOwn(shapeOf(endpoint.query), name)) {
+    else if (Object.hasOwn(schemaFields(endpoint.query), name)) {
       // Query values are text, whichever flag gave the field: the contract gives their type.
       fields.query.set(name, typeof value === 'string' ? valueFor(endpoint.query, name, value) : value);
     } else if (endpoint.body) fields.body.set(name, typed(endpoint.body));
@@ -178,7 +178,7 @@ function requestOfKnown(
   if (body && 'stream' in body && body.stream) {
     throw new CommandError('This answer is a stream, not JSON. Use benchtop chat.');
   }
-  if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(shapeOf(endpoint.query), 'cursor'))) {
+  if (flags.paginate && !(endpoint.method === 'GET' && Object.hasOwn(schemaFields(endpoint.query), 'cursor'))) {
     throw new CommandError(`${endpoint.operation} is not a list: --paginate is for lists.`);
   }
   const send: PreparedRequest['send'] = (service, options) => {

@@ -40,7 +40,7 @@ export interface BenchmarkPage {
   readonly next_cursor?: string | null | undefined;
 }
 
-const idsIn = ({ items, next_cursor }: BenchmarkPage) => ({
+const benchmarkIds = ({ items, next_cursor }: BenchmarkPage) => ({
   ids: items.map(({ bench_id }) => bench_id),
   next: next_cursor ?? undefined,
 });
@@ -64,8 +64,8 @@ async function probeAll(
   one: BenchmarkPage,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Name, ProbeResult>> {
-  const list = async (query: ListQuery) => idsIn(await service.call('listBenchmarks', { query }, { signal }));
-  const { ids: asked, next } = idsIn(one);
+  const list = async (query: ListQuery) => benchmarkIds(await service.call('listBenchmarks', { query }, { signal }));
+  const { ids: asked, next } = benchmarkIds(one);
   const any = await list({}).catch(() => undefined);
   const [first] = any?.ids ?? [];
   const hasMany = (any?.ids.length ?? 0) > 1;

@@ -55,7 +55,7 @@ function factsOf(base: Found, fresh: Found, compared: ComparedRuns, gate: Gate |
 }
 
 /** The facts as lines, or as a table in Markdown. */
-function textOf(facts: readonly Fact[], markdown: boolean, { columns }: CommandIo): string {
+function comparisonText(facts: readonly Fact[], markdown: boolean, { columns }: CommandIo): string {
   if (markdown) {
     return exportRows('markdown', facts, [
       { name: 'comparison', value: ({ label }) => label },
@@ -206,7 +206,7 @@ export async function run(
     const code = passes ? exitCodes.done : exitCodes.failed;
     io.exitUnread?.(code);
     const facts = factsOf(base, fresh, compared, gate);
-    await printRecord(record, fresh.id, flags, io, { text: () => textOf(facts, flags.markdown ?? false, io) });
+    await printRecord(record, fresh.id, flags, io, { text: () => comparisonText(facts, flags.markdown ?? false, io) });
     // A terminal already shows it.
     const isPrinted = io.columns !== undefined && !printsRecord(flags);
     if (gate && gate.outcome !== 'passed' && !isPrinted) io.note(gate.words);

@@ -21,11 +21,11 @@ const trajectories = resourceOrThrow('trajectories');
 const owners = (trajectories.scopes ?? []).map(resourceOrThrow);
 
 /** The filter for the trajectories of one row of the resource; undefined for trajectories themselves. */
-const scopeOf = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
+const scopeName = ({ names }: Resource) => trajectories.scopes?.find(scope => names.includes(scope));
 
 /** The ids of the trajectories of a run, training run or dataset, page by page; or just the given trajectory. */
 async function* idsOf({ resource, id, row }: Found, context: CommandContext, io: CommandIo): AsyncGenerator<string[]> {
-  const scope = scopeOf(resource);
+  const scope = scopeName(resource);
   if (!scope) {
     yield [id];
     return;

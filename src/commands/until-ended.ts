@@ -26,7 +26,7 @@ import { readRewards, type Until, UntilJudge } from './until.ts';
 import { type CommandContext, rateLimitWords } from './with-service.ts';
 
 /** The reason in a failed resource's record. Never rejects: the failure is the result, with or without a reason. */
-async function failureOf({ kind, id }: ResourceRef, context: QueryContext): Promise<RunFailure | undefined> {
+async function readFailure({ kind, id }: ResourceRef, context: QueryContext): Promise<RunFailure | undefined> {
   const record = await resourceOfKind(kind)
     ?.get?.(id)
     .read(context)
@@ -160,7 +160,7 @@ const isSuccess = (status: string): boolean => statusMeaning(status) === 'succes
 async function lookWithFailure(ref: ResourceRef, context: QueryContext): Promise<Seen> {
   const seen = await lookAt(ref, context);
   if (statusMeaning(seen.status ?? '') !== 'failure') return seen;
-  return { ...seen, failure: await failureOf({ ...ref, id: seen.id }, context) };
+  return { ...seen, failure: await readFailure({ ...ref, id: seen.id }, context) };
 }
 
 class EndWait {

@@ -25,7 +25,7 @@ function indentOf(depth: number): string {
 }
 
 /** The tokens of a JSON text. */
-function tokensOf(text: string): string[] {
+function jsonTokens(text: string): string[] {
   const tokens: string[] = [];
   let at = 0;
   while (at < text.length) {
@@ -94,7 +94,7 @@ class Writer {
 
 function linesOf(json: string): string[] {
   const writer = new Writer();
-  const tokens = tokensOf(json);
+  const tokens = jsonTokens(json);
   let key: string | undefined;
   for (const [index, token] of tokens.entries()) {
     const next = tokens[index + 1];

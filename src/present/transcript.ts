@@ -159,7 +159,7 @@ interface MadeCall {
   readonly parallel: boolean;
 }
 
-function tokensOf({ prompt_tokens, completion_tokens }: TrajectoryMessage): string[] {
+function tokenWords({ prompt_tokens, completion_tokens }: TrajectoryMessage): string[] {
   const parts: string[] = [];
   if (prompt_tokens != null) parts.push(`${numbers.count(prompt_tokens)} in`);
   if (completion_tokens != null) parts.push(`${numbers.count(completion_tokens)} out`);
@@ -214,7 +214,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
     ...(isError ? ['error'] : []),
     ...(result ? [resultWords(writer, result)] : []),
     ...(id ? [sanitiseLine(id)] : []),
-    ...tokensOf(message),
+    ...tokenWords(message),
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();

@@ -217,17 +217,17 @@ export function pathUrl(base: URL, path: string): URL {
 /** Replaces the body by one that is sent unchanged. Its values are never shown, because any of them may be a secret. */
 export function withPayload(request: PreparedRequest, payload: Uint8Array): PreparedRequest {
   const redactedBody = (): string =>
-    `${shapeOf(parseJson(Buffer.from(payload).toString()))} (${counted(payload.byteLength, 'byte')})`;
+    `${bodyShape(parseJson(Buffer.from(payload).toString()))} (${counted(payload.byteLength, 'byte')})`;
   return { ...request, body: payload, redactedBody, namesResource: true };
 }
 
 const maxShownFields = 50;
 
 /** The names of the fields of an object, and of the objects in it, without their values. */
-function shapeOf(value: unknown, depth = 3): string {
+function bodyShape(value: unknown, depth = 3): string {
   if (Array.isArray(value)) return `[${counted(value.length, 'item')}]`;
   if (!isRecord(value) || depth === 0) return '…';
-  const fields = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${shapeOf(each, depth - 1)}`);
+  const fields = Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${bodyShape(each, depth - 1)}`);
   return `{${[...fields.slice(0, maxShownFields), ...(fields.length > maxShownFields ? ['…'] : [])].join(', ')}}`;
 }
 

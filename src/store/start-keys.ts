@@ -35,7 +35,7 @@ export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
 }
 
 /** An input may be a whole conversation. */
-const hashOf = (input: unknown): string =>
+const inputHash = (input: unknown): string =>
   process.getBuiltinModule('node:crypto').createHash('sha256').update(orderedJson(input)).digest('hex');
 
 function isAlive(pid: number): boolean {
@@ -85,7 +85,7 @@ export class StartKeys {
 
   /** The latest earlier start with the same input that may have happened; undefined if there is none. */
   earlier(action: string, input: unknown, now = Date.now()): EarlierStart | undefined {
-    const known = this.#latest(action, hashOf(input), now);
+    const known = this.#latest(action, inputHash(input), now);
     return known && { key: known.key, sentAt: known.sentAt, isExpired: now - known.sentAt >= honouredMs };
   }
 
@@ -95,7 +95,7 @@ export class StartKeys {
    * @param chosen the user's own key
    */
   take(action: string, input: unknown, chosen?: string, now = Date.now()): string {
-    const content = hashOf(input);
+    const content = inputHash(input);
     const known = this.#latest(action, content, now);
     const repeated = known && now - known.sentAt < honouredMs ? known.key : undefined;
     const key = chosen ?? repeated ?? crypto.randomUUID();
@@ -117,7 +117,7 @@ export class StartKeys {
    * earlier attempt with an unknown outcome; a refusal does not.
    */
   settle(action: string, input: unknown, key: string, outcome: StartOutcome): void {
-    const content = hashOf(input);
+    const content = inputHash(input);
     const known = this.#all(action, content).find(each => each.key === key);
     if (!known) return;
     const isOpen = outcome === 'unknown' || (outcome === 'refused' && known.isOpen);

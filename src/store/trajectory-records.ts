@@ -44,7 +44,7 @@ const where = 'profile = ? and path = ? and dataset = ? and agent = ?';
 /** Counts the ids in a column: each is followed by a space. */
 const countIn = (column: string): string => `sum(length(${column}) - length(replace(${column}, ' ', ''))) as ${column}`;
 const joined = (ids: readonly string[]): string => ids.map(id => `${id} `).join('');
-const idsIn = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
+const columnIds = (column: Row[string] | undefined): string[] => String(column).split(' ').filter(Boolean);
 
 export class TrajectoryRecords extends ResumableUploads {
   #keyOf({ path, dataset, agent }: TrajectoryUploadRef): readonly [string, string, string, string] {
@@ -142,8 +142,8 @@ function requestOf({ id, key, stored, skipped, unknown }: Row): SentRequest {
   return {
     id: String(id),
     key: key === null ? undefined : String(key),
-    stored: idsIn(stored),
-    skipped: idsIn(skipped),
-    unknown: idsIn(unknown),
+    stored: columnIds(stored),
+    skipped: columnIds(skipped),
+    unknown: columnIds(unknown),
   };
 }

@@ -147,7 +147,7 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
   if (range.end - range.start > largestItem) return unusable(`It is larger than ${bytes(largestItem)}.`);
   let text: string;
   try {
-    text = textOf(await bytesAt(read, range));
+    text = utf8Text(await bytesAt(read, range));
   } catch {
     return unusable('It is not UTF-8.');
   }
@@ -164,7 +164,7 @@ async function itemOf(read: ReadBytes, line: number, range: Range): Promise<Item
 }
 
 /** @throws TypeError if the bytes are not UTF-8 */
-function textOf(bytes: Uint8Array): string {
+function utf8Text(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
@@ -173,7 +173,7 @@ export async function lineAt(read: ReadBytes, range: Pick<Item, 'start' | 'end'>
   const bytes = await bytesAt(read, range);
   if (!bytes.includes(newline)) return bytes;
   try {
-    return Buffer.from(JSON.stringify(JSON.parse(textOf(bytes))));
+    return Buffer.from(JSON.stringify(JSON.parse(utf8Text(bytes))));
   } catch {
     return bytes.map(byte => (byte === newline || byte === carriageReturn ? space : byte));
   }

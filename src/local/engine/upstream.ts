@@ -89,7 +89,7 @@ async function ask(
 }
 
 /** The error for a connection that failed. @throws the signal's reason, if the caller aborted it */
-function failureOf(error: unknown, { url }: Upstream, what: string, signal: AbortSignal): UpstreamError {
+function failedUpstream(error: unknown, { url }: Upstream, what: string, signal: AbortSignal): UpstreamError {
   signal.throwIfAborted();
   const isTime = error instanceof WireFailure && error.reason !== 'network';
   const why = isTime ? `no data for ${silenceMs / 1_000} s` : errorMessage(error).replace(/\.$/, '');
@@ -115,7 +115,7 @@ export async function sendUpstream(
       signal,
     });
   } catch (error) {
-    throw failureOf(error, upstream, 'does not answer', signal);
+    throw failedUpstream(error, upstream, 'does not answer', signal);
   }
   const { status, headers } = answer;
   if (status >= 200 && status < 300) {
@@ -123,7 +123,7 @@ export async function sendUpstream(
       try {
         yield* answer.chunks();
       } catch (error) {
-        throw failureOf(error, upstream, 'broke off', signal);
+        throw failedUpstream(error, upstream, 'broke off', signal);
       }
     };
     return { ...answer, chunks };

@@ -27,7 +27,7 @@ export const limitBody = bodyLimit({
  *
  * @throws ApiError `validation_error` if it cannot be decompressed, or only to more than a body may have
  */
-export async function textOf(bytes: Buffer, encoding = 'identity'): Promise<string> {
+export async function decodedText(bytes: Buffer, encoding = 'identity'): Promise<string> {
   const isCompressed = encoding.toLowerCase() === 'gzip';
   const plain = isCompressed ? await decompressed(bytes) : bytes;
   return plain.toString('utf8').replace(/^\uFEFF/, '');

@@ -9,11 +9,11 @@ import { type ModelSource, ModelUnavailable } from '../engine/catalog.ts';
 import { sendUpstream, type Upstream, type UpstreamBody, UpstreamError } from '../engine/upstream.ts';
 import type { Generated, SampledToken } from '../model/policy.ts';
 import { newId } from '../store/ids.ts';
-import { parseJson, textOf } from './body.ts';
+import { decodedText, parseJson } from './body.ts';
 import { type ChatOrder, readChat } from './chat-request.ts';
 import { ApiError, apiError, conflict, invalid, notFound } from './errors.ts';
 import type { ServiceContext } from './handlers.ts';
-import { type AssistantMessage, messageOf, tapMessage } from './upstream-step.ts';
+import { type AssistantMessage, answerMessage, tapMessage } from './upstream-step.ts';
 
 /** `Retry-After` for a deployment in progress, in seconds. */
 const notReadyRetryAfter = '2';
@@ -85,7 +85,7 @@ export async function answerChat(
 ): Promise<Response> {
   const body = Buffer.from(await context.req.arrayBuffer());
   const encoding = context.req.header('content-encoding');
-  const raw = parseJson(await textOf(body, encoding));
+  const raw = parseJson(await decodedText(body, encoding));
   const request = model === undefined || typeof raw !== 'object' ? raw : { ...raw, model };
   const source = findSource(service, organizationId, modelOf(request));
   const left = new AbortController();
@@ -203,7 +203,7 @@ async function forward(
   }
   if (!onMessage) return context.body(content, 200, headers);
   const bytes = await new Response(content).arrayBuffer();
-  const message = messageOf(new TextDecoder().decode(bytes));
+  const message = answerMessage(new TextDecoder().decode(bytes));
   if (message) onMessage(message);
   return context.body(bytes, 200, headers);
 }

@@ -17,7 +17,7 @@ import { apiError } from './errors.ts';
 import { check } from './validate.ts';
 
 /** The schema with unknown fields accepted. */
-function open<Schema extends z.ZodMiniObject>(schema: Schema) {
+function withOtherFields<Schema extends z.ZodMiniObject>(schema: Schema) {
   return z.catchall(schema, z.unknown());
 }
 
@@ -44,7 +44,7 @@ const accepted = {
   uploadTrajectories: z.extend(uploadTrajectoriesBody, { trajectories: z.array(z.unknown()) }),
   logReward: z.partial(logRewardBody, { reward_id: true }),
   createBenchmarkUpload: z.extend(createUploadBody, {
-    files: z.array(open(uploadFile)).check(z.minLength(1)),
+    files: z.array(withOtherFields(uploadFile)).check(z.minLength(1)),
   }),
 } satisfies Partial<Record<Operation, z.ZodMiniType>>;
 
@@ -57,7 +57,7 @@ const schemas: ReadonlyMap<string, z.ZodMiniType> = new Map(
   Object.values<Endpoint>(endpoints).flatMap(({ operation, body }) => {
     const schema = own<z.ZodMiniType>(accepted, operation) ?? body;
     if (!schema) return [];
-    return [[operation, schema instanceof z.ZodMiniObject ? open(schema) : schema]];
+    return [[operation, schema instanceof z.ZodMiniObject ? withOtherFields(schema) : schema]];
   }),
 );
 

@@ -14,13 +14,13 @@ export interface AssistantMessage {
   readonly completion_tokens: number | null;
 }
 
-const tokensOf = (usage: Usage | null | undefined) => ({
+const tokenCounts = (usage: Usage | null | undefined) => ({
   prompt_tokens: usage?.prompt_tokens ?? null,
   completion_tokens: usage?.completion_tokens ?? null,
 });
 
 /** The message of a whole answer; undefined if it is not a chat completion. */
-export function messageOf(text: string): AssistantMessage | undefined {
+export function answerMessage(text: string): AssistantMessage | undefined {
   const answer = chatCompletion.safeParse(parseDeepJson(text)).data;
   const choice = answer?.choices[0];
   if (!choice) return undefined;
@@ -31,7 +31,7 @@ export function messageOf(text: string): AssistantMessage | undefined {
     reasoning: reasoning_content ?? reasoning ?? undefined,
     tool_calls: tool_calls ?? undefined,
     finish_reason: choice.finish_reason ?? null,
-    ...tokensOf(answer.usage),
+    ...tokenCounts(answer.usage),
   };
 }
 
@@ -83,7 +83,7 @@ export function tapMessage(onMessage: (message: AssistantMessage) => void): Tran
       parser.feed(`${decoder.decode()}\n\n`);
       if (!isDone && finish_reason === null) return;
       const message = { role: 'assistant', content, reasoning: reasoning || undefined, finish_reason } as const;
-      onMessage({ ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }), ...tokensOf(usage) });
+      onMessage({ ...message, ...(calls.size > 0 && { tool_calls: [...calls.values()] }), ...tokenCounts(usage) });
     },
   });
 }

@@ -43,7 +43,7 @@ export class IdempotencyStore {
    * @throws IdempotencyConflict if the key was used for another request
    */
   answerTo<Answer>(request: KeyedRequest): Answer | undefined {
-    return request.key === undefined ? undefined : this.#known<Answer>(request, hashOf(request));
+    return request.key === undefined ? undefined : this.#known<Answer>(request, bodyHash(request));
   }
 
   #known<Answer>({ organizationId, ...request }: KeyedRequest, hash: string): Answer | undefined {
@@ -64,7 +64,7 @@ export class IdempotencyStore {
    */
   once<Answer>(request: KeyedRequest, work: () => Answer): Answer {
     if (request.key === undefined) return this.#database.transaction(work);
-    const request_hash = hashOf(request);
+    const request_hash = bodyHash(request);
     return this.#database.transaction(() => {
       const known = this.#known<Answer>(request, request_hash);
       if (known !== undefined) return known;
@@ -83,6 +83,6 @@ export class IdempotencyStore {
 }
 
 /** Clients may set the options of a run in another order when they repeat it. */
-const hashOf = ({ body }: KeyedRequest): string => sha256(orderedJson(body));
+const bodyHash = ({ body }: KeyedRequest): string => sha256(orderedJson(body));
 
 const scoped = ({ operation, key }: Pick<KeyedRequest, 'operation' | 'key'>): string => `${operation} ${key}`;

@@ -96,7 +96,7 @@ export class JobAttempts {
       return interrupted.flatMap(({ job_id: id, kind, ...before }) => {
         const progress = records[kind].progress(id);
         const ends = (progress > before.progress ? 0 : before.abnormal_ends) + counted;
-        const isSetAside = ends > toleratedEnds && records[kind].fail(id, failureOf(kind, ends));
+        const isSetAside = ends > toleratedEnds && records[kind].fail(id, setAsideFailure(kind, ends));
         this.#database.run(
           'update job_attempts set under_way = 0, progress = ?, abnormal_ends = ?, set_aside_at = ? where job_id = ?',
           progress,
@@ -122,7 +122,7 @@ export class JobAttempts {
   }
 }
 
-function failureOf(kind: JobKind, abnormal_ends: number): Failure {
+function setAsideFailure(kind: JobKind, abnormal_ends: number): Failure {
   const again = kind === 'image build' ? 'build the images again' : 'start it again';
   return {
     type: 'api_error',

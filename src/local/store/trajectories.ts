@@ -181,7 +181,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 const integerOf = (value: unknown): number | null => (Number.isInteger(value) ? Number(value) : null);
-const textOf = (value: unknown): string | null => written(value) ?? null;
+const writtenOrNull = (value: unknown): string | null => written(value) ?? null;
 
 /** A step in the contract's form, from one that may have fewer fields. */
 function stepOf(step: Fields, step_index: number) {
@@ -191,7 +191,7 @@ function stepOf(step: Fields, step_index: number) {
     step_index,
     reward: numberOf(reward),
     has_error: has_error === true,
-    messages: Array.isArray(messages) ? (messages as Fields[]).map(messageOf) : [],
+    messages: Array.isArray(messages) ? (messages as Fields[]).map(storedMessage) : [],
   };
 }
 
@@ -199,7 +199,7 @@ function stepOf(step: Fields, step_index: number) {
  * A message in the contract's form. Text fields hold text: tool calls and responses as JSON, parts of content joined;
  * the parts themselves are in a separate field.
  */
-function messageOf(message: Fields, index: number) {
+function storedMessage(message: Fields, index: number) {
   const { message_id, role, content, tool_calls, tool_response, reasoning, finish_reason } = message;
   const { prompt_tokens, completion_tokens } = message;
   return {
@@ -207,12 +207,12 @@ function messageOf(message: Fields, index: number) {
     ...(typeof message_id === 'string' && { uploaded_message_id: message_id }),
     ...(Array.isArray(content) && { content_parts: content }),
     message_id: integerOf(message_id) ?? index,
-    role: textOf(role),
+    role: writtenOrNull(role),
     content: messageContent(content) ?? null,
-    tool_calls: textOf(tool_calls),
-    tool_response: textOf(tool_response),
-    reasoning: textOf(reasoning),
-    finish_reason: textOf(finish_reason),
+    tool_calls: writtenOrNull(tool_calls),
+    tool_response: writtenOrNull(tool_response),
+    reasoning: writtenOrNull(reasoning),
+    finish_reason: writtenOrNull(finish_reason),
     prompt_tokens: integerOf(prompt_tokens),
     completion_tokens: integerOf(completion_tokens),
   };
