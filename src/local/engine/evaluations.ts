@@ -10,13 +10,11 @@ import { WeightFileError } from '../store/weight-files.ts';
 import type { ModelSource } from './catalog.ts';
 import { failureOf } from './failures.ts';
 import type { Job, JobSource } from './job-queue.ts';
-import type { RolloutOrder, RolloutResult } from './messages.ts';
+import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { type EvaluationOptions, evaluationOptions } from './options.ts';
 import type { EngineParts } from './parts.ts';
 import { environmentOf, failedRollout, orderOf, type PlannedRollout, rolloutRecord, ungraded } from './rollouts.ts';
 import { answerUpstream } from './upstream.ts';
-import { gradeAnswer } from './worker-rollouts.ts';
-import type { WorkerThread } from './worker-thread.ts';
 
 /** Rollouts recorded together. A kill loses at most this many. */
 const batchSize = 8;
@@ -118,11 +116,18 @@ export class EvaluationRunner implements JobSource, JobRecords {
       }
       return [];
     });
+    const graded = async (order: RolloutOrder | Answered['order'], answering: Promise<Answered>) => {
+      try {
+        return await graders.grade(await answering, signal);
+      } catch (error) {
+        return failedRollout(order.task_id, order.sample, error);
+      }
+    };
     const results =
       source.kind === 'local'
-        ? await sampler.rollouts(source.model, orders, signal)
-        : await upstreamRollouts(source, orders, graders, signal);
-    return [...results, ...others];
+        ? (await sampler.answers(source.model, orders, signal)).map(each => graded(each.order, Promise.resolve(each)))
+        : orders.map(order => graded(order, answerOf(source, order, signal)));
+    return [...(await Promise.all(results)), ...others];
   }
 
   /** A run fails if none of its rollouts could be scored. */
@@ -143,24 +148,13 @@ export class EvaluationRunner implements JobSource, JobRecords {
   }
 }
 
-/** Rollouts sampled by another server and graded here. A failure is part of the result. */
-function upstreamRollouts(
+/** The answer of another server. */
+async function answerOf(
   { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,
-  orders: readonly RolloutOrder[],
-  graders: WorkerThread,
+  order: RolloutOrder,
   signal: AbortSignal,
-): Promise<RolloutResult[]> {
-  return Promise.all(
-    orders.map(async order => {
-      const begun = performance.now();
-      try {
-        const answer = await answerUpstream(upstream, name, order.turns, order.sampling, signal);
-        const latencyMs = performance.now() - begun;
-        if (order.grader.kind !== 'regex') return gradeAnswer(order, answer, latencyMs);
-        return await graders.grade(order, answer, latencyMs, signal);
-      } catch (error) {
-        return failedRollout(order.task_id, order.sample, error);
-      }
-    }),
-  );
+): Promise<Answered> {
+  const begun = performance.now();
+  const answer = await answerUpstream(upstream, name, order.turns, order.sampling, signal);
+  return { order, answer, latency_ms: performance.now() - begun };
 }

@@ -52,6 +52,13 @@ export interface TrainingOrder {
   } | null;
 }
 
+/** The answer of a rollout, to be graded. */
+export interface Answered {
+  readonly order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>;
+  readonly answer: Generated;
+  readonly latency_ms: number;
+}
+
 export type ToWorker =
   | {
       readonly kind: 'rollouts';
@@ -68,16 +75,9 @@ export type ToWorker =
     }
   /** Loads a model and lets it answer once. */
   | { readonly kind: 'probe'; readonly id: number; readonly model: LocalModel }
-  /** Grades an answer from another server. */
-  | {
-      readonly kind: 'grade';
-      readonly id: number;
-      readonly order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>;
-      readonly answer: Generated;
-      readonly latency_ms: number;
-    }
+  | { readonly kind: 'grade'; readonly id: number; readonly answered: Answered }
   | { readonly kind: 'train'; readonly id: number; readonly order: TrainingOrder }
-  /** Chat stops immediately; training stops after its step, with a checkpoint. */
+  /** Chat stops immediately, rollouts after the current one, and training after its step, with a checkpoint. */
   | { readonly kind: 'cancel'; readonly id: number };
 
 /** The outcome of a rollout. Without a reward it failed, and `error` says why. */
@@ -109,7 +109,7 @@ export type TrainingEvent =
   | { readonly kind: 'checkpoint'; readonly step: number; readonly weights_hash: string; readonly state_hash: string };
 
 export type FromWorker =
-  | { readonly kind: 'rollouts'; readonly id: number; readonly results: readonly RolloutResult[] }
+  | { readonly kind: 'answers'; readonly id: number; readonly answers: readonly Answered[] }
   | { readonly kind: 'token'; readonly id: number; readonly token: number; readonly text: string }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Generated }
   | { readonly kind: 'graded'; readonly id: number; readonly result: RolloutResult }

@@ -53,7 +53,10 @@ export class TrainingRunner implements JobSource, JobRecords {
   readonly fail = (runId: string, failure: Failure): boolean =>
     this.#parts.training.move(runId, ['pending', 'running', ...cancelling], 'failed', failure);
 
-  /** Once the signal aborts, the run ends after its step, with a checkpoint to resume from. */
+  /**
+   * Once the signal aborts, the run ends after its step, with a checkpoint to resume from; if the step takes too long,
+   * with the checkpoints that it has.
+   */
   async #train(run: TrainingRunRow, signal: AbortSignal): Promise<void> {
     const { training, trainer, benchmarks } = this.#parts;
     const runId = run.training_run_id;

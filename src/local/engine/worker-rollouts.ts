@@ -1,17 +1,12 @@
-/** Samples rollouts on a loaded model, and grades each as it ends. */
+/** Samples the answers of rollouts on a loaded model, and grades answers. */
 import { errorMessage } from '../../base/errors.ts';
 import { grade } from '../grading/graders.ts';
-import type { Generated, PolicyModel } from '../model/policy.ts';
-import type { RolloutOrder, RolloutResult } from './messages.ts';
+import type { PolicyModel } from '../model/policy.ts';
+import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { ungraded } from './rollouts.ts';
 
 /** Grades an answer. An answer that cannot be graded has no reward, as opposed to a reward of 0. */
-export function gradeAnswer(
-  order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>,
-  answer: Generated,
-  latency_ms: number,
-): RolloutResult {
-  const { task_id, sample, grader } = order;
+export function gradeAnswer({ order: { task_id, sample, grader }, answer, latency_ms }: Answered): RolloutResult {
   const ended = { task_id, sample, answer, latency_ms };
   if (grader.kind === 'none') return { ...ended, ...ungraded(grader.reason) };
   try {
@@ -22,11 +17,18 @@ export function gradeAnswer(
   }
 }
 
-/** Runs rollouts one after the other, so that each latency is that of one answer. */
-export function runRollouts(model: PolicyModel, orders: readonly RolloutOrder[]): RolloutResult[] {
-  return orders.map(order => {
+/** Answers one order after the other, so that each latency is that of one answer. Ends early if `shallStop` says so. */
+export async function answerAll(
+  model: PolicyModel,
+  orders: readonly RolloutOrder[],
+  shallStop: () => Promise<boolean>,
+): Promise<readonly Answered[]> {
+  const answers: Answered[] = [];
+  for (const { task_id, sample, grader, turns, sampling } of orders) {
+    if (await shallStop()) break;
     const started = performance.now();
-    const answer = model.answer(order.turns, order.sampling);
-    return gradeAnswer(order, answer, performance.now() - started);
-  });
+    const answer = model.answer(turns, sampling);
+    answers.push({ order: { task_id, sample, grader }, answer, latency_ms: performance.now() - started });
+  }
+  return answers;
 }

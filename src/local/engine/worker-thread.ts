@@ -5,6 +5,7 @@ import { errorMessage } from '../../base/errors.ts';
 import { longestMatchMs } from '../grading/patterns.ts';
 import type { ChatTurn, Generated, SampledToken, SamplingOptions } from '../model/policy.ts';
 import type {
+  Answered,
   FromWorker,
   LocalModel,
   RolloutOrder,
@@ -13,6 +14,7 @@ import type {
   TrainingEvent,
   TrainingOrder,
 } from './messages.ts';
+import { failedRollout } from './rollouts.ts';
 
 /** The worker is next to this file in the source tree, and next to the program in `dist`. */
 function workerUrl(): URL {
@@ -40,6 +42,9 @@ type Listener = (message: Answer) => void;
  * machine; the rest allows for the thread's start.
  */
 export const gradeMs = longestMatchMs + 10_000;
+
+/** How long cancelled training may take to end its step, in milliseconds; an ordinary step takes less than a second. */
+const lastStepMs = 30_000;
 
 export interface WorkerThreadOptions {
   readonly name: string;
@@ -82,6 +87,12 @@ export class WorkerThread {
     }
   }
 
+  /** Terminates a worker. Not awaited: the thread may not be interruptible. */
+  #end(worker: Worker, reason: string): void {
+    this.#drop(worker, reason);
+    void worker.terminate();
+  }
+
   #send(order: (id: number) => ToWorker, listener: Listener): number {
     this.#orders += 1;
     const id = this.#orders;
@@ -105,6 +116,7 @@ export class WorkerThread {
       };
       const giveUp = (): void => {
         end();
+        this.#cancel(id);
         reject(signal.reason);
       };
       const id = this.#send(order, message => {
@@ -116,13 +128,13 @@ export class WorkerThread {
     });
   }
 
-  /** @throws WorkerFailed if the worker failed as a whole; a failed rollout is part of the result */
-  async rollouts(
+  /** Samples an answer for each rollout. @throws WorkerFailed */
+  async answers(
     model: LocalModel,
     rollouts: readonly RolloutOrder[],
     signal: AbortSignal,
-  ): Promise<readonly RolloutResult[]> {
-    return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'rollouts', signal)).results;
+  ): Promise<readonly Answered[]> {
+    return (await this.#ask(id => ({ kind: 'rollouts', id, model, rollouts }), 'answers', signal)).answers;
   }
 
   /** Loads a model and lets it answer once. @throws WorkerFailed if it cannot be loaded or does not answer */
@@ -131,38 +143,26 @@ export class WorkerThread {
   }
 
   /**
-   * Grades an answer. If that takes too long, the thread is terminated, and the answer has no reward.
+   * Grades an answer. If that takes too long, the thread is terminated, and the answer has no reward. If the signal
+   * aborts, the thread is terminated too: the next grade would wait for this one.
    *
    * @param limitMs starts when the earlier grades are done
    */
-  grade(
-    order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>,
-    answer: Generated,
-    latency_ms: number,
-    signal: AbortSignal,
-    limitMs = gradeMs,
-  ): Promise<RolloutResult> {
+  grade(answered: Answered, signal: AbortSignal, limitMs = gradeMs): Promise<RolloutResult> {
     const grade = async (): Promise<RolloutResult> => {
+      signal.throwIfAborted();
       const limit = AbortSignal.timeout(limitMs);
       const worker = this.#started();
       try {
-        const ask = (id: number): ToWorker => ({ kind: 'grade', id, order, answer, latency_ms });
+        const ask = (id: number): ToWorker => ({ kind: 'grade', id, answered });
         return (await this.#ask(ask, 'graded', AbortSignal.any([signal, limit]))).result;
       } catch (error) {
-        if (signal.aborted || !limit.aborted) throw error;
-        this.#drop(worker, 'a grader took too long');
-        // Not awaited: the thread may not be interruptible.
-        void worker.terminate();
+        if (!signal.aborted && !limit.aborted) throw error;
+        this.#end(worker, 'a grader took too long');
+        if (signal.aborted) throw error;
+        const { order, answer, latency_ms } = answered;
         const message = `The grader takes longer than ${limitMs / 1000} s.`;
-        return {
-          task_id: order.task_id,
-          sample: order.sample,
-          answer,
-          latency_ms,
-          reward: null,
-          explanation: '',
-          error: message,
-        };
+        return { ...failedRollout(order.task_id, order.sample, message), answer, latency_ms };
       }
     };
     const graded = this.#lastGrade.then(grade);
@@ -174,12 +174,24 @@ export class WorkerThread {
    * Trains a model; calls `onEvent` after every step. Returns whether it reached its last step: once the signal aborts,
    * it ends after the current step, with a checkpoint.
    *
+   * @param limitMs how long it may take to end once the signal has aborted; after that, the thread is terminated
    * @throws WorkerFailed
    */
-  train(order: TrainingOrder, signal: AbortSignal, onEvent: (event: TrainingEvent) => void): Promise<boolean> {
+  train(
+    order: TrainingOrder,
+    signal: AbortSignal,
+    onEvent: (event: TrainingEvent) => void,
+    limitMs = lastStepMs,
+  ): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const stop = (): void => this.#cancel(id);
+      let limit: NodeJS.Timeout | undefined;
+      const stop = (): void => {
+        this.#cancel(id);
+        const worker = this.#waiting.get(id)?.worker;
+        if (worker) limit = setTimeout(() => this.#end(worker, 'its last step took too long'), limitMs).unref();
+      };
       const end = (): void => {
+        clearTimeout(limit);
         this.#waiting.delete(id);
         signal.removeEventListener('abort', stop);
       };
@@ -187,7 +199,11 @@ export class WorkerThread {
         each => ({ kind: 'train', id: each, order }),
         message => {
           try {
-            if (message.kind === 'news') onEvent(message.news);
+            if (message.kind === 'news') {
+              // It is saving what it has learned.
+              if (message.news.kind === 'stopping') clearTimeout(limit);
+              onEvent(message.news);
+            }
             if (message.kind === 'trained') {
               end();
               resolve(message.finished);
@@ -195,7 +211,7 @@ export class WorkerThread {
             if (message.kind === 'failed') throw new WorkerFailed(message.message, message.code);
           } catch (error) {
             end();
-            stop();
+            this.#cancel(id);
             reject(error);
           }
         },

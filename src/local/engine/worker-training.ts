@@ -56,7 +56,7 @@ export async function train(
     let begun = performance.now();
     const { reward, diagnostics } = trainer.step(step, batchAt(step), (task, answer) => {
       const sample = rollouts.length % options.samples_per_instance;
-      const result = gradeAnswer({ ...task, sample }, answer, performance.now() - begun);
+      const result = gradeAnswer({ order: { ...task, sample }, answer, latency_ms: performance.now() - begun });
       begun = performance.now();
       rollouts.push(result);
       return result.reward;

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { errorCode, errorMessage } from '../../base/errors.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import { loadModel } from './worker-models.ts';
-import { gradeAnswer, runRollouts } from './worker-rollouts.ts';
+import { answerAll, gradeAnswer } from './worker-rollouts.ts';
 import { train } from './worker-training.ts';
 
 /** Tokens of a chat answer between two checks for new messages. */
@@ -52,10 +52,14 @@ async function handle(message: ToWorker): Promise<void> {
     return;
   }
   open.add(id);
+  const shallStop = async (): Promise<boolean> => {
+    await turn();
+    return cancelled.has(id);
+  };
   try {
     switch (message.kind) {
       case 'rollouts':
-        emit({ kind: 'rollouts', id, results: runRollouts(loadModel(message.model), message.rollouts) });
+        emit({ kind: 'answers', id, answers: await answerAll(loadModel(message.model), message.rollouts, shallStop) });
         break;
       case 'chat':
         await chat(message);
@@ -64,17 +68,10 @@ async function handle(message: ToWorker): Promise<void> {
         probe(message);
         break;
       case 'grade':
-        emit({ kind: 'graded', id, result: gradeAnswer(message.order, message.answer, message.latency_ms) });
+        emit({ kind: 'graded', id, result: gradeAnswer(message.answered) });
         break;
       case 'train': {
-        const finished = await train(
-          message.order,
-          news => emit({ kind: 'news', id, news }),
-          async () => {
-            await turn();
-            return cancelled.has(id);
-          },
-        );
+        const finished = await train(message.order, news => emit({ kind: 'news', id, news }), shallStop);
         emit({ kind: 'trained', id, finished });
       }
     }

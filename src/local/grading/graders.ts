@@ -1,15 +1,24 @@
 /** Graders: pure functions from an answer to a reward between 0 and 1, with an explanation. */
 import * as z from 'zod/mini';
 import { errorMessage } from '../../base/errors.ts';
+import { withinCpuTime } from '../../base/time-limit.ts';
+import { trimEnd } from '../../base/trim.ts';
 import { patternMatches, syntaxProblem } from './patterns.ts';
 
+/** In characters. The rest of an answer is not graded, so nothing longer can be expected. */
+const longestAnswer = 10_000;
+const mostChoices = 200;
+const longestChoice = 1_000;
+
 const text = z.string().check(z.minLength(1));
+const expected = text.check(z.maxLength(longestAnswer));
+const choice = text.check(z.maxLength(longestChoice));
 
 export const graderSpec = z.discriminatedUnion('kind', [
   /** The answer equals the expected text, ignoring case, surrounding space and a full stop. */
-  z.object({ kind: z.literal('exact'), expected: text }),
+  z.object({ kind: z.literal('exact'), expected }),
   /** The expected text occurs in the answer as separate words. */
-  z.object({ kind: z.literal('contains'), expected: text }),
+  z.object({ kind: z.literal('contains'), expected }),
   /** The expression matches the answer, ignoring case. */
   z.object({
     kind: z.literal('regex'),
@@ -25,8 +34,12 @@ export const graderSpec = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('word_share'), letter: z.string().check(z.regex(/^\p{L}$/u)) }),
   /** The first choice in the answer is the expected one. Naming all of them does not help. */
   z
-    .object({ kind: z.literal('choice'), choices: z.array(text).check(z.minLength(2)), expected: text })
-    .check(z.refine(({ choices, expected }) => choices.includes(expected), 'expected is not one of the choices')),
+    .object({
+      kind: z.literal('choice'),
+      choices: z.array(choice).check(z.minLength(2), z.maxLength(mostChoices)),
+      expected: choice,
+    })
+    .check(z.refine(spec => spec.choices.includes(spec.expected), 'expected is not one of the choices')),
 ]);
 export type GraderSpec = z.output<typeof graderSpec>;
 
@@ -50,16 +63,10 @@ export class GradingError extends Error {
   override readonly name = 'GradingError';
 }
 
-/** Maximum length of an answer; the rest is not graded. */
-const longestAnswer = 10_000;
+/** CPU time for an answer in milliseconds, apart from a regular expression, which has limits of its own. */
+const gradeLimit = 500;
 
-function bare(answer: string): string {
-  return answer
-    .trim()
-    .replace(/[.!]+$/, '')
-    .trim()
-    .toLowerCase();
-}
+const bare = (answer: string): string => trimEnd(answer.trim(), '.!').trim().toLowerCase();
 
 function verdict(right: boolean, explanation: string): Grade {
   return { reward: right ? 1 : 0, explanation };
@@ -69,10 +76,13 @@ function answerWords(answer: string): string[] {
   return answer.toLowerCase().match(/\p{L}+/gu) ?? [];
 }
 
-/** Whether the words of a text occur in an answer, and where. */
-function placeOf(expected: string, answer: string): number {
-  const words = wordsAndNumbers(expected);
-  return words === '' ? -1 : ` ${wordsAndNumbers(answer)} `.indexOf(` ${words} `);
+/** Finds where the words of a text occur in an answer; -1 if they do not. */
+function finderIn(answer: string): (expected: string) => number {
+  const all = ` ${wordsAndNumbers(answer)} `;
+  return expected => {
+    const words = wordsAndNumbers(expected);
+    return words === '' ? -1 : all.indexOf(` ${words} `);
+  };
 }
 
 function wordsAndNumbers(text: string): string {
@@ -92,16 +102,24 @@ function matchesOrThrows(pattern: string, answer: string): boolean {
   return found;
 }
 
-/** @throws GradingError for an unusable spec */
+/** @throws GradingError for an unusable spec, or one that takes too long on this answer */
 export function grade(spec: GraderSpec, whole: string): Grade {
   const answer = whole.slice(0, longestAnswer);
+  if (spec.kind === 'regex')
+    return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
+  const grades: Grade[] = [];
+  const isInTime = withinCpuTime(() => grades.push(gradeOf(spec, answer)), gradeLimit);
+  const given = grades.at(-1);
+  if (!isInTime || !given) throw new GradingError(`The grader (${spec.kind}) takes too long on this answer`);
+  return given;
+}
+
+function gradeOf(spec: Exclude<GraderSpec, { kind: 'regex' }>, answer: string): Grade {
   switch (spec.kind) {
     case 'exact':
       return verdict(bare(answer) === bare(spec.expected), `expected “${spec.expected}”`);
     case 'contains':
-      return verdict(placeOf(spec.expected, answer) >= 0, `expected “${spec.expected}” in the answer`);
-    case 'regex':
-      return verdict(matchesOrThrows(spec.pattern, answer), `expected a match of ${spec.pattern}`);
+      return verdict(finderIn(answer)(spec.expected) >= 0, `expected “${spec.expected}” in the answer`);
     case 'number': {
       if (!Number.isFinite(spec.expected)) throw new GradingError('The expected value of the grader is not a number');
       const found = /-?\d+(?:\.\d+)?/.exec(answer)?.[0];
@@ -119,8 +137,9 @@ export function grade(spec: GraderSpec, whole: string): Grade {
     case 'choice': {
       if (!spec.choices.includes(spec.expected))
         throw new GradingError(`The grader expects “${spec.expected}”, which is not one of its choices`);
+      const placeOf = finderIn(answer);
       const [named] = spec.choices
-        .map(choice => ({ choice, place: placeOf(choice, answer) }))
+        .map(each => ({ choice: each, place: placeOf(each) }))
         .filter(({ place }) => place >= 0)
         .sort((left, right) => left.place - right.place || right.choice.length - left.choice.length);
       return verdict(

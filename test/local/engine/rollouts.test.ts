@@ -1,7 +1,7 @@
 /** Rollouts of an evaluation: their seeds, their latency, and that a run repeats. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { orderOf } from '../../../src/local/engine/rollouts.ts';
-import { runRollouts } from '../../../src/local/engine/worker-rollouts.ts';
+import { answerAll } from '../../../src/local/engine/worker-rollouts.ts';
 import { buildBaseModel } from '../../../src/local/model/base-models.ts';
 import { readTask } from '../../../src/local/samples/manifest.ts';
 import { startService, type TestService, until } from '../server/running.ts';
@@ -25,14 +25,21 @@ describe('rollouts', () => {
     expect(new Set([seedOf('a', 0), seedOf('b', 0), seedOf('a', 1), seedOf('a', 0, 2)]).size).toBe(4);
   });
 
-  it('have the latency of their own answer: together no more than has passed (V7)', () => {
+  it('end between two answers where they are no longer wanted', async () => {
+    const orders = [0, 1, 2].map(sample => orderOf({ task: taskOf('a'), sample }, seeded));
+    let looks = 0;
+    const answers = await answerAll(buildBaseModel(model), orders, async () => ++looks > 2);
+    expect(answers.map(({ order }) => order.sample)).toEqual([0, 1]);
+  });
+
+  it('have the latency of their own answer: together no more than has passed (V7)', async () => {
     const orders = Array.from({ length: 12 }, (_, sample) => orderOf({ task: taskOf('a'), sample }, seeded));
     const loaded = buildBaseModel(model);
     const started = performance.now();
-    const results = runRollouts(loaded, orders);
+    const answers = await answerAll(loaded, orders, async () => false);
     const passed = performance.now() - started;
-    expect(results.map(({ sample }) => sample)).toEqual(orders.map(({ sample }) => sample));
-    expect(results.reduce((sum, { latency_ms }) => sum + latency_ms, 0)).toBeLessThanOrEqual(passed);
+    expect(answers.map(({ order }) => order.sample)).toEqual(orders.map(({ sample }) => sample));
+    expect(answers.reduce((sum, { latency_ms }) => sum + latency_ms, 0)).toBeLessThanOrEqual(passed);
   });
 });
 

@@ -3,12 +3,12 @@
  * two steps.
  */
 import { EventEmitter } from 'node:events';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LocalModel } from '../../../src/local/engine/messages.ts';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { LocalModel, TrainingOrder } from '../../../src/local/engine/messages.ts';
 import { eventually } from '../../eventually.ts';
 
 class FakeWorker extends EventEmitter {
-  readonly orders: { readonly id: number }[] = [];
+  readonly orders: { readonly id: number; readonly kind?: string }[] = [];
   terminated = false;
 
   constructor() {
@@ -91,18 +91,71 @@ describe('a grader that hangs', () => {
   it('costs its answer the reward, ends its thread, and the next one is graded (X1)', async () => {
     workers.length = 0;
     const thread = new WorkerThread({ name: 'test' });
-    const hanging = thread.grade(order, answer, 5, never, 1);
-    const next = thread.grade({ ...order, task_id: 'two' }, answer, 5, never);
+    const hanging = thread.grade({ order, answer, latency_ms: 5 }, never, 1);
+    const next = thread.grade({ order: { ...order, task_id: 'two' }, answer, latency_ms: 5 }, never);
     expect(await hanging).toMatchObject({
       task_id: 'one',
       reward: null,
       error: expect.stringContaining('takes longer'),
     });
     expect(workers[0]?.terminated).toBe(true);
-    expect(workers[0]?.orders).toHaveLength(1);
+    expect(workers[0]?.orders.map(({ kind }) => kind)).toEqual(['grade', 'cancel']);
     await eventually(() => expect(workers[1]?.orders).toHaveLength(1));
     const result = { task_id: 'two', answer, reward: 1, explanation: '', error: null, latency_ms: 5 };
     workers[1]?.emit('message', { kind: 'graded', id: workers[1].orders[0]?.id, result });
     expect(await next).toEqual(result);
+  });
+
+  it('is ended with its job, and those that wait for it are graded or not begun', async () => {
+    workers.length = 0;
+    const thread = new WorkerThread({ name: 'test' });
+    const cancelled = new AbortController();
+    const all = [
+      thread.grade({ order, answer, latency_ms: 5 }, cancelled.signal),
+      thread.grade({ order, answer, latency_ms: 5 }, cancelled.signal),
+    ];
+    const ended = Promise.all(all.map(each => expect(each).rejects.toMatchObject({ name: 'AbortError' })));
+    const other = thread.grade({ order, answer, latency_ms: 5 }, never);
+    await eventually(() => expect(workers[0]?.orders).toHaveLength(1));
+    cancelled.abort();
+    await ended;
+    expect(workers[0]?.terminated).toBe(true);
+    await eventually(() => expect(workers[1]?.orders).toHaveLength(1));
+    const result = { task_id: 'one', answer, reward: 1, explanation: '', error: null, latency_ms: 5 };
+    workers[1]?.emit('message', { kind: 'graded', id: workers[1].orders[0]?.id, result });
+    expect(await other).toEqual(result);
+  });
+});
+
+describe('training that is cancelled', () => {
+  const begin = (limitMs: number) => {
+    workers.length = 0;
+    const cancelled = new AbortController();
+    const training = new WorkerThread({ name: 'test' }).train({} as TrainingOrder, cancelled.signal, () => {}, limitMs);
+    const say = (message: object) => workers[0]?.emit('message', { id: workers[0].orders[0]?.id, ...message });
+    return { training, say, cancel: () => cancelled.abort() };
+  };
+
+  it('has its thread ended where its step does not end', async () => {
+    const { training, cancel } = begin(1);
+    const lost = expect(training).rejects.toThrow('its last step took too long');
+    expect(workers[0]?.terminated).toBe(false);
+    cancel();
+    await lost;
+    expect(workers[0]?.orders.map(({ kind }) => kind)).toEqual(['train', 'cancel']);
+    expect(workers[0]?.terminated).toBe(true);
+  });
+
+  it('may take its time to save what it has learned', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { training, say, cancel } = begin(1_000);
+    cancel();
+    vi.advanceTimersByTime(999);
+    say({ kind: 'news', news: { kind: 'stopping' } });
+    vi.advanceTimersByTime(60_000);
+    expect(workers[0]?.terminated).toBe(false);
+    say({ kind: 'trained', finished: false });
+    expect(await training).toBe(false);
   });
 });

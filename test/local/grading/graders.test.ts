@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type GraderSpec, GradingError, grade, graderSpec } from '../../../src/local/grading/graders.ts';
 import { sampleManifests } from '../../../src/local/samples/benchmarks.ts';
 import { manifest, readTask, secretNames } from '../../../src/local/samples/manifest.ts';
+import { inTime } from '../../in-time.ts';
 
 const reward = (spec: GraderSpec, answer: string) => grade(spec, answer).reward;
 
@@ -38,6 +39,29 @@ describe('grade', () => {
     const spec = { kind: 'regex', pattern: '^(\\w+\\s?)*$' } as const;
     expect(() => grade(spec, `${'a'.repeat(60)}!`)).toThrow(/takes too long/);
     expect(grade(spec, 'a b').reward).toBe(1);
+  });
+
+  it('reads each text once', () => {
+    const dots = `${'.'.repeat(200_000)}x`;
+    expect(inTime('the grade', () => reward({ kind: 'exact', expected: dots }, dots.slice(0, 10_000)))).toBe(0);
+  });
+
+  it('stops every kind of grader that would take long', () => {
+    const choices = [...Array<string>(1_000_000).fill('no such words'), 'yes'];
+    const spec = { kind: 'choice', choices, expected: 'yes' } as const;
+    expect(() => grade(spec, 'a '.repeat(5_000))).toThrow('The grader (choice) takes too long');
+  });
+
+  it('takes no longer text than it reads of an answer, and a limited number of choices', () => {
+    const usable = (spec: unknown) => graderSpec.safeParse(spec).success;
+    for (const kind of ['exact', 'contains']) {
+      expect(usable({ kind, expected: 'x'.repeat(10_000) })).toBe(true);
+      expect(usable({ kind, expected: 'x'.repeat(10_001) })).toBe(false);
+    }
+    const choices = (count: number, length = 1) => [...Array<string>(count - 1).fill('x'), 'y'.repeat(length)];
+    expect(usable({ kind: 'choice', choices: choices(200, 1_000), expected: 'x' })).toBe(true);
+    expect(usable({ kind: 'choice', choices: choices(201), expected: 'x' })).toBe(false);
+    expect(usable({ kind: 'choice', choices: choices(2, 1_001), expected: 'x' })).toBe(false);
   });
 
   it('names unusable specs if they are read', () => {
