@@ -9,7 +9,14 @@ import { type ComparedRuns, type ComparisonOptions, type Gate, ofSameRun } from 
 import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
-import { boundsField, compareRuns, intervalLabel, lackingWords, taskMeanWords } from '../resources/comparison.ts';
+import {
+  boundsField,
+  compareRuns,
+  intervalLabel,
+  lackingWords,
+  pairedWords,
+  taskMeanWords,
+} from '../resources/comparison.ts';
 import { modelWords } from '../resources/models.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -38,8 +45,9 @@ function factsOf(base: Found, fresh: Found, compared: ComparedRuns, gate: Gate |
       value:
         compared.difference === undefined
           ? undefined
-          : `${difference(compared.difference)} of ${counted(compared.pairs, 'task')} in both`,
+          : `${difference(compared.difference)} over ${counted(compared.pairs, 'task')} in both`,
     },
+    { label: 'means', value: pairedWords(compared) || undefined },
     {
       label: interval === undefined ? 'between' : `${intervalLabel(interval)} between`,
       value: interval && `${difference(interval.low)} and ${difference(interval.high)}`,
@@ -66,13 +74,26 @@ function comparisonText(facts: readonly Fact[], markdown: boolean, { columns }: 
   return facts.map(({ label, value }) => `${label}\t${lineText(value)}\n`).join('');
 }
 
-/** Notes what the status of a run means for its rewards. */
-function checkStatus({ id, row }: Found, { note }: CommandIo): void {
+const isUnreported = ({ row }: Found): boolean => {
   const { status } = row as EvalRun;
-  const isPast = rememberedAt(row) !== undefined;
+  return !hasEnded(status) && (!status || rememberedAt(row) !== undefined);
+};
+
+/** Notes which runs have no status, unless the user has said that they ended. */
+function noteUnreported(runs: readonly Found[], ended: boolean | undefined, { note }: CommandIo): void {
+  const open = [...new Set(runs.filter(isUnreported).map(({ id }) => id))];
+  if (open.length === 0 || ended) return;
+  const [words, whose] = [open.join(' and '), open.length === 1 ? 'its' : 'their'];
+  note(clean`The service reports no status for ${words}: comparing ${whose} rewards so far.`);
+}
+
+/** Notes what the status of a run means for its rewards. */
+function checkStatus(found: Found, { note }: CommandIo): void {
+  const { id, row } = found;
+  const { status } = row as EvalRun;
   if (hasEnded(status)) {
     if (statusMeaning(status ?? '') !== 'success') note(clean`${id} ended as ${status}: rewards may be missing.`);
-  } else if (!status || isPast) note(clean`The service reports no status for ${id}: comparing its rewards so far.`);
+  } else if (!status || isUnreported(found)) return;
   else if (isUnknown(status))
     note(clean`benchtop does not know the status ${status} of ${id}: comparing its rewards so far.`);
   else {
@@ -91,11 +112,12 @@ const trainedFields = (run: EvalRun) => ({
 });
 
 /** The fields of one run. */
-const sideFields = ({ id, row }: Found, run: TaskMean, rewards: RewardMean) => ({
+const sideFields = ({ id, row }: Found, run: TaskMean, rewards: RewardMean, paired: number | undefined) => ({
   eval_run_id: id,
   ...trainedFields(row as EvalRun),
   mean: run.mean ?? null,
   tasks: run.tasks,
+  mean_in_both: paired ?? null,
   reward_mean: rewards.mean ?? null,
   rewards: rewards.rewards,
   rated_rollouts: run.rated,
@@ -145,6 +167,7 @@ function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [numbe
 async function findRuns(
   words: readonly [string, string],
   context: CommandContext,
+  ended: boolean | undefined,
   io: CommandIo,
 ): Promise<readonly [Found, Found]> {
   const find = (word: string): Promise<Found> =>
@@ -152,6 +175,7 @@ async function findRuns(
       throw naming(word, error);
     });
   const [base, fresh] = await Promise.all([find(words[0]), find(words[1])]);
+  noteUnreported([base, fresh], ended, io);
   for (const found of [base, fresh]) checkStatus(found, io);
   const [one, other] = [base.row as EvalRun, fresh.row as EvalRun];
   if (one.bench_id && other.bench_id && one.bench_id !== other.bench_id) {
@@ -171,7 +195,7 @@ export async function run(
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const options = comparisonOptions(flags, context.config.preferences);
-    const [base, fresh] = await findRuns([baseWord, newWord], context, io);
+    const [base, fresh] = await findRuns([baseWord, newWord], context, flags.ended, io);
     const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);
@@ -182,8 +206,8 @@ export async function run(
     const { interval, verdict, wins, losses, ties } = compared;
     const gate = failBelow === undefined ? undefined : compared.gate(failBelow);
     const record = {
-      base: { ...sideFields(base, compared.base, page.base), status: runs?.base.status ?? null },
-      new: { ...sideFields(fresh, compared.new, page.new), status: runs?.new.status ?? null },
+      base: { ...sideFields(base, compared.base, page.base, compared.paired.base), status: runs?.base.status ?? null },
+      new: { ...sideFields(fresh, compared.new, page.new, compared.paired.new), status: runs?.new.status ?? null },
       difference: compared.difference ?? null,
       interval: interval ?? null,
       n: compared.pairs,

@@ -8,7 +8,7 @@ import { resourceNamed, resourceOfId, resources } from '../resources/catalogue.t
 import { type Resource, wordFor, wordsFor } from '../resources/define.ts';
 import type { Scope } from '../resources/place.ts';
 import { isGone, isNotOffered, ServiceError } from '../service/errors.ts';
-import { readPages } from '../service/pagination.ts';
+import { cutOffWords, isCutOff, readPages } from '../service/pagination.ts';
 import { keptOfKind } from '../store/seen.ts';
 import { clean } from '../text/sanitise.ts';
 import { distinguishRows } from './distinguish.ts';
@@ -22,6 +22,8 @@ export interface ResourcePage {
   readonly dropped: number;
   /** Why the list may be incomplete; the notes of the last page cover all pages. */
   readonly notes: readonly string[];
+  /** The service does not list them: these are the ones seen here. */
+  readonly isRemembered: boolean;
 }
 
 /** The rows of a list, page by page, each id once. Ends when the caller stops iterating. */
@@ -52,10 +54,11 @@ export async function* pagesOf(
       dropped === 0 ? '' : `${dropped} row${dropped === 1 ? '' : 's'} could not be read`,
       repeated === 0 ? '' : `${repeated} row${repeated === 1 ? '' : 's'} with a duplicate id left out`,
       fruitless < mostFruitless ? '' : `The last ${mostFruitless} pages had no new rows: there may be more`,
-      page.has_more && !page.next_cursor ? 'There are more rows, but the service gave no cursor for them' : '',
+      isCutOff(page) ? cutOffWords : '',
       page.note ?? '',
     ];
-    yield { rows, dropped, notes: notes.filter(Boolean) };
+    const isRemembered = page.remembered_at !== undefined;
+    yield { rows, dropped, notes: notes.filter(Boolean), isRemembered };
     if (fruitless === mostFruitless) return;
   }
 }

@@ -8,7 +8,7 @@ import type { Column } from '../present/column.ts';
 import { createArrange } from '../present/rows.ts';
 import { sortRows } from '../present/sort.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
-import { type Resource, wordsFor } from '../resources/define.ts';
+import { noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
 import { safeJson } from '../text/sanitise.ts';
@@ -94,17 +94,27 @@ class NamedFields {
   }
 }
 
+/** Programs get the same columns whatever the rows are. */
+const isForPrograms = (format: ListFormat, { columns }: CommandIo): boolean =>
+  format !== 'table' || columns === undefined;
+
+const hasValueIn =
+  (rows: readonly object[]) =>
+  ({ ifAny, value }: Column<object>): boolean =>
+    ifAny !== true || rows.some(row => value(row) !== undefined);
+
 function columnsOf(
   resource: Resource,
   { columns: wanted, wide }: Flags,
   format: ListFormat,
-  { columns: terminal }: CommandIo,
+  io: CommandIo,
 ): Column<object>[] {
   const shown = (column: Column<object>): Column<object> => ({ ...column, wide: false });
-  if (wanted !== undefined) return wanted.split(',').map(name => shown(columnNamed(resource, name.trim())));
-  if (wide) return resource.columns.map(shown);
-  const isForPrograms = format !== 'table' || terminal === undefined;
-  const isShown = (column: Column<object>): boolean => !column.wide || (isForPrograms && column.forPrograms === true);
+  const chosen = (column: Column<object>): Column<object> => ({ ...column, wide: false, ifAny: false });
+  if (wanted !== undefined) return wanted.split(',').map(name => chosen(columnNamed(resource, name.trim())));
+  if (wide) return resource.columns.map(chosen);
+  const isForProgram = isForPrograms(format, io);
+  const isShown = (column: Column<object>): boolean => !column.wide || (isForProgram && column.forPrograms === true);
   const [first, ...others] = resource.columns.filter(column => isShown(column) && column.id !== 'id');
   const id = resource.columns.find(column => column.id === 'id');
   // The next command will need them.
@@ -219,7 +229,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
       if (isLines) return rows.map(row => `${lineText(value(row))}\n`).join('');
       if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
       const head = isFirst ? '' : rowsText([], columns, format, io);
-      return rowsText(rows, withWholeIds(columns, rows), format, io).slice(head.length);
+      const shown = isForPrograms(format, io) ? columns : columns.filter(hasValueIn(rows));
+      return rowsText(rows, withWholeIds(shown, rows), format, io).slice(head.length);
     };
     const isReady = (rows: readonly object[]): Promise<boolean> => named.find(rows);
     // Sorting needs all rows.
@@ -227,8 +238,9 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const output = new ListOutput({ streams, limit, isReady, text, io });
     let notes: readonly string[] = [];
     let dropped = 0;
+    let isRemembered = false;
     for await (const page of pagesOf(resource, scope, context)) {
-      ({ notes, dropped } = page);
+      ({ notes, dropped, isRemembered } = page);
       const { rows: kept, notice } = arrange(status ? page.rows.filter(status.isOf) : page.rows, {
         filter: flags.filter ?? '',
         sort: undefined,
@@ -244,7 +256,8 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     // A script must not mistake unreadable rows for an empty list.
     if (output.taken === 0 && dropped > 0) return exitCodes.failed;
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
-    if (shown === 0) io.note(narrowed ? `No ${wordsFor(resource)} match.` : `There are no ${wordsFor(resource)}.`);
+    const none = isRemembered ? noneSeenWords(resource) : `There are no ${wordsFor(resource)}`;
+    if (shown === 0) io.note(narrowed ? `No ${wordsFor(resource)} match.` : `${none}.`);
     const these = limit === 1 ? 'is more than this row' : `are more than these ${limit} rows`;
     if (output.taken > limit) io.note(`There ${these}: use --limit N or --all.`);
     return exitCodes.done;

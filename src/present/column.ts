@@ -21,6 +21,8 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** Shown only if all other columns fit, or if chosen. */
   readonly wide?: boolean;
+  /** Shown only if a row has a value, or if chosen. */
+  readonly ifAny?: boolean;
   /**
    * Listed for programs although it is wide, because they get only the value of the column whose text includes this.
    */
@@ -166,7 +168,8 @@ export function fitColumns<Row>(
   const columns = declared.map(column =>
     holding(withPreference(column, own(choice, column.id) ?? {}), measure(column, rows, widest)),
   );
-  const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !column.wide);
+  const isVain = ({ id, ifAny }: Column<Row>): boolean => ifAny === true && (widest.get(id) ?? 0) === 0;
+  const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !(column.wide || isVain(column)));
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
   const textWidth = ({ id, width }: Column<Row>): number => neededWidth(width, widest.get(id));
   const isEmpty = ({ id }: Column<Row>): boolean =>

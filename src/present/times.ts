@@ -54,3 +54,21 @@ export function timeColumn<Row>(
     exported: time,
   };
 }
+
+/** When a row was last seen that the service does not list. */
+export function seenColumn<Row>(seenAt: (row: Row) => number | undefined): Column<Row> {
+  return {
+    id: 'seen',
+    title: 'SEEN',
+    width: 8,
+    align: 'right',
+    ifAny: true,
+    value: seenAt,
+    text: row => agoOf(seenAt(row)),
+    filtered: false,
+    exported: row => {
+      const at = seenAt(row);
+      return at === undefined ? undefined : new Date(at).toISOString();
+    },
+  };
+}

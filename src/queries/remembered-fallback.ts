@@ -14,6 +14,7 @@ import {
 import { readPages } from '../service/pagination.ts';
 import { rememberedAt } from '../store/seen.ts';
 import type { RememberedResource, RememberedStore } from '../store/store.ts';
+import { parseTime } from '../text/time.ts';
 import { type AnnotatedPage, type ListSource, pageSize, readListed, wholePage } from './lists/list-source.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -47,6 +48,12 @@ function rowOf<Row>({ id, record, seenAt, startedAt }: RememberedResource, idNam
   } as unknown as Row;
 }
 
+/** When it was started, or at the latest: when it was first seen. In epoch milliseconds. */
+function startOf({ record, startedAt, firstSeenAt }: RememberedResource): number {
+  const created = record['created_at'];
+  return (typeof created === 'string' ? parseTime(created) : undefined) ?? startedAt ?? firstSeenAt;
+}
+
 /** Makes a list fall back on remembered rows, and declares the observations in its rows. */
 export function remembering<Row extends object>(
   source: ListSource<Row>,
@@ -56,10 +63,13 @@ export function remembering<Row extends object>(
     ...source,
     observes: observe,
     fallback: ({ memory }): AnnotatedPage<Row> => {
-      const seen = memory.list(kind, parent);
+      const seen = memory.list(kind, parent).sort((left, right) => startOf(right) - startOf(left));
       const items = seen.map(resource => rowOf<Row>(resource, idName)).filter(keeps);
       const note = `This service does not list ${words}: showing those seen here, as they were then`;
-      return { ...wholePage(items, note), remembered_at: seen[0]?.seenAt ?? 0 };
+      return {
+        ...wholePage(items, note),
+        remembered_at: seen.reduce((oldest, { seenAt }) => Math.min(oldest || seenAt, seenAt), 0),
+      };
     },
   };
 }

@@ -49,6 +49,17 @@ const columnOf = (
   text = (row: ComparedTask): string => reward(value(row)),
 ): Column<ComparedTask> => ({ id, title, width: 8, align: 'right', value, text });
 
+/** The lowest reward of a task with several rollouts. */
+function lowestColumn(side: Side): Column<ComparedTask> {
+  const value = ({ rollouts }: ComparedTask): number | undefined =>
+    ratedRewards(rollouts[side]).length > 1 ? lowest(rollouts[side])?.reward : undefined;
+  const text = (row: ComparedTask): string => {
+    const least = value(row);
+    return least === undefined ? '' : reward(least);
+  };
+  return { ...columnOf(`${side}_min`, `LOWEST ${side.toUpperCase()}`, value, text), width: 11, ifAny: true };
+}
+
 export const comparisonColumns: readonly Column<ComparedTask>[] = [
   {
     id: 'task',
@@ -73,8 +84,7 @@ export const comparisonColumns: readonly Column<ComparedTask>[] = [
     row => Math.min(...sides.map(side => ratedRewards(row.rollouts[side]).length)),
     row => sides.map(side => shareText(row.rollouts[side])).join(', '),
   ),
-  columnOf('base_min', 'BASE MIN', row => lowest(row.rollouts.base)?.reward),
-  columnOf('new_min', 'NEW MIN', row => lowest(row.rollouts.new)?.reward),
+  ...sides.map(side => lowestColumn(side)),
 ];
 
 /** A task in both runs, and which rollout it opens. */
@@ -115,10 +125,20 @@ export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0],
 
 /** `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
 export function taskMeanWords(run: TaskMean): string {
-  const { mean, tasks, rated, rollouts } = run;
+  const { mean, tasks, rated, rollouts, nameless } = run;
+  if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;
   const of = mean === undefined ? 'no reward' : `${reward(mean)} of ${counted(tasks, 'task')}`;
   if (rated === rollouts) return of;
   return [`${of}, ${rated} of ${counted(rollouts, 'rollout')}`, boundsWords(run)].filter(Boolean).join('; ');
+}
+
+/**
+ * `over the 20 tasks in both: base 0.350, new 1.00`, which the difference compares; empty if these are all tasks of both
+ * runs.
+ */
+export function pairedWords({ pairs, paired, base, new: fresh }: ComparedRuns): string {
+  if (pairs === 0 || (base.tasks === pairs && fresh.tasks === pairs)) return '';
+  return `over the ${counted(pairs, 'task')} in both: base ${reward(paired.base)}, new ${reward(paired.new)}`;
 }
 
 /** The confidence of an interval: `95%`. */

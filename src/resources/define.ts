@@ -128,6 +128,10 @@ export const wordsFor = ({ names }: Pick<Resource, 'names'>): string => {
   return one.startsWith(many) ? `${wordFor({ names })}s` : many;
 };
 
+/** Shown for an empty list of what the service does not list. */
+export const noneSeenWords = (resource: Pick<Resource, 'names'>): string =>
+  `No ${wordsFor(resource)} have been seen here yet`;
+
 /** The plural as a title: `Training runs`. */
 export function titleOf({ names: [many] }: Pick<Resource, 'names'>): string {
   return asTitle(many);

@@ -65,9 +65,17 @@ export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: str
   return mean !== undefined && !isWhole && hasEnded(status) ? `${reward(mean)} n=${graded ?? '?'}` : reward(mean);
 }
 
-/** The same for a run's record. Until the run has ended, a mean missing from the record is unknown, not none. */
+/**
+ * The same for a run's record. Until the run has ended, it may get more rewards: `0.400 n=20+`, or `0.400 so far` if their
+ * number is unknown; a mean missing from the record is then unknown, not none.
+ */
 export function meanOfRun(row: MeasuredRun): string {
-  const mean = listedMean(row);
-  if (isSoFar(row)) return mean === undefined ? '–' : `${reward(mean)} ${soFar}`;
-  return meanCell({ mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined }, row.status);
+  const [mean, graded] = [listedMean(row), listedCount(row)];
+  if (!isSoFar(row)) {
+    return meanCell(
+      { mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined },
+      row.status,
+    );
+  }
+  return mean === undefined ? '–' : `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
 }

@@ -6,7 +6,7 @@ import { evalRunStatuses, hasEnded } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { optimisticWords } from '../present/statistics/comparison.ts';
-import { instant, instantFact, timeColumn, timeFact } from '../present/times.ts';
+import { instant, instantFact, seenColumn, timeColumn, timeFact } from '../present/times.ts';
 import {
   cancelRun,
   deleteRun,
@@ -92,6 +92,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     exported: row => row.parent_checkpoint_id ?? undefined,
   },
   timeColumn('created', 'STARTED', row => row.created_at),
+  seenColumn(rememberedAt),
   {
     id: 'benchmark',
     title: 'BENCHMARK',
@@ -173,13 +174,14 @@ export function meanWords(outcome: RunOutcome): readonly [label: string, value: 
   return [ended ? 'mean' : `mean ${soFar}`, reward(mean), of];
 }
 
-/** The mean of a record, with its number of rewards. */
+/** The mean of a record, with its number of rewards, and how many rollouts of an ended run have none. */
 function meanFact(run: MeasuredRun): Fact {
-  const mean = listedMean(run);
-  if (!isSoFar(run)) return { label: 'mean', value: reward(mean) };
-  const graded = run.reward_mean == null ? run.provisional_count : undefined;
-  const of = graded === undefined ? '' : ` of ${counted(graded, 'reward')}`;
-  return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${of}` };
+  const [mean, graded] = [listedMean(run), listedCount(run)];
+  const of = graded === undefined || mean === undefined ? '' : ` of ${counted(graded, 'reward')}`;
+  if (isSoFar(run)) return { label: `mean ${soFar}`, value: mean === undefined ? undefined : `${reward(mean)}${of}` };
+  const without = graded === undefined ? 0 : (run.total_rollouts ?? graded) - graded;
+  const missing = without > 0 ? `, ${counted(without, 'rollout')} without one` : '';
+  return { label: 'mean', value: `${reward(mean)}${of}${missing}` };
 }
 
 /** `0.143 of 8 rewards`, or that there is no reward yet. */

@@ -5,7 +5,7 @@ import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { agoOf, instantFact, timeColumn, timeFact } from '../present/times.ts';
+import { instantFact, seenColumn, timeColumn, timeFact } from '../present/times.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
 import {
@@ -83,19 +83,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   },
   { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
-  {
-    id: 'seen',
-    title: 'SEEN',
-    width: 8,
-    align: 'right',
-    wide: true,
-    value: rememberedAt,
-    text: row => agoOf(rememberedAt(row)),
-    exported: row => {
-      const at = rememberedAt(row);
-      return at === undefined ? undefined : new Date(at).toISOString();
-    },
-  },
+  seenColumn(rememberedAt),
 ];
 
 /** The best point of a held-out curve is a biased estimate, because the same tasks choose it and measure it. */

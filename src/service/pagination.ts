@@ -16,6 +16,11 @@ export function nextCursor(
   return has_more && !empty && next_cursor && !isFollowed(next_cursor) ? next_cursor : undefined;
 }
 
+/** Whether the service has more rows, but did not say how to read them. */
+export const isCutOff = ({ has_more, next_cursor }: ReadPage): boolean => has_more && !next_cursor;
+
+export const cutOffWords = 'There are more rows, but the service gave no cursor for them';
+
 /** Yields the pages of a list, each read on demand. */
 export async function* readPages<Read extends ReadPage>(
   readPage: (cursor: string | undefined) => Promise<Read>,

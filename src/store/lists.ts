@@ -20,7 +20,7 @@ export interface SavedList {
   /** Why the list may be incomplete. */
   readonly notes: readonly string[];
   /**
-   * If the rows come from the remembered store instead of the service: when the newest was seen, in epoch milliseconds;
+   * If the rows come from the remembered store instead of the service: when the oldest was seen, in epoch milliseconds;
    * 0 without rows.
    */
   readonly remembered_at?: number | undefined;

@@ -68,6 +68,37 @@ it.each(['test', 'validation'])(
   },
 );
 
+it('says why rewards are not compared, and what the shared tasks say', async () => {
+  const tasks = (from: number, count: number, reward: number | null, named = true) =>
+    Array.from({ length: count }, (_, index) => ({
+      trajectory_id: `${from}_${index}`,
+      ...(named && { task_id: `t${from + index}` }),
+      reward,
+    }));
+  const read = async (one: readonly object[], other: readonly object[], ...flags: string[]) => {
+    const { url } = await hostileServer((response, request) => {
+      const [, id = '', part] = /eval\/(evr_\w+)(\/[\w-]+)?/.exec(request.url) ?? [];
+      const trajectory_rewards = id === 'evr_base' ? one : other;
+      if (part === '/trajectory-rewards') return json({ eval_run_id: id, trajectory_rewards })(response, request);
+      return refusal(404, 'not_found_error', 'route_not_found')(response, request);
+    });
+    return cliOn({ baseUrl: url, apiKey })('compare', ['evr_base', 'evr_new', ...flags]);
+  };
+  const nameless = await read(tasks(0, 10, 0), tasks(0, 10, 1, false), '--ended');
+  expect(nameless.out).toMatch(/^new\tno reward that names its task, 10 rollouts, evr_new$/m);
+  expect(nameless.out).toContain('verdict\tundecided: no reward of the new run names its task');
+  expect(nameless.notes).not.toContain('reports no status');
+  const mixed = [...tasks(0, 10, 0), ...tasks(10, 10, 1)];
+  const shared = await read(mixed, tasks(10, 10, 1));
+  expect(shared.out).toMatch(
+    /^difference\t0 over 10 tasks in both\nmeans\tover the 10 tasks in both: base 1\.00, new 1\.00$/m,
+  );
+  expect(shared.notes).toContain('The service reports no status for evr_base and evr_new: comparing their rewards');
+  const both = JSON.parse((await read(mixed, tasks(10, 10, 1), '--json')).out);
+  expect(both).toMatchObject({ base: { mean: 0.5, mean_in_both: 1 }, new: { mean: 1, mean_in_both: 1 } });
+  expect((await read(mixed, mixed)).out).not.toContain('means\t');
+});
+
 it('names the model, the checkpoint and its step, in every form', async () => {
   const base_model_slug = 'acme/small';
   const trained = { base_model_slug, parent_checkpoint_id: 'ckpt_1', training_run_id: 'trn_1', step: 6 };

@@ -43,7 +43,7 @@ it('compare takes a running run, and rewards that are to come as the lowest and 
   const { code, out, notes } = await cli('compare', ['evr_base', 'evr_new']);
   expect(code).toBe(0);
   expect(notes).toMatch(/evr_new is running: comparing its rewards so far; missing ones .*benchtop watch evr_new/);
-  expect(out).toMatch(/^difference\t\+1\.00 of 6 tasks in both$/m);
+  expect(out).toMatch(/^difference\t\+1\.00 over 6 tasks in both$/m);
   expect(out).toMatch(/^95% between\t/m);
   expect(out).toMatch(/^verdict\tthe new run is better$/m);
   const gate = await cli('compare', ['evr_base', 'evr_new', '--fail-below', '0.9', '--json']);

@@ -40,8 +40,8 @@ describe.each([...refusals.keys()])('where an unknown path gets %s (C1)', refusa
     ['record deployments', ['deployed', 'talker']],
     ['record trajectories', ['hello']],
     ['list benchmarks', ['t-words']],
-    ['list runs', ['does not list runs']],
-    ['list training', ['does not list training runs']],
+    ['list runs', ['does not list runs', 'No runs have been seen here yet  ']],
+    ['list training', ['does not list training runs', 'No training runs have been seen here yet  ']],
     ['list deployments', ['does not list deployments']],
     ['list secrets', ['does not list secrets']],
   ] as const)('%s', { timeout: limitMs }, async (viewId, words) => {

@@ -232,6 +232,20 @@ describe('an evaluation whose status the service never says (C2)', () => {
   });
 });
 
+it('says that none was seen here, not that there is none, of what the service does not list', async () => {
+  const { cli, ids } = await worldOf('the 404 of the document');
+  for (const [list, words] of [
+    ['runs', 'No runs have been seen here yet.'],
+    ['training', 'No training runs have been seen here yet.'],
+  ] as const)
+    expect((await cli('list', [list])).notes).toContain(words);
+  await cli('get', ['run', ids.run]);
+  const { out } = await cli('list', ['runs', '--json']);
+  const seen = JSON.parse(out)[0].remembered_at;
+  expect((await cli('list', ['runs'])).out).toContain(`\t${seen}\t`);
+  expect((await cli('list', ['runs'], { columns: 120 })).out).toMatch(/MEAN +SEEN[\s\S]*0\.500 n=4\+ +\d+s ago/);
+});
+
 it('a run that this machine started keeps its model, its checkpoint and its start', async () => {
   const { cli } = await worldOf('the 404 of the document');
   await cli('evaluate', ['t-words', ...model, '-c', 'ckpt_1', '--name', 'after']);

@@ -74,6 +74,19 @@ describe('a list', () => {
     expect(memory.list('run')[0]?.seenAt).toBe(before?.seenAt);
   });
 
+  it('has what was started last first, whenever it was seen, and is as old as the row seen longest ago', async () => {
+    const memory = RememberedStore.inMemory('test');
+    const see = (id: string, at: number, more: object = {}) =>
+      memory.see([{ kind: 'run', id, record: { id, ...more } }], Date.UTC(2026, 2, 4, 8, at));
+    see('old', 0);
+    see('new', 5);
+    see('dated', 6, { created_at: '2026-03-04T08:02:00Z' });
+    see('old', 7);
+    const page = await readListed(listOf(missing), { service, query: {}, signal, memory });
+    expect(page.items.map(({ id }) => id)).toEqual(['new', 'dated', 'old']);
+    expect(page.remembered_at).toBe(Date.UTC(2026, 2, 4, 8, 5));
+  });
+
   it('does not hide a failure behind what was seen', async () => {
     const memory = RememberedStore.inMemory('test');
     memory.see([{ kind: 'run', id: 'a', record: { id: 'a' } }]);

@@ -111,12 +111,17 @@ describe('the table of runs', () => {
       [{ eval_run_id: 'a', status: 'running' }],
       new Map([['a', { mean: 0.18, graded: 536, total: 1792 }]]),
     );
-    expect(seen.map(said)).toEqual([['0.180 so far', 'mean so far: 0.180 of 536 rewards']]);
+    expect(seen.map(said)).toEqual([['0.180 n=536+', 'mean so far: 0.180 of 536 rewards']]);
     expect(said({ status: 'running', reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
+    const counted = { status: null, reward_mean: 0.4, reward_count: 20 };
+    expect(said(counted)).toEqual(['0.400 n=20+', 'mean so far: 0.400 of 20 rewards']);
     // Nobody says that it has ended.
     expect(said({ status: null, reward_mean: 0.5 })).toEqual(['0.500 so far', 'mean so far: 0.500']);
     expect(said({ status: 'failed' })).toEqual(['none', 'mean: none']);
     expect(said({ status: 'completed', reward_mean: 0.5 })).toEqual(['0.500 n=?', 'mean: 0.500']);
+    const some = { status: 'completed', reward_mean: 0, reward_count: 4, total_rollouts: 8 };
+    expect(said(some)).toEqual(['0 n=4', 'mean: 0 of 4 rewards, 4 rollouts without one']);
+    expect(said({ ...some, total_rollouts: 4 })).toEqual(['0', 'mean: 0 of 4 rewards']);
   });
 
   it('says of how many rewards the mean is, where a run has ended and some are missing or may be', () => {
@@ -128,7 +133,7 @@ describe('the table of runs', () => {
     expect(cell({ reward_mean: 0.877 })).toBe('0.877 n=?');
     expect(cell({ reward_mean: 0.877, total_rollouts: 200 })).toBe('0.877 n=?');
     expect(cell({ reward_count: 0, total_rollouts: 200 })).toBe('none');
-    expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 so far');
+    expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 n=12+');
     const seen = new Map([['a', { mean: 0.9, graded: 163, total: 200 }]]);
     const [row] = withMeans([{ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }], seen);
     expect(row && cell(row)).toBe('0.877 n=163');

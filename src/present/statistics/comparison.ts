@@ -51,6 +51,8 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   readonly tasks: number;
   /** Mean difference (new minus base) of the pairs. */
   readonly difference: number | undefined;
+  /** The means of both runs over the pairs alone. */
+  readonly paired: OfBoth<number | undefined>;
   readonly interval: Interval | undefined;
   /** The number of pairs that are higher, lower and the same in the new run. */
   readonly wins: number;
@@ -81,11 +83,13 @@ export function summariseComparison(
     options.ended && run.end === 'unreported' ? { ...run, end: 'complete' } : run;
   const runs: readonly [RunTasks, RunTasks] = [asEnded(one), asEnded(other)];
   const [base, fresh] = runs;
-  const differences = base.tasks.flatMap((rewards, index) => {
+  const pairs = base.tasks.flatMap((rewards, index) => {
     const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
     const [one, other] = [mean(before), mean(after)];
-    return one === undefined || other === undefined ? [] : [withoutRounding(other - one, [...before, ...after])];
+    if (one === undefined || other === undefined) return [];
+    return [{ base: one, new: other, difference: withoutRounding(other - one, [...before, ...after]) }];
   });
+  const differences = pairs.map(({ difference }) => difference);
   const average = mean(differences);
   const evidence = evidenceFor(runs, options);
   const { lacking, tasks } = lackingTasks(runs);
@@ -114,6 +118,7 @@ export function summariseComparison(
     pairs: differences.length,
     tasks,
     difference: average && withoutRounding(average, differences),
+    paired: { base: mean(pairs.map(pair => pair.base)), new: mean(pairs.map(pair => pair.new)) },
     interval: situation.interval,
     wins: count(value => value > 0),
     losses: count(value => value < 0),
@@ -229,7 +234,10 @@ const nothingInBoth = 'no task has a reward in both runs';
  * @param could what the missing rewards could change, if the present ones alone would decide
  */
 function whyNot({ evidence, means, options }: Situation, could?: string): string | undefined {
-  if (evidence.reason === 'nothing') return nothingInBoth;
+  if (evidence.reason === 'nothing') {
+    const side = sides.find(name => means[name].mean === undefined && means[name].nameless > 0);
+    return side === undefined ? nothingInBoth : `no reward of the ${side} run names its task`;
+  }
   if (evidence.reason === 'outside')
     return `rewards lie outside of ${options.range.join('..')}; --reward-range or the setting compare.rewardRange gives their range`;
   if (evidence.reason === 'open') {

@@ -25,7 +25,7 @@ export type AnnotatedPage<Row> = Page<Row> & {
   /** Why it may be incomplete. */
   readonly note?: string | undefined;
   /**
-   * If the rows come from the remembered store instead of the service: when the newest was seen, in epoch milliseconds;
+   * If the rows come from the remembered store instead of the service: when the oldest was seen, in epoch milliseconds;
    * 0 without rows.
    */
   readonly remembered_at?: number | undefined;

@@ -4,6 +4,7 @@
  * one step. The known rows after it stay.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { cutOffWords } from '../../service/pagination.ts';
 import type { ListData } from './list-source.ts';
 
 /** One answer: a page of a list. */
@@ -16,6 +17,8 @@ export interface ListAnswer<Row> {
   readonly rows: ReadonlyMap<string, Row>;
   readonly dropped: number;
   readonly repeated: number;
+  /** The last page, though the service has more rows: it gave no cursor. */
+  readonly isCutOff: boolean;
   readonly note: string | undefined;
   readonly rest: string | undefined;
   readonly rememberedAt: number | undefined;
@@ -72,7 +75,8 @@ export class ListPages<Row> {
 
   /** Whether these are all the service's rows; cheaper than `data`. */
   get complete(): boolean {
-    return this.#pages.at(-1)?.next === null;
+    const last = this.#pages.at(-1);
+    return last?.next === null && !last.isCutOff;
   }
 
   /** The current state of the list. The same object until something in it changes. */
@@ -81,7 +85,9 @@ export class ListPages<Row> {
     this.#changed = false;
     const pages = this.#pages;
     const { complete } = this;
-    const notes = [...pages.map(({ note }) => note), complete ? undefined : pages.at(-1)?.rest];
+    const last = pages.at(-1);
+    const rest = complete ? undefined : last?.isCutOff ? cutOffWords : last?.rest;
+    const notes = [...pages.map(({ note }) => note), rest];
     const fresh = {
       rows: pages.flatMap(({ rows }) => [...rows.values()]),
       complete,

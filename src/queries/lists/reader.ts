@@ -6,7 +6,7 @@
 import { asError } from '../../base/errors.ts';
 import { Listeners } from '../../base/listeners.ts';
 import { ServiceError } from '../../service/errors.ts';
-import { nextCursor } from '../../service/pagination.ts';
+import { isCutOff, nextCursor } from '../../service/pagination.ts';
 import type { Activity } from '../polling.ts';
 import type { QueryContext } from '../query-context.ts';
 import { type ListData, type ListSource, maxPagesWithoutNewRows, pageSize, readListed } from './list-source.ts';
@@ -208,8 +208,9 @@ export class ListReader<Row> {
 
   /** Reads the next page, unless one is being read. */
   readonly readOn = async (): Promise<void> => {
-    if (this.#readingOn || this.#rest.isReading || this.extent.complete) return;
+    if (this.#readingOn || this.#rest.isReading) return;
     if (this.#pages.size === 0 && !this.#seed) return;
+    if (this.#seed ? this.#seed.complete : this.#following() === undefined) return;
     this.#readingOn = true;
     try {
       const context = await this.#ports.context(AbortSignal.timeout(pageTimeoutMs));
@@ -369,6 +370,7 @@ export class ListReader<Row> {
       rows,
       dropped: page.dropped,
       repeated,
+      isCutOff: isCutOff(page),
       note: page.note,
       rest: page.rest,
       rememberedAt: page.remembered_at,

@@ -8,6 +8,7 @@ const answer = (ids: string, next: string | null = 'more'): ListAnswer<string> =
   rows: new Map(ids.split(' ').map(id => [id, id])),
   dropped: 0,
   repeated: 0,
+  isCutOff: false,
   note: undefined,
   rest: undefined,
   rememberedAt: undefined,

@@ -42,6 +42,15 @@ function scripted(...pages: Partial<AnnotatedPage<Row>>[]) {
   return readerOf(() => ({ items: [], has_more: false, next_cursor: null, dropped: 0, ...pages.shift() }));
 }
 
+it('is not complete without a cursor for the rest, says so, and reads nothing more', async () => {
+  const { reader } = scripted({ items: [row('a'), row('b')], has_more: true });
+  await reader.poll(context);
+  expect(reader.data).toMatchObject({ complete: false, notes: [expect.stringContaining('gave no cursor')] });
+  expect(reader.extent).toEqual({ rows: 2, complete: false });
+  await reader.readOn();
+  expect([await reader.readRest(), names(reader.data)]).toEqual(['complete', 'a b']);
+});
+
 describe('what an earlier start read', () => {
   const seed = { rows: [row('r9'), row('gone')], complete: false, dropped: 0, repeated: 0, notes: [], version: 0 };
   const remembered = { ...seed, remembered_at: undefined };
@@ -441,14 +450,15 @@ describe('readings at the same time', () => {
 
 describe('the end', () => {
   it.each([
-    ['an empty page', { items: [], has_more: true, next_cursor: '3' }],
-    ['an empty cursor', { items: [row('b')], has_more: true, next_cursor: '' }],
-    ['the cursor that was sent', { items: [row('b')], has_more: true, next_cursor: '2' }],
-  ])('is %s', async (_name, second) => {
+    ['an empty page', { items: [], has_more: true, next_cursor: '3' }, true],
+    // It says that there are more.
+    ['an empty cursor', { items: [row('b')], has_more: true, next_cursor: '' }, false],
+    ['the cursor that was sent', { items: [row('b')], has_more: true, next_cursor: '2' }, true],
+  ])('is %s', async (_name, second, isComplete) => {
     const { reader } = scripted({ items: [row('a')], has_more: true, next_cursor: '2' }, second);
     await reader.poll(context);
     expect(await reader.readRest()).toBe('complete');
-    expect(reader.data.complete).toBe(true);
+    expect(reader.data.complete).toBe(isComplete);
   });
 
   it('is a cursor that was followed before', async () => {

@@ -29,6 +29,8 @@ export interface ResourceListProps<Row> {
   readonly rowsAt?: number | undefined;
   readonly columns: readonly Column<Row>[];
   readonly emptyWords: string;
+  /** The same if the service does not list them. */
+  readonly noneSeen?: string;
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
   readonly open?: PlaceOf<Row>;

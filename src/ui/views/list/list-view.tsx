@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { refOf, resourceAt } from '../../../resources/catalogue.ts';
-import { labelOf, placeOf, type ResourceOf } from '../../../resources/define.ts';
+import { labelOf, noneSeenWords, placeOf, type ResourceOf } from '../../../resources/define.ts';
 import type { Place } from '../../../resources/place.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useActions } from '../record/use-actions.tsx';
@@ -16,6 +16,7 @@ export function listProps<Row extends object>(resource: ResourceOf<Row>) {
     columns,
     facts,
     emptyWords,
+    noneSeen: noneSeenWords(resource),
     ...(emptyAdvice && { emptyAdvice }),
     open: (row: Row) => placeOf(resource, row),
     label: (row: Row) => labelOf(resource, row),

@@ -79,14 +79,17 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
 
 /** The text in place of the rows, and below them. */
 function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
-  const { table, list, loaded, read, sort, age } = props;
+  const { table, list, live, loaded, read, sort, age, noneSeen } = props;
   const advise = useAdvise();
   const keyOf = useKeyOf();
   const asking = useAskingWords();
   const { filter } = table.state;
+  // What the service does not list, it may not start either.
+  const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
+  const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
   const empty = { loaded, asking, hasMore: list.hasMore, filter, notice: table.arranged.notice, read };
   return {
-    emptyWords: emptyListWords(empty, `${props.emptyWords}${advise(props.emptyAdvice)}`, keyOf),
+    emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
     facts: [...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf), age],
   };
 }

@@ -9,6 +9,7 @@ import {
   compareRuns,
   comparisonColumns,
   intervalLabel,
+  pairedWords,
   tallyWords,
 } from '../../../resources/comparison.ts';
 import { recordPlace } from '../../../resources/define.ts';
@@ -109,6 +110,7 @@ export function comparisonLines(
   const sum = compared.difference === undefined ? '' : difference(compared.difference);
   const [first = '', ...rest] = [
     [sum, between].filter(Boolean).join('  '),
+    pairedWords(compared),
     words,
     compared.pairs === 0 ? '' : tallyWords(compared),
   ]

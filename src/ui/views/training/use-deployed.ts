@@ -22,7 +22,9 @@ export function useDeployed(attention: Attention) {
   );
   const notes = [
     ...(error && !isNotOffered(error) ? ['The deployments cannot be read: DEPLOYED may be out of date'] : []),
-    ...(loaded && !complete && rows.length > 0 ? [`DEPLOYED covers only ${counted(rows.length, 'deployment')}`] : []),
+    ...(loaded && !complete && rows.length > 0
+      ? [`DEPLOYED knows only ${counted(rows.length, 'deployment')}: there may be others`]
+      : []),
   ];
   return { join, notes };
 }
