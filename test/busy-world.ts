@@ -6,10 +6,11 @@
 import type { Answers } from './queries/scripted-service.ts';
 import { notFound, pageOf } from './queries/scripted-service.ts';
 
+const families = ['swe-terminal-repair-v3', 'kernel-cuda-optimise', 'security-ctf-web', 'long-opposites'];
+
 const benchmarks = Array.from({ length: 12 }, (_, index) => ({
   bench_id: `bench_${index}`,
-  label:
-    ['swe-terminal-repair-v3', 'kernel-cuda-optimise', 'security-ctf-web', 'long-opposites'][index % 4] + `-${index}`,
+  label: `${families[index % 4]}-${index}`,
   family: ['code', 'math', 'style'][index % 3],
   eval_run_count: 4,
   updated_at: '2026-11-01T00:00:00Z',

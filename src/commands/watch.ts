@@ -18,6 +18,7 @@ import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
+import { printInbox } from './watch-inbox.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
 /** What to watch if no resource is named. */
@@ -125,6 +126,10 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       'One of the ids is empty: nothing is watched. Without ids, everything that runs is watched.',
     );
   await checkRecordFlags(flags, [], io);
+  if (flags.since !== undefined) {
+    if (args.length > 0) throw new CommandError('--since is about everything: name no resource with it.');
+    return printInbox(flags, io);
+  }
   const until = flags.until === undefined ? undefined : parseUntil(flags.until);
   return withService(flags, io, async context => {
     const [word] = args;

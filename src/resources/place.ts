@@ -10,6 +10,7 @@ export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 /** The input of each view. */
 interface Places {
   readonly watch: object;
+  readonly inbox: object;
   readonly chat: { readonly model?: string };
   /** The list of a resource, with an optional scope. */
   readonly list: {

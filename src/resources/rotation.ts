@@ -17,7 +17,7 @@ import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { type CountedList, countedLists, intervalsOf, isOpening, mostRows } from './section-counts.ts';
-import { type WatchedResource, watchedKnown } from './watch.ts';
+import { noteStalls, type WatchedResource, watchedKnown } from './watch.ts';
 import { offered } from './watch-reads.ts';
 
 const followingKey = ['following'];
@@ -173,16 +173,24 @@ function hasGrown({ statuses }: Workbench, known: KnownResource, askedAt: number
   return done >= measured.upTo + measured.everySteps;
 }
 
+/** Whether the end was seen, but not when it was: the record tells it. */
+const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
+  endedAt !== undefined && endTime === undefined && !gone;
+
 /** The other reads for a line of Watch: the record, if no answer had it, and the curves as they grow. */
-function detailTurns(workbench: Workbench, known: KnownResource, { now, running }: Purpose): Turn[] {
+function detailTurns(workbench: Workbench, known: KnownResource, { now, running, ...purpose }: Purpose): Turn[] {
   const { poll } = workbench;
+  const isShown = purpose.watched || purpose.isListed;
+  if (!isShown && !lacksEndTime(known)) return [];
   const { details } = resourceOfKind(known.kind)?.watch ?? {};
-  const curves = curvesOf(workbench, known);
+  const curves = isShown ? curvesOf(workbench, known) : [];
   return [...offered(workbench, details?.(known.id)), ...curves].flatMap(query => {
     const askedAt = lastAttempt(workbench, [query]);
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
-    if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? [turn] : [];
+    // The inbox and its notice wait for the time and the reason.
+    if (hasEnded(known.status))
+      return lacksEnd(workbench, known, query) ? [{ ...turn, isDetail: curves.includes(query) }] : [];
     if (askedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
     if (!curves.includes(query) || !hasGrown(workbench, known, askedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
@@ -193,7 +201,7 @@ function detailTurns(workbench: Workbench, known: KnownResource, { now, running 
 
 /** Whether to follow it while Watch is not on screen: not after its end, nor if its status is never reported. */
 function mayEnd({ statuses }: Workbench, known: KnownResource): boolean {
-  if (hasEnded(known.status)) return false;
+  if (hasEnded(known.status)) return lacksEndTime(known);
   return known.status !== undefined || known.isNew || statuses.lastRead(known)?.by === undefined;
 }
 
@@ -204,7 +212,8 @@ const mostSingle = 10;
 const runningLists = countedLists.filter(({ source, runs }) => runs && !source.costly);
 
 function listedKinds(known: readonly KnownResource[]): ReadonlySet<string> {
-  const many = (kind: string): boolean => known.filter(each => each.kind === kind).length > mostSingle;
+  const many = (kind: string): boolean =>
+    known.filter(each => each.kind === kind && !hasEnded(each.status)).length > mostSingle;
   return new Set(runningLists.flatMap(({ resource: { kind = '' } }) => (many(kind) ? [kind] : [])));
 }
 
@@ -336,7 +345,7 @@ function isUnmeasured(workbench: Workbench, known: KnownResource): boolean {
 /** Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads. @throws ServiceError */
 async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryContext, send: Send): Promise<number> {
   const turns = purpose.known.flatMap(known => {
-    const details = purpose.watched || purpose.isListed ? detailTurns(workbench, known, purpose) : [];
+    const details = detailTurns(workbench, known, purpose);
     return [statusTurn(workbench, known, purpose) ?? [], details].flat().map(turn => ({ ...turn, known }));
   });
   const measures = purpose.unmeasured.map(known => {
@@ -378,7 +387,9 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
       const isIdle = purpose.known.length === 0;
       for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
       if (isIdle) await readEach(running.map(reads), context);
-      return readTurns(workbench, isIdle ? purposeOf(workbench, sent) : purpose, context, send);
+      const turns = await readTurns(workbench, isIdle ? purposeOf(workbench, sent) : purpose, context, send);
+      noteStalls(workbench);
+      return turns;
     },
   };
 }

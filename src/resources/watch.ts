@@ -75,7 +75,11 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
 /** Whether something runs, or has ended and was not dismissed. */
 export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
 
-/** The watched resources: pins in their order, then the rest, latest start first. */
+/** When it ended; running ones come after all that have ended. */
+const endOf = ({ endTime, endedAt }: KnownResource): number =>
+  endedAt === undefined ? Number.NEGATIVE_INFINITY : (parseTime(endTime) ?? endedAt);
+
+/** The watched resources: pins in their order, what ended with the latest end first, then what runs, latest start first. */
 export function watchedKnown(workbench: Workbench, now: number): KnownResource[] {
   const { statuses } = workbench;
   const pins = workbench.pins.list();
@@ -83,8 +87,9 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
     const known = statuses.get(pin) ?? unknownResource(pin, pin.label);
     return known.label === known.id ? { ...known, label: pin.label } : known;
   });
-  const others = unpinned(workbench, pins, now).toSorted((left, right) =>
-    (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'),
+  const others = unpinned(workbench, pins, now).toSorted(
+    (left, right) =>
+      Math.sign(endOf(right) - endOf(left)) || (right.startedAt ?? '~').localeCompare(left.startedAt ?? '~'),
   );
   return [...pinned, ...others];
 }
@@ -152,6 +157,21 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   }
   const left = standing.kind === 'moving' && standing.leftMs !== undefined ? `ETA ${duration(standing.leftMs)}` : '';
   return { word, text: [word, left, old].filter(Boolean).join(', '), short: old || left || word, look };
+}
+
+/** A shorter silence is no event, although a line says it. */
+const shortestStallMs = 5 * 60_000;
+
+/** Records in the inbox what has stopped making steps, and removes what makes them again. */
+export function noteStalls(workbench: Workbench, now = Date.now()): void {
+  const { inbox, remembered } = workbench;
+  for (const line of watchedOf(workbench, now)) {
+    const { standing, id } = line;
+    if (standing.kind === 'moving') inbox.clear('stall', line);
+    // Without a known pace, a slow run would look like one that has stalled.
+    if (standing.kind !== 'stalled' || standing.atLeast || standing.forMs < shortestStallMs) continue;
+    inbox.raise('stall', line, remembered.progressOf(id).at(-1)?.at ?? now - standing.forMs);
+  }
 }
 
 /** The kind of upload lines. Uploads are not resources of the service. */

@@ -4,6 +4,7 @@
  * file, scoped by service, which several programs may use at the same time. Losing it loses nothing on any service.
  * SQLite is part of Node: opening the file and reading a page takes a millisecond or two.
  */
+import { EventRecords } from './events.ts';
 import { type RememberedCount, type RememberedList, RememberedLists, type SavedList } from './lists.ts';
 import { type ProgressPoint, ProgressPoints } from './progress.ts';
 import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources, type SeenSince } from './seen.ts';
@@ -47,6 +48,8 @@ export class RememberedStore {
   readonly trajectoryUploads: TrajectoryRecords;
   /** Keys of starts with an unknown outcome. */
   readonly startKeys: StartKeys;
+  /** What ended or needs attention, until it is dismissed. */
+  readonly events: EventRecords;
   readonly #lists: RememberedLists;
   #timer: NodeJS.Timeout | undefined;
 
@@ -58,6 +61,7 @@ export class RememberedStore {
     this.uploads = new UploadRecords(tables);
     this.trajectoryUploads = new TrajectoryRecords(tables);
     this.startKeys = new StartKeys(tables);
+    this.events = new EventRecords(tables);
     this.#lists = new RememberedLists(tables);
   }
 
@@ -257,6 +261,7 @@ export class RememberedStore {
       this.#progress.prune(now - keptMs);
       this.#lists.prune(now - keptMs);
       this.startKeys.prune(now - keptMs);
+      this.events.prune(now - keptMs);
     });
   }
 

@@ -21,9 +21,8 @@ export class Pins {
     return this.#list;
   }
 
-  /** Applies the pins of other programs since the last call. */
-  readAgain(): void {
-    const isNew = this.#remembered().wasWrittenElsewhere();
+  /** Applies the pins of other programs. @param isNew whether one has written since the last call */
+  readAgain(isNew = this.#remembered().wasWrittenElsewhere()): void {
     if (!isNew && !this.#isOld) return;
     const list = this.#read();
     if (list && !isDeepStrictEqual(list, this.#list)) this.#set(list);

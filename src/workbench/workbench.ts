@@ -18,6 +18,7 @@ import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '.
 import { RememberedStore, type SeenResource } from '../store/store.ts';
 import { clean } from '../text/sanitise.ts';
 import { Exports } from './exports.ts';
+import { Inbox } from './inbox.ts';
 import { type AnyJob, Jobs } from './jobs.ts';
 import { Pins } from './pins.ts';
 
@@ -96,6 +97,8 @@ export class Workbench implements QueryHost {
   readonly statuses: StatusStore;
   readonly restarts = new Restarts();
   readonly pins: Pins;
+  /** What ended or needs attention, until it is dismissed. */
+  readonly inbox: Inbox;
   /** Uploads, which continue in the background. */
   readonly jobs = new Jobs();
   readonly exports = new Exports();
@@ -137,6 +140,15 @@ export class Workbench implements QueryHost {
     this.readOnly = readOnly;
     ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
     this.pins = new Pins(() => this.remembered);
+    this.inbox = new Inbox(() => this.remembered, this.statuses);
+    this.statuses.onTransitions(transitions => {
+      // An end may be in the first answer after an absence.
+      this.inbox.attend(Date.now());
+      for (const transition of transitions) {
+        const { kind, id } = transition.resource;
+        if (transition.ended && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
+      }
+    });
     this.lists.recallCounts();
     this.recall();
     // Refresh even after a failure, because part of the upload may have been stored.
@@ -149,6 +161,8 @@ export class Workbench implements QueryHost {
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
       onObserved: (observations, { at, by }) => {
+        this.inbox.attend(at);
+        this.inbox.observed(observations, at);
         this.#remember(observations, at);
         for (const { kind, id, done } of observations) {
           const known = this.kinds.get(kind)?.recordsProgress ? this.statuses.get({ kind, id }) : undefined;
@@ -164,8 +178,17 @@ export class Workbench implements QueryHost {
 
   /** Loads running and pinned resources from earlier starts and other programs. Sends nothing. */
   recall(): void {
-    const { statuses, pins, remembered } = this;
-    pins.readAgain();
+    const { statuses, pins, inbox, remembered } = this;
+    if (remembered.wasWrittenElsewhere()) {
+      inbox.readAgain();
+      pins.readAgain(true);
+    } else pins.readAgain(false);
+    statuses.recallEnded(
+      inbox
+        .list()
+        .filter(({ what }) => what === 'end')
+        .map(({ kind, id, label, at, detail }) => ({ kind, id, label, at, ended: detail })),
+    );
     const pinned = pins.list().filter(pin => statuses.get(pin) === undefined);
     statuses.recall(
       pinned.map(pin => {
@@ -200,7 +223,14 @@ export class Workbench implements QueryHost {
     for (const under of touches) this.lists.remove(under, [id]);
     if (kind === undefined) return;
     this.statuses.forget({ kind, id });
+    this.inbox.dismissAll({ kind, id });
     this.#forget({ kind, id });
+  }
+
+  /** Dismisses the end of a resource and everything else about it in the inbox. */
+  dismiss({ kind, id }: Subject): void {
+    this.statuses.dismiss({ kind, id });
+    this.inbox.dismissAll({ kind, id });
   }
 
   #forget({ kind, id }: Subject): void {
@@ -310,6 +340,7 @@ export class Workbench implements QueryHost {
   }
 
   #closeStore(busyMs?: number): void {
+    if (this.#remembered) this.inbox.save();
     this.#remembered?.close(busyMs);
     this.#remembered = undefined;
     this.#setClosed();

@@ -27,6 +27,7 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
   ]);
   const others: readonly Place[] = [
     { view: 'watch' },
+    { view: 'inbox' },
     { view: 'chat' },
     { view: 'compare', base: { id: runId, name: word }, new: { id: runId, name: word } },
     { view: 'curves', runs: [{ id: trainingId, name: word }] },

@@ -101,7 +101,7 @@ export const commands = {
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name. The
 first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments, watches
 everything that is running or pinned. Exit code 0 if all succeed, 1 if one fails, 6 if the service does not say of one. With
---until, an evaluation that is named, pinned or running counts as ended by its rewards; one without a status is listed, but not waited for.`,
+--since last, prints the inbox of the workbench instead: exit code 1 if something in it failed or stalled. With --until, an evaluation that is named, pinned or running counts as ended by its rewards; one without a status is listed, but not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -112,9 +112,15 @@ everything that is running or pinned. Exit code 0 if all succeed, 1 if one fails
         number: 'positive',
         description: 'stop watching after this long; the work continues',
       },
+      since: {
+        value: 'WHEN',
+        choices: ['last'],
+        description: 'print what ended, failed or stalled since somebody last looked, and stop',
+      },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags],
+    exclusive: [exclusiveRecordFlags, ['since', 'until'], ['since', 'timeout']],
+    examples: ['benchtop watch --since last'],
   }),
   chat: spec({
     summary: 'ask a model a question, or chat with it',

@@ -90,6 +90,8 @@ export interface Transition {
   readonly ended: boolean;
   /** The mean in the same answer, which is therefore as recent as the end. */
   readonly mean?: number | undefined;
+  /** When it was last read before the change; epoch milliseconds. */
+  readonly lastReadAt?: number | undefined;
 }
 
 /** When an answer was requested and when it arrived; epoch milliseconds. */
@@ -280,6 +282,7 @@ export class StatusStore {
       const before = entry.known;
       const next = merged(before, this.#keepingEnd(entry, said, { askedAt, at }));
       const wasSeen = entry.seen;
+      const lastReadAt = entry.readAt;
       if (said.status != null) entry.seen = true;
       [entry.readAt, entry.readBy] = [at, by];
       if (said.done != null) entry.doneAt = at;
@@ -306,6 +309,7 @@ export class StatusStore {
           to: known.status ?? '',
           ended,
           mean: said.mean ?? undefined,
+          lastReadAt,
         });
     }
     this.#announce(changed, transitions);
@@ -347,6 +351,32 @@ export class StatusStore {
       changed = true;
     }
     this.#announce(changed, []);
+  }
+
+  /**
+   * Loads resources of which an earlier start saw the end, and that was not dismissed. It changes nothing already known.
+   */
+  recallEnded(
+    resources: readonly (ResourceRef & { readonly ended: Partial<KnownResource>; readonly at: number })[],
+  ): void {
+    let changed = false;
+    for (const { ended, at, kind, id, label } of resources) {
+      if (this.#entries.has(keyOf({ kind, id }))) continue;
+      const known = { ...unknownResource({ kind, id }, label), ...ended, endedAt: at };
+      const entry = newEntry(known, at, true);
+      this.#entries.set(keyOf(known), { ...entry, announced: true, ...(known.gone && { goneAt: at }) });
+      changed = true;
+    }
+    this.#announce(changed, []);
+  }
+
+  /** Shows the end of a resource that was first seen after it, as one that was missed. @param at epoch milliseconds */
+  noteEnd(resource: Named, at: number): void {
+    const entry = this.#entries.get(keyOf(resource));
+    if (!entry || entry.known.endedAt !== undefined) return;
+    entry.known = { ...entry.known, endedAt: at };
+    entry.announced = true;
+    this.#announce(true, []);
   }
 
   /** Records a failed read. The status stays. */

@@ -5,13 +5,16 @@ import { statusMeaning, statusWords } from '../../contract/status.ts';
 import { runningOf, type Transition } from '../../queries/statuses/store.ts';
 import { benchmarkCommands } from '../../resources/benchmarks.ts';
 import { datasetCommands } from '../../resources/datasets.ts';
+import { summaryOf } from '../../resources/inbox.ts';
 import type { Place } from '../../resources/place.ts';
 import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
+import { sortOf } from '../../workbench/inbox.ts';
 import type { AnyJob } from '../../workbench/jobs.ts';
 import { useFollowing } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
+import { globalCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { Toast } from './shell-context.tsx';
@@ -66,6 +69,28 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
   return { kind: 'danger', text, tail: advice, news: true };
 }
 
+/** Sums up what happened while nobody looked, as it becomes known. */
+function useMissedNotice(toast: (toast: Toast) => void): void {
+  const { inbox } = useWorkbench();
+  const { keyOf } = useRouter();
+  useEffect(() => {
+    let said = '';
+    return inbox.subscribe(() => {
+      const missed = inbox.missed();
+      const words = summaryOf(missed, inbox.absence?.from);
+      if (words === '' || words === said) return;
+      said = words;
+      const isBad = missed.some(event => sortOf(event) === 'failed');
+      toast({
+        kind: isBad ? 'danger' : 'info',
+        text: words,
+        tail: `  <${keyOf(globalCommands.inbox)}> inbox`,
+        news: true,
+      });
+    });
+  }, [inbox, keyOf, toast]);
+}
+
 /**
  * Announces each end once, whichever part of the program read it first. Kinds that do not run by themselves are
  * announced only if pinned; of an upload, its view shows the end by itself.
@@ -76,8 +101,9 @@ export function useNotices(
   toast: (toast: Toast) => void,
   place: Place,
 ): void {
-  const { statuses, pins, restarts, jobs } = useWorkbench();
+  const { statuses, pins, inbox, restarts, jobs } = useWorkbench();
   const router = useRouter();
+  useMissedNotice(toast);
   const shown = 'jobId' in place ? place.jobId : undefined;
   const announce = useCallback(
     (notice: Toast | undefined, isShown = false): void => {
@@ -91,11 +117,14 @@ export function useNotices(
   useEffect(
     () =>
       statuses.onTransitions(transitions => {
-        const isNews = ({ resource, ended }: Transition): boolean =>
-          ended && (statuses.runs(resource.kind) || pins.has(resource.kind, resource.id));
+        const isNews = (transition: Transition): boolean => {
+          const { kind, id } = transition.resource;
+          // What ended while nobody looked is summed up.
+          return transition.ended && !inbox.isMissed(transition) && (statuses.runs(kind) || pins.has(kind, id));
+        };
         announce(noticeOf(transitions.filter(isNews)));
       }),
-    [statuses, pins, announce],
+    [statuses, pins, inbox, announce],
   );
   useEffect(
     () =>

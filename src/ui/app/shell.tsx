@@ -177,6 +177,7 @@ function useGlobalBindings(
         });
       },
     },
+    { command: globalCommands.inbox, run: () => navigate({ kind: 'go', trail: [{ view: 'inbox' }] }) },
     {
       command: globalCommands.notices,
       run: () => shell.showOverlay('notices', close => <ToastsWindow onClose={close} />),

@@ -6,6 +6,7 @@ import { resourceOfKind } from '../../resources/catalogue.ts';
 import { following } from '../../resources/rotation.ts';
 import { Counts } from '../../resources/section-counts.ts';
 import { type WatchedResource, watchedCount, watchLines } from '../../resources/watch.ts';
+import type { InboxEvent } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useLive } from './use-live.ts';
 import { useWorkbench } from './workbench.tsx';
@@ -47,6 +48,18 @@ export function useSectionCount({ subscribe, read }: SectionCount = countsNothin
 
 /** How many lines Watch has. */
 export const watchCount: SectionCount = { subscribe: subscribeTo, read: watchedCount };
+
+/** The events of the inbox, latest first. */
+export function useInbox(): readonly InboxEvent[] {
+  const { inbox } = useWorkbench();
+  return useSyncExternalStore(inbox.subscribe, () => inbox.list());
+}
+
+/** How many events the inbox has. */
+export const inboxCount: SectionCount = {
+  subscribe: ({ inbox }, listener) => inbox.subscribe(listener),
+  read: ({ inbox }) => inbox.list().length,
+};
 
 /** Refreshes the data on screen that was read before the end. Other data is read when it is shown. */
 function refreshAfterEnd(cache: QueryClient, { kind, id, endedAt = 0 }: KnownResource): void {

@@ -11,6 +11,17 @@ export const watchCommands = {
   },
 } as const satisfies CommandTable;
 
+export const inboxCommands = {
+  dismiss: { ...watchCommands.dismiss, id: 'inbox.dismiss', title: 'dismiss it', group: 'Inbox' },
+  dismissAll: {
+    id: 'inbox.dismiss-all',
+    title: 'dismiss everything',
+    keys: ['X'],
+    group: 'Inbox',
+    hint: 'dismiss all',
+  },
+} as const satisfies CommandTable;
+
 export const compareCommands = {
   swap: { id: 'compare.swap', title: 'swap base and new', keys: ['v'], group: 'Comparison', hint: 'swap' },
   other: {

@@ -10,13 +10,14 @@ import { cutApart } from '../../text/apart.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { lazyView } from '../app/lazy.tsx';
 import { defineView, type Registry, type Section, type ViewDefinition, type ViewProps } from '../app/registry.ts';
-import { watchCount } from '../data/use-watched.ts';
+import { inboxCount, watchCount } from '../data/use-watched.ts';
 import { listCommands, recordCommands, scrollCommands, tableCommands } from '../keys/general.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';
 import {
   chartCommands,
   chatCommands,
   compareCommands,
+  inboxCommands,
   readerCommands,
   uploadCommands,
   watchCommands,
@@ -143,12 +144,13 @@ const watch: Section = {
   place: { view: 'watch' },
   count: watchCount,
 };
+const inbox: Section = { title: 'Inbox', names: ['inbox', 'in'], place: { view: 'inbox' }, count: inboxCount };
 const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
 
 export const registry: Registry = {
   home: { view: 'list', resource: 'benchmarks' },
   busyHome: watch.place,
-  sections: [watch, ...resources.filter(({ needs }) => needs === undefined).map(sectionOf), chat],
+  sections: [watch, inbox, ...resources.filter(({ needs }) => needs === undefined).map(sectionOf), chat],
   views: [
     defineView<'watch'>({
       id: 'watch',
@@ -157,6 +159,14 @@ export const registry: Registry = {
       // Its lines say more than their facts.
       inspectorFrom: 240,
       commands: Object.values(watchCommands),
+      general: ofList,
+    }),
+    defineView<'inbox'>({
+      id: 'inbox',
+      title: 'Inbox',
+      component: lazyView(async () => (await import('./inbox.tsx')).InboxView),
+      inspectorFrom: 240,
+      commands: Object.values(inboxCommands),
       general: ofList,
     }),
     ...resources.flatMap(viewsOf),

@@ -8,17 +8,20 @@ import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
+import { summaryOf } from '../../resources/inbox.ts';
 import { meanCell } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { heldOutWords, intervalOfHeldOut } from '../../resources/training.ts';
 import { placeOfLine, rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
+import { sortOf } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
 import { usePane } from '../app/view.tsx';
-import { useWatched } from '../data/use-watched.ts';
+import { useInbox, useWatched } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
-import { recordCommands } from '../keys/general.ts';
+import { globalCommands, recordCommands } from '../keys/general.ts';
+import { useKeyOf } from '../keys/router.tsx';
 import { levelRange, sparkline } from '../widgets/bars.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
@@ -67,6 +70,7 @@ export function WatchView() {
       source={source}
       rows={rows}
       rowsAt={oldestRead(workbench, rows)}
+      header={useInboxLines()}
       columns={columns}
       emptyWords="Nothing is running or pinned"
       emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
@@ -101,7 +105,7 @@ export function WatchView() {
             run: () => {
               for (const row of ended) {
                 if (row.kind === uploadKind) workbench.jobs.remove(row.id);
-                else workbench.statuses.dismiss(row);
+                else workbench.dismiss(row);
               }
             },
           },
@@ -109,6 +113,19 @@ export function WatchView() {
       }}
     />
   );
+}
+
+/** One line about the inbox; none if it is empty. */
+function useInboxLines(): readonly string[] {
+  const events = useInbox();
+  const keyOf = useKeyOf();
+  const { styles } = useTheme();
+  const words = summaryOf(events, events.at(-1)?.at);
+  if (words === '') return [];
+  const isUrgent = events.some(event => sortOf(event) !== 'ended' && sortOf(event) !== 'deployed');
+  return [
+    ` ${(isUrgent ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
+  ];
 }
 
 /** When the last reward arrived: without a status, nothing else tells whether the run has ended. */

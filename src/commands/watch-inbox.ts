@@ -1,0 +1,75 @@
+/** `benchtop watch --since last`: prints what the inbox of the workbench has. */
+import { isRunning } from '../contract/status.ts';
+import { readListed } from '../queries/lists/list-source.ts';
+import { rememberRows } from '../queries/remembered-fallback.ts';
+import { lostAfterMs, type Observation, StatusStore } from '../queries/statuses/store.ts';
+import { kinds, resources } from '../resources/catalogue.ts';
+import { eventFields, eventWords, summaryOf } from '../resources/inbox.ts';
+import { lookAt } from '../resources/look.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
+import { clockOrDay } from '../text/time.ts';
+import { Inbox, sortOf } from '../workbench/inbox.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import { printRecord } from './output.ts';
+import type { CommandInput } from './table/commands.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+/** Brings the inbox up to date with the service: what is listed, and what ran when it was last seen. */
+async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusStore): Promise<void> {
+  const { memory } = context;
+  const runningKinds = [...kinds.keys()].filter(kind => statuses.runs(kind));
+  const before = memory
+    .seenSince(Date.now() - lostAfterMs, { kinds: runningKinds })
+    .filter(({ status }) => isRunning(status));
+  statuses.recall(before);
+  const report = (observations: readonly Observation[]): void => {
+    const at = Date.now();
+    statuses.report(observations, { askedAt: at, at });
+    inbox.observed(observations, at);
+  };
+  const lists = resources.flatMap(({ watch, list }) => (watch?.runs ? list({}) : []));
+  await Promise.all(
+    lists.map(async source => {
+      const { items } = await readListed(source, { ...context, query: {}, isFollowed: true });
+      report(items.flatMap(row => source.observes?.(row) ?? []));
+      rememberRows(memory, source, items);
+    }),
+  );
+  // A list may lack them, or the time at which they ended.
+  const open = before.filter(ref => isRunning(statuses.get(ref)?.status));
+  await Promise.all(
+    open.map(async ref => {
+      const seen = await lookAt(ref, context).catch(() => undefined);
+      if (seen) report([seen]);
+    }),
+  );
+}
+
+/** Prints the events that were not dismissed, oldest first. Exit code 1 if one of them is bad. */
+export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
+  return withService(flags, io, async context => {
+    const { memory } = context;
+    const statuses = new StatusStore(kinds);
+    const inbox = new Inbox(() => memory, statuses);
+    statuses.onTransitions(transitions => {
+      for (const transition of transitions) if (transition.ended) inbox.ended(transition);
+    });
+    await readEnds(context, inbox, statuses);
+    const events = inbox.list().toReversed();
+    const [first] = events;
+    io.note(first ? `${summaryOf(events, first.at)}.` : 'Nothing ended, failed or stalled since somebody last looked.');
+    for (const event of events) {
+      const { id, label, at, isExact } = event;
+      // Logs are read on other days and in other time zones.
+      const time = io.columns === undefined ? new Date(at).toISOString() : clockOrDay(at);
+      const words = eventWords(event);
+      const text = `${clean`${isExact ? '' : 'seen '}${time}  ${label}  ${words}`}\n`;
+      const record = eventFields(event);
+      if (flags.json) await io.print(`${safeJson(record)}\n`);
+      else await printRecord(record, id, flags, io, { text: () => text });
+    }
+    const isBad = events.some(event => sortOf(event) !== 'ended' && sortOf(event) !== 'deployed');
+    return isBad ? exitCodes.failed : exitCodes.done;
+  });
+}

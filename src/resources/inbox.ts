@@ -1,0 +1,130 @@
+/** The events of the inbox in words and columns, for the screen and the command line. */
+import { statusWords } from '../contract/status.ts';
+import type { Column, StatusLook } from '../present/column.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { reward } from '../text/numbers.ts';
+import { clockOrDay, duration, parseTime } from '../text/time.ts';
+import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
+import { meanCell } from './measured-run.ts';
+import { heldOutWords } from './training.ts';
+
+/** What happened: `failed`, `succeeded`, `stalled`, `deployed`. */
+export function eventWord(event: InboxEvent): string {
+  const sort = sortOf(event);
+  const { status } = event.detail;
+  if (sort === 'over an alarm') return event.what;
+  return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
+}
+
+const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
+  failed: 'failure',
+  stalled: 'attention',
+  'over an alarm': 'attention',
+  deleted: 'unknown',
+  deployed: 'success',
+  ended: 'success',
+};
+
+function lookOf(event: InboxEvent): StatusLook {
+  return eventWord(event) === 'cancelled' ? 'stopped' : looks[sortOf(event)];
+}
+
+/** When it happened; `seen` before it if the service did not say. */
+const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
+
+/** How long it took, if its times are known. */
+function tookWords({ what, at, isExact, detail }: InboxEvent): string {
+  const from = parseTime(detail.startedAt);
+  return what !== 'end' || !isExact || from === undefined || at < from ? '' : duration(at - from);
+}
+
+/** Its last numbers: the held-out reward or the mean, and how much was done. */
+export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
+  const { measured, mean, graded, total, done, status } = detail;
+  const isTraining = kind === 'training';
+  return [
+    measured ? `held-out ${heldOutWords(measured.last, range)}` : '',
+    measured && measured.best.step !== measured.last.step
+      ? `best ${reward(measured.best.reward)} at step ${measured.best.step}`
+      : '',
+    !isTraining && mean !== undefined ? `mean ${meanCell({ mean, graded, total }, status)}` : '',
+    done === undefined ? '' : `${done} of ${total ?? 'an unknown number'}${isTraining ? ' steps' : ''}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** Why it happened, as far as known, and its last numbers. */
+export function reasonOf(event: InboxEvent, range?: Range): string {
+  return [event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
+}
+
+/** All that there is to say of an event, without its time and name. */
+export const eventWords = (event: InboxEvent, range?: Range): string =>
+  [eventWord(event), tookWords(event) && `after ${tookWords(event)}`, reasonOf(event, range)]
+    .filter(Boolean)
+    .join(', ');
+
+/** `3 failed, 1 stalled, 2 ended since 18:40:00`; empty without events. @param since epoch milliseconds */
+export function summaryOf(events: readonly InboxEvent[], since: number | undefined): string {
+  const words = tallyWords(events);
+  return words === '' || since === undefined ? words : `${words} since ${clockOrDay(since)}`;
+}
+
+/** An event for a program. */
+export function eventFields(event: InboxEvent) {
+  const { kind, id, label, at, isExact, detail } = event;
+  const { status, reason, done, total, mean, graded, measured, startedAt } = detail;
+  const point = (of: NonNullable<typeof measured>['last'] | undefined) =>
+    of && { step: of.step, reward: of.reward, samples: of.samples ?? null };
+  return {
+    at: new Date(at).toISOString(),
+    at_is_exact: isExact,
+    event: eventWord(event),
+    kind,
+    id,
+    label,
+    status: status ?? null,
+    reason: reason ?? null,
+    started_at: startedAt ?? null,
+    done: done ?? null,
+    total: total ?? null,
+    mean: kind === 'training' ? null : (mean ?? null),
+    graded: graded ?? null,
+    held_out: point(measured?.last) ?? null,
+    best_held_out: point(measured?.best) ?? null,
+  };
+}
+
+/** @param range the range of rewards in the settings */
+export const inboxColumns = (range: Range): readonly Column<InboxEvent>[] => [
+  { id: 'label', title: 'WHAT', width: { min: 14, max: 100, grow: 2 }, value: row => row.label },
+  {
+    id: 'event',
+    title: 'HAPPENED',
+    width: { min: 11, max: 24, grow: 0 },
+    whole: true,
+    value: eventWord,
+    look: lookOf,
+  },
+  {
+    id: 'time',
+    title: 'TIME',
+    width: 10,
+    align: 'right',
+    filtered: false,
+    value: row => row.at,
+    text: timeWords,
+    exported: row => new Date(row.at).toISOString(),
+  },
+  { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookWords },
+  {
+    id: 'reason',
+    title: 'REASON, NUMBERS',
+    width: { min: 14, max: 160, grow: 3 },
+    cutAt: 'end',
+    value: row => reasonOf(row, range),
+  },
+  { id: 'kind', title: 'KIND', width: 10, wide: true, value: row => row.kind },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
+];

@@ -1,0 +1,77 @@
+/** What ended, stalled or needs attention, until the user dismisses it. */
+import { isRecord } from '../base/own-property.ts';
+import { jsonIn, type Tables } from './tables.ts';
+
+/** Something that happened to a resource. There is one event of each `what` for a resource. */
+export interface StoredEvent {
+  readonly kind: string;
+  readonly id: string;
+  readonly label: string;
+  /** `end`, `stall`, or the name of an alarm. */
+  readonly what: string;
+  /** When it happened; epoch milliseconds. */
+  readonly at: number;
+  /** Whether the service told the time; otherwise it is when this machine saw it. */
+  readonly isExact: boolean;
+  /** The resource at that time; opaque to the store. */
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export type EventKey = Pick<StoredEvent, 'kind' | 'id' | 'what'>;
+
+/** More events are of no use to anyone. */
+const mostOpen = 1_000;
+
+export class EventRecords {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** Adds or updates an event. A dismissed one stays dismissed. */
+  put({ kind, id, label, what, at, isExact, detail }: StoredEvent): void {
+    const sql = `insert into events (profile, kind, id, what, label, at, exact, detail, dismissed)
+      values (?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do update
+      set label = excluded.label, at = excluded.at, exact = excluded.exact, detail = excluded.detail`;
+    const values = [this.#tables.scope, kind, id, what, label, at, isExact ? 1 : 0, JSON.stringify(detail)];
+    this.#tables.lazily(() => this.#tables.run(sql, ...values));
+  }
+
+  /** Whether there is such an event, dismissed or not. */
+  has({ kind, id, what }: EventKey): boolean {
+    const sql = 'select 1 from events where profile = ? and kind = ? and id = ? and what = ?';
+    return this.#tables.all(sql, this.#tables.scope, kind, id, what).length > 0;
+  }
+
+  /** The events that were not dismissed, latest first. */
+  open(): StoredEvent[] {
+    const sql = 'select * from events where profile = ? and dismissed = 0 order by at desc, id limit ?';
+    return this.#tables.all(sql, this.#tables.scope, mostOpen).flatMap(row => {
+      const detail = jsonIn(row['detail']);
+      if (!isRecord(detail)) return [];
+      const { kind, id, label, what, at, exact } = row;
+      const names = { kind: String(kind), id: String(id), label: String(label), what: String(what) };
+      return [{ ...names, at: Number(at), isExact: Number(exact) === 1, detail }];
+    });
+  }
+
+  dismiss(events: readonly EventKey[]): boolean {
+    const sql = 'update events set dismissed = 1 where profile = ? and kind = ? and id = ? and what = ?';
+    return this.#tables.runAll(
+      sql,
+      events.map(({ kind, id, what }) => [this.#tables.scope, kind, id, what]),
+    );
+  }
+
+  /** Removes what is no longer true, so that it can happen again. */
+  remove({ kind, id, what }: EventKey): void {
+    const sql = 'delete from events where profile = ? and kind = ? and id = ? and what = ?';
+    this.#tables.run(sql, this.#tables.scope, kind, id, what);
+  }
+
+  /** Deletes older events. */
+  prune(before: number): void {
+    this.#tables.run('delete from events where at < ?', before);
+  }
+}

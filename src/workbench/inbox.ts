@@ -1,0 +1,240 @@
+/**
+ * The inbox: what ended, failed, stalled or was deployed, on this and earlier starts, until it is dismissed. It is kept
+ * on disk, and shared with other programs of this user.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { Listeners } from '../base/listeners.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
+import type { KnownResource, Observation, StatusStore, Transition } from '../queries/statuses/store.ts';
+import type { EventKey, StoredEvent } from '../store/events.ts';
+import type { RememberedStore } from '../store/store.ts';
+import { parseTime } from '../text/time.ts';
+
+/** A resource as it was at an event. */
+export type EventDetail = Partial<
+  Omit<KnownResource, 'kind' | 'id' | 'label' | 'curve' | 'endedAt' | 'error' | 'isNew'>
+>;
+
+export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
+  readonly detail: EventDetail;
+}
+
+/** A time in which nobody looked; epoch milliseconds. */
+export interface Absence {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Without answers for this long the program was asleep, suspended or offline. */
+const awayMs = 2 * 60_000;
+/** How often the time of the last answer is saved. */
+const savedEveryMs = 15_000;
+/** How far the clocks of the service and of this machine may differ. */
+const clockMs = 60_000;
+/** Name of the setting with the time of the last answer. */
+const lookedAt = 'looked at';
+
+const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
+
+/** What is kept of a resource: not its curve, which is long. */
+function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
+  const { status, done, total, mean, graded, gradedAt, startedAt, endTime, reason, parent, gone } = known;
+  const measured = known.measured && { ...known.measured, curve: [] };
+  return { status, done, total, mean, graded, gradedAt, measured, startedAt, endTime, reason, parent, gone };
+}
+
+/** How many events of each sort there are. */
+export function tallyOf(events: readonly InboxEvent[]): ReadonlyMap<string, number> {
+  const tally = new Map<string, number>();
+  for (const event of events) tally.set(sortOf(event), (tally.get(sortOf(event)) ?? 0) + 1);
+  return tally;
+}
+
+/** The sorts of events, most urgent first. */
+const sorts = ['failed', 'stalled', 'over an alarm', 'deleted', 'deployed', 'ended'] as const;
+export type EventSort = (typeof sorts)[number];
+
+export function sortOf({ what, kind, detail }: InboxEvent): EventSort {
+  if (what === 'stall') return 'stalled';
+  if (what !== 'end') return 'over an alarm';
+  if (detail.gone) return 'deleted';
+  const meaning = statusMeaning(detail.status ?? '');
+  if (meaning === 'failure') return 'failed';
+  return kind === 'deployment' && meaning === 'success' ? 'deployed' : 'ended';
+}
+
+/** `3 failed, 1 stalled, 2 ended`; empty without events. */
+export function tallyWords(events: readonly InboxEvent[]): string {
+  const tally = tallyOf(events);
+  return sorts.flatMap(sort => (tally.has(sort) ? [`${tally.get(sort)} ${sort}`] : [])).join(', ');
+}
+
+export class Inbox {
+  readonly #remembered: () => RememberedStore;
+  readonly #statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>;
+  readonly #listeners = new Listeners();
+  /** When somebody last looked before this program began; undefined if nobody ever did. */
+  readonly #before: number | undefined;
+  #list: readonly InboxEvent[];
+  #lookedAt: number | undefined;
+  #savedAt = 0;
+  #absence: Absence | undefined;
+  /** The names of events of the last absence. */
+  readonly #missed = new Set<string>();
+  /** The names of events that `clear` may have to remove, although they were dismissed. */
+  readonly #raised = new Set<string>();
+
+  constructor(remembered: () => RememberedStore, statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>) {
+    this.#remembered = remembered;
+    this.#statuses = statuses;
+    this.#list = this.#read();
+    const saved = remembered().setting(lookedAt);
+    this.#before = typeof saved === 'number' ? saved : undefined;
+    this.#lookedAt = this.#before;
+  }
+
+  /** The events that were not dismissed, latest first; the same array until it changes. */
+  list(): readonly InboxEvent[] {
+    return this.#list;
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** The last time in which nobody looked: between two starts, or while this program slept. */
+  get absence(): Absence | undefined {
+    return this.#absence;
+  }
+
+  /** The events of the last absence, as far as they are known and were not dismissed. */
+  missed(): readonly InboxEvent[] {
+    return this.#list.filter(event => this.#missed.has(nameOf(event)));
+  }
+
+  /** Whether nobody looked between the last read before this change and now. */
+  isMissed({ lastReadAt }: Pick<Transition, 'lastReadAt'>): boolean {
+    return this.#absence !== undefined && lastReadAt !== undefined && lastReadAt < this.#absence.to;
+  }
+
+  /** Applies what other programs have recorded or dismissed. */
+  readAgain(): void {
+    const list = this.#read();
+    if (!isDeepStrictEqual(list, this.#list)) this.#set(list);
+  }
+
+  /** Says that an answer has arrived, so that somebody may be looking. */
+  attend(now: number): void {
+    const last = this.#lookedAt;
+    const isFirst = this.#savedAt === 0;
+    if (last !== undefined && (isFirst || now - last > awayMs)) this.#absence = { from: last, to: now };
+    this.#lookedAt = now;
+    if (isFirst || now - this.#savedAt >= savedEveryMs) this.save();
+  }
+
+  /** Saves the time of the last answer, for the next start. */
+  save(): void {
+    if (this.#lookedAt === undefined || this.#lookedAt === this.#savedAt) return;
+    this.#savedAt = this.#lookedAt;
+    this.#remembered().setSetting(lookedAt, this.#lookedAt);
+  }
+
+  /** Records an end, or that a watched resource has vanished. */
+  ended(transition: Transition, now = Date.now()): void {
+    const { resource } = transition;
+    if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
+    this.#put('end', resource, parseTime(resource.endTime), now);
+  }
+
+  /**
+   * Records what ended unseen, and completes what is recorded. Called before the answer is remembered.
+   *
+   * @param at when the answer arrived; epoch milliseconds
+   */
+  observed(observations: readonly Observation[], at: number): void {
+    for (const said of observations) {
+      const { kind, id } = said;
+      const known = this.#statuses.get(said);
+      const event = known && this.#find({ kind, id, what: 'end' });
+      if (event) this.#complete(event, known);
+      else if (known && this.#isUnseen(said)) {
+        const to = this.#absence?.to ?? 0;
+        if ((parseTime(said.endTime ?? said.startedAt) ?? to) <= to) this.#missed.add(nameOf({ ...said, what: 'end' }));
+        this.#put('end', known, parseTime(said.endTime), at);
+        this.#statuses.noteEnd(said, at);
+      }
+    }
+  }
+
+  /** Whether it ended since somebody last looked, and no program of this user has seen that. */
+  #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
+    if (this.#before === undefined || !hasEnded(status) || !this.#statuses.runs(kind)) return false;
+    const ended = parseTime(endTime);
+    // Without an end time, it counts if it also began since then.
+    const isSince = (ended ?? parseTime(startedAt) ?? 0) > this.#before - (ended === undefined ? 0 : clockMs);
+    const remembered = this.#remembered();
+    if (!isSince || hasEnded(remembered.find(kind, id)?.status)) return false;
+    return !remembered.events.has({ kind, id, what: 'end' });
+  }
+
+  /** Adds what later answers say about an end: its time, its reason, its last numbers. */
+  #complete(event: InboxEvent, known: KnownResource): void {
+    const detail = detailOf({ ...known, gone: event.detail.gone ?? false });
+    const exact = parseTime(known.endTime);
+    if (event.isExact === (exact !== undefined) && isDeepStrictEqual(detail, event.detail)) return;
+    if (!hasEnded(known.status)) return;
+    this.#put('end', { ...known, gone: event.detail.gone ?? false }, exact, event.at);
+  }
+
+  /** Records that something needs attention, unless that is recorded already. @param at epoch milliseconds */
+  raise(what: string, resource: KnownResource, at: number): void {
+    const { kind, id } = resource;
+    const name = nameOf({ kind, id, what });
+    if (this.#raised.has(name) || this.#find({ kind, id, what })) return;
+    this.#raised.add(name);
+    if (this.#remembered().events.has({ kind, id, what })) return;
+    if (this.#absence && at > this.#absence.from && at <= this.#absence.to) this.#missed.add(name);
+    this.#put(what, resource, at, at);
+  }
+
+  /** Removes what is no longer true. */
+  clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
+    const wasRaised = this.#raised.delete(nameOf({ kind, id, what }));
+    if (!wasRaised && !this.#find({ kind, id, what })) return;
+    this.#remembered().events.remove({ kind, id, what });
+    this.#set(this.#read());
+  }
+
+  /** False if it could not be saved. */
+  dismiss(events: readonly EventKey[]): boolean {
+    if (events.length === 0) return true;
+    const isSaved = this.#remembered().events.dismiss(events);
+    const gone = new Set(events.map(nameOf));
+    this.#set(this.#list.filter(event => !gone.has(nameOf(event))));
+    return isSaved;
+  }
+
+  /** Dismisses everything about a resource. */
+  dismissAll({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
+    this.dismiss(this.#list.filter(event => event.kind === kind && event.id === id));
+  }
+
+  #find(key: EventKey): InboxEvent | undefined {
+    const name = nameOf(key);
+    return this.#list.find(event => nameOf(event) === name);
+  }
+
+  #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number): void {
+    const { kind, id, label } = known;
+    const event = { kind, id, label, what, at: exact ?? otherwise, isExact: exact !== undefined };
+    this.#remembered().events.put({ ...event, detail: JSON.parse(JSON.stringify(detailOf(known))) });
+    this.#set(this.#read());
+  }
+
+  #read(): readonly InboxEvent[] {
+    return this.#remembered().events.open() as readonly InboxEvent[];
+  }
+
+  #set(list: readonly InboxEvent[]): void {
+    this.#list = list;
+    this.#listeners.notify();
+  }
+}

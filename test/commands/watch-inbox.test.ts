@@ -1,0 +1,67 @@
+/** `watch --since last`: what ended since somebody last looked, with its time and reason, until it is dismissed. */
+import { expect, it } from 'vitest';
+import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+const endedAt = new Date(Date.now() - 60_000).toISOString();
+const createdAt = new Date(Date.parse(endedAt) - 3_600_000).toISOString();
+
+/** A benchmark with two training runs; both have ended once `over` says so, one of them badly. */
+async function trainings() {
+  const state = { over: false };
+  const record = (id: string) => ({
+    training_run_id: id,
+    bench_id: 'b1',
+    display_name: id,
+    status: state.over ? (id === 'trn_bad' ? 'failed' : 'succeeded') : 'running',
+    created_at: createdAt,
+    completed_at: state.over ? endedAt : null,
+    failure: state.over && id === 'trn_bad' ? { message: 'out of memory' } : null,
+  });
+  const { url } = await hostileServer((response, request) => {
+    const { pathname } = new URL(request.url, 'http://s');
+    if (pathname === '/api/v1/benchmarks')
+      return json({ items: [{ bench_id: 'b1', label: 'b1' }], has_more: false })(response, request);
+    if (pathname === '/api/v1/train/b1/runs')
+      return json({ items: ['trn_bad', 'trn_good'].map(record) })(response, request);
+    return json({}, 404)(response, request);
+  });
+  return { state, cli: cliOn({ baseUrl: url, apiKey }) };
+}
+
+it('prints each end with its time and reason, and fails if one is bad', async () => {
+  const { state, cli } = await trainings();
+  const before = await cli('watch', ['--since', 'last']);
+  expect([before.code, before.out]).toEqual([0, '']);
+  expect(before.notes).toContain('Nothing ended, failed or stalled since somebody last looked.');
+  state.over = true;
+  const { code, out, notes } = await cli('watch', ['--since', 'last']);
+  expect(code).toBe(1);
+  expect(notes).toContain('1 failed, 1 ended since ');
+  expect(out.trim().split('\n').sort()).toEqual([
+    `${endedAt}  trn_bad  failed, after 1h, out of memory`,
+    `${endedAt}  trn_good  succeeded, after 1h`,
+  ]);
+  // Nobody has dismissed it.
+  const again = await cli('watch', ['--since', 'last', '--json']);
+  const events = again.out
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  expect(again.code).toBe(1);
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      id: 'trn_bad',
+      event: 'failed',
+      at: endedAt,
+      at_is_exact: true,
+      reason: 'out of memory',
+    }),
+  );
+});
+
+it('is about everything', async () => {
+  const { cli } = await trainings();
+  const { code, notes } = await cli('watch', ['trn_bad', '--since', 'last']);
+  expect([code, notes]).toEqual([2, expect.stringContaining('--since is about everything')]);
+});

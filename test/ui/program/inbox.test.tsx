@@ -1,0 +1,84 @@
+/** Somebody leaves, and comes back: one line says what happened meanwhile, and the inbox has it until it is dismissed. */
+import { expect, it, onTestFinished } from 'vitest';
+import { RememberedStore } from '../../../src/store/store.ts';
+import { storeFolder } from '../../workbench/store-folder.ts';
+import { openWorld, type World, world } from './scripted-world.tsx';
+
+/** Three training runs besides the evaluation; `doing` is what each of them does. */
+function threeRuns(doing: Record<string, string>): World {
+  const service = world('none');
+  const created_at = new Date(Date.now() - 3_600_000).toISOString();
+  const record = (id: string) => ({
+    training_run_id: id,
+    bench_id: 'bench_1',
+    display_name: `sweep ${id}`,
+    status: doing[id],
+    created_at,
+    completed_at: doing[id] === 'running' ? null : new Date().toISOString(),
+    failure: doing[id] === 'failed' ? { message: 'out of memory' } : null,
+  });
+  Object.assign(service.answers, {
+    listTrainingRuns: () => Object.keys(doing).map(record),
+    getTrainingRun: ({ training_run_id = '' }) => record(training_run_id),
+    getTrainingProgress: ({ training_run_id = '' }) => ({
+      training_run_id,
+      status: doing[training_run_id],
+      completed_steps: 40,
+      total_steps: 400,
+    }),
+    getHeldOutRewards: () => ({ held_out_rewards: [{ step: 40, held_out_reward: 0.325, completed_samples: 128 }] }),
+  });
+  return service;
+}
+
+it('says in one line what ended meanwhile, opens the inbox with a key, and keeps it until dismissed (W16)', async () => {
+  const path = storeFolder(onTestFinished);
+  const remembered = () => RememberedStore.open(path, 'test');
+  const size = { columns: 120, rows: 30, remembered };
+  const doing: Record<string, string> = { trn_1: 'running', trn_2: 'running', trn_3: 'running' };
+  const service = threeRuns(doing);
+
+  const first = openWorld(service, { view: 'watch' }, size);
+  await first.waitFor('3 running');
+  first.close();
+  first.workbench.close();
+  await first.workbench.closed;
+
+  Object.assign(doing, { trn_1: 'failed', trn_2: 'failed', trn_3: 'succeeded' });
+  const second = openWorld(service, { view: 'list', resource: 'models' }, size);
+  await second.waitFor(text => /✗ 2 failed, 1 ended since \d\d:\d\d:\d\d {2}<I> inbox/.test(text));
+  expect(second.text()).toMatch(/Inbox +3/);
+  // No bell for each of what is summed up.
+  expect(second.bells()).toEqual([]);
+  await second.press('I');
+  await second.waitFor(text => /sweep trn_1 +✗ failed +\d\d:\d\d:\d\d +1h +out of memory/.test(text));
+  await second.waitFor(text => /sweep trn_3 +✓ succeeded/.test(text));
+  second.close();
+  second.workbench.close();
+  await second.workbench.closed;
+
+  // It is all there at the next start, in Watch as well.
+  const third = openWorld(service, { view: 'watch' }, size);
+  await third.waitFor(text => /2 failed, 1 ended since \d\d:\d\d:\d\d {2}<I> inbox/.test(text));
+  await third.waitFor(text => /sweep trn_1 .*0\.325 .*✗ failed \d+s ago, 1h .*out of memory/.test(text));
+  await third.press('I');
+  await third.waitFor('sweep trn_1');
+  await third.press('X');
+  await third.waitFor('Nothing new');
+  await third.type(':watch\r');
+  await third.waitFor('Nothing is running or pinned');
+  expect(third.text()).not.toContain('<I> inbox');
+});
+
+it('announces as usual what ends while somebody looks', async () => {
+  const doing: Record<string, string> = { trn_1: 'running' };
+  const screen = openWorld(threeRuns(doing), { view: 'watch' });
+  await screen.waitFor('1 running');
+  doing['trn_1'] = 'failed';
+  await screen.waitFor('✗ sweep trn_1 failed');
+  await screen.waitFor(text => /1 failed since .*<I> inbox/.test(text));
+  expect(screen.bells()).toHaveLength(1);
+  await screen.press('backspace');
+  await screen.waitFor('Nothing is running or pinned');
+  expect(screen.workbench.inbox.list()).toEqual([]);
+});
