@@ -32,7 +32,7 @@ const boundaries: ReadonlyMap<string, string> = new Map([
   [String.raw`\B`, String.raw`(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`],
 ]);
 /** An escape or a class: inside a class, `\b` is a backspace. */
-const escapeOrClass = /\\.|\[(?:\\.|[^\]\\])*\]/gsu;
+const escapeOrClass = /\\.|\[(?:\\.|[^\]\\])*\]?/gsu;
 
 /**
  * Compiles an expression within a time limit, which its first use would not have. Run it under a limit too:

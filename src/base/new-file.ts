@@ -3,16 +3,15 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { errorCode } from './errors.ts';
+import { trimEnd } from './trim.ts';
 
 /** In characters; below the limit of every file system. */
 export const longestFileName = 120;
 
 /** Trims dots and hyphens at both ends, so that `../x` leaves no trace of a path. */
 export function nameSafe(text: string): string {
-  return text
-    .slice(0, longestFileName)
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^[.-]+|[.-]+$/g, '');
+  const safe = text.slice(0, longestFileName).replace(/[^A-Za-z0-9._-]+/g, '-');
+  return trimEnd(safe, '.-').replace(/^[.-]+/, '');
 }
 
 /**

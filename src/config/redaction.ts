@@ -11,7 +11,7 @@ const shortestSecret = 4;
 const forms: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\bsk-[\w-]{6,}/g, replacement],
   [/\b(Bearer)(\s+|%20)[\w.~+/=-]{8,}/gi, `$1 ${replacement}`],
-  [/(\bauthorization\b["']?\s*[:=]\s*["']?)(?![\s"']*Bearer \[)[^"',;\r\n}]+/gi, `$1${replacement}`],
+  [/(\bauthorization\b["']?\s*[:=][\s"']*)(?!Bearer \[)[^\s"',;}][^"',;\r\n}]*/gi, `$1${replacement}`],
   [/(\bx-api-key\b["']?\s*[:=]\s*["']?)[^\s"',;}]+/gi, `$1${replacement}`],
   // Signed addresses of object stores: Azure `sig`, AWS and Google `X-…-Signature`, `X-…-Credential`, and tokens.
   [

@@ -8,7 +8,7 @@ import { truncate } from '../text/width.ts';
 /** A data URL (RFC 2397) with a base64 body. */
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200};base64,/;
 const dataUrls = /data:([\w.+-]+\/[\w.+-]+)?(?:;[\w.+=-]{1,100})*;base64,([A-Za-z0-9+/=_-]{64,})/g;
-const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}\s*$/;
+const base64 = /^[A-Za-z0-9+/\r\n]+={0,2}$/;
 /** Shorter texts without spaces are shown, as they may be ids, hashes or keys. */
 const leastBinary = 2_048;
 /** Cells for an address. */
@@ -22,7 +22,7 @@ function sizeOf(length: number): string {
 /** `image/svg+xml` as `image svg`. */
 function mediaWords(type: string): string {
   const [kind = '', name = ''] = type.split('/');
-  const short = name.replace(/^x-/, '').replace(/\+.*$/, '');
+  const short = name.replace(/^x-/, '').replace(/\+.*/, '');
   return kind === 'application' ? short : `${kind} ${short}`;
 }
 
@@ -32,7 +32,7 @@ export function binaryWords(text: string): string | undefined {
     const [head, type = 'data'] = dataUrl.exec(text) ?? [];
     return head === undefined ? undefined : `${mediaWords(type).trim()} ${sizeOf(text.length - head.length)}`;
   }
-  if (text.length < leastBinary || text.slice(0, 200).includes(' ') || !base64.test(text)) return undefined;
+  if (text.length < leastBinary || text.slice(0, 200).includes(' ') || !base64.test(text.trimEnd())) return undefined;
   // Require mixed characters, as a single long word is not base64.
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text) ? `base64 ${sizeOf(text.length)}` : undefined;
 }

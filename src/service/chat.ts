@@ -137,7 +137,7 @@ export class Chat {
 
 /** `streaming is not supported`, `stream=true is unsupported`, `stream must be false` and the like. */
 const unstreamedWords =
-  /\bstream(s|ed|ing)?\b.*(\bnot\b|n't\b|\bunsupported|\bdisabled|\bunavailable|\bmust be false|\bcannot)|(\bnot|n't|\bcannot|\bunsupported)\b.*\bstream(s|ed|ing)?\b/i;
+  /\bstream(s|ed|ing)?\b.{0,200}(\bnot\b|n't\b|\bunsupported|\bdisabled|\bunavailable|\bmust be false|\bcannot)|(\bnot|n't|\bcannot|\bunsupported)\b.{0,200}\bstream(s|ed|ing)?\b/i;
 
 /** Whether a service refused a request because it asks for a stream. Servers name the field, or put it in the message. */
 export function refusesToStream({

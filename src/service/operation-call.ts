@@ -326,7 +326,7 @@ function bodyIds(body: unknown): string[] {
 /** `Idempotent-Replayed: true` or a branded form of it. */
 function isReplayed(headers: Readonly<Record<string, string>>): boolean {
   return Object.entries(headers).some(
-    ([name, value]) => /idempoten\w*-replay(ed)?$/.test(name) && /^true$/i.test(value.trim()),
+    ([name, value]) => /idempoten\w{0,9}-replay(ed)?$/.test(name) && /^true$/i.test(value.trim()),
   );
 }
 

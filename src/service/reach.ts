@@ -69,7 +69,7 @@ function embedded(address: string): string | undefined {
 
 function reachOfAddress(text: string): Reach {
   // The zone of a link-local address names an interface.
-  const address = text.replace(/%.*$/s, '');
+  const address = text.replace(/%.*/s, '');
   const isIPv6 = isIP(address) === 6;
   if (isLoopback(address)) return 'this machine';
   if (privateNetworks.check(address, isIPv6 ? 'ipv6' : 'ipv4')) return 'a private network';

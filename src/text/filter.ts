@@ -138,7 +138,7 @@ function parseExpression(input: string): Filter | FilterError {
   const closed = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(input);
   const source = closed?.[1] ?? input.slice(1);
   // Smart case here as well; classes such as \D and \P{Lu} do not count as capitals.
-  const ignoreCase = closed?.[2] === 'i' || !hasCapitals(source.replace(/\\(?:[pP]\{[^}]*\}|.)/g, ''));
+  const ignoreCase = closed?.[2] === 'i' || !hasCapitals(source.replace(/\\(?:[pP]\{[^}\\]*\}|.)/g, ''));
   let search: Pick<Filter, 'accepts' | 'matches'>;
   try {
     // In multi-line texts, ^ and $ match at the ends of each line.

@@ -96,10 +96,11 @@ export function percent(share: Maybe): string {
  * their sums and squares may overflow.
  */
 export function parseRange(text: string): readonly [low: number, high: number] | undefined {
-  const [, low, high] = /^\s*(\S+?)\s*\.\.\s*(\S+)\s*$/.exec(text) ?? [];
-  const range = [Number(low), Number(high)] as const;
+  const limits = text.split('..').map(limit => (limit.trim() === '' ? Number.NaN : Number(limit)));
+  const [low = Number.NaN, high = Number.NaN] = limits;
+  const range = [low, high] as const;
   const isUsable = (limit: number): boolean => Math.abs(limit) <= 1e100;
-  return range.every(isUsable) && range[0] < range[1] ? range : undefined;
+  return limits.length === 2 && range.every(isUsable) && low < high ? range : undefined;
 }
 
 /** A value unchanged. A JSON number too large for a double (`1e999`) shows as `∞`. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { redactor } from '../../src/config/redaction.ts';
+import { inTime } from '../in-time.ts';
 
 describe('redactor', () => {
   it('takes out known secrets wherever they are and however they are written', () => {
@@ -16,6 +17,11 @@ describe('redactor', () => {
     expect(redact('key hunter22')).toBe('key hunter22');
     secrets.add('hunter22');
     expect(redact('key hunter22')).toBe('key [redacted]');
+  });
+
+  it('reads a text once, however long its spaces are', () => {
+    const text = `authorization:${'\n'.repeat(200_000)}}`;
+    expect(inTime('the search', () => redactor([])(text))).toBe(text);
   });
 
   it('takes out what has the form of a secret', () => {

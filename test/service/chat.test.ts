@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ChatEvent, refusesToStream } from '../../src/service/chat.ts';
 import { ServiceError } from '../../src/service/errors.ts';
+import { inTime } from '../in-time.ts';
 import {
   type Behaviour,
   errorOf,
@@ -440,6 +441,12 @@ describe('a service that refuses to stream (C5)', () => {
     expect(refusesToStream({ kind: 'validation', param, message: words, status })).toBe(expected);
     expect(refusesToStream({ kind: 'server', param, message: words, status: 501 })).toBe(expected);
     expect(refusesToStream({ kind: 'server', param, message: words, status: 500 })).toBe(false);
+  });
+
+  it('is looked for once in a message', () => {
+    const message = 'stream '.repeat(100_000);
+    const look = () => refusesToStream({ kind: 'validation', param: undefined, message, status: 400 });
+    expect(inTime('the look', look)).toBe(false);
   });
 });
 

@@ -19,7 +19,7 @@ export const longestMatchMs = maxWallMs(compileLimit) + maxWallMs(answerLimit);
 const benchmarkLimit = 10_000;
 
 /** An escape, either of a property such as `\p{L}` or another one. */
-const escapes = /\\(?:[pP]\{[^}]*\}|.)/gsu;
+const escapes = /\\(?:[pP]\{[^}\\]*\}|.)/gsu;
 const isProperty = (part: string): boolean => /^\\[pP]\{/.test(part);
 
 /** The problem with each property seen so far, if any. */
