@@ -207,6 +207,17 @@ export function watchLines(workbench: Workbench): WatchedResource[] {
   return [...uploadsOf(workbench).map(lineOfUpload), ...watchedOf(workbench)];
 }
 
+/** The record of a line as last read, with its present status: what the actions of its resource apply to. */
+export function recordOfLine({ cache, remembered }: Workbench, line: WatchedResource): object | undefined {
+  const { kind, id, status, gone } = line;
+  const resource = resourceOfKind(kind);
+  const key = resource?.get?.(id).key;
+  if (!resource || !key || gone) return undefined;
+  const record = cache.getQueryData<object>(key) ?? remembered.find(kind, id)?.record;
+  if (!record || resource.list({}).id(record) !== id) return undefined;
+  return status === undefined ? record : { ...record, status };
+}
+
 /** Where a line opens; undefined for an unknown kind. */
 export function placeOfLine({ jobs }: Workbench, line: WatchedResource): Place | undefined {
   if (line.kind !== uploadKind) return placeOfRef(line);

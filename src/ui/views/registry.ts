@@ -147,6 +147,11 @@ const watch: Section = {
 const inbox: Section = { title: 'Inbox', names: ['inbox', 'in'], place: { view: 'inbox' }, count: inboxCount };
 const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
 
+/** The actions on lines of Watch: those of the resources that run, except what deletes. */
+const lineActions: readonly Command[] = resources
+  .filter(({ watch }) => watch)
+  .flatMap(({ actions = {} }) => Object.values(actions).filter(({ destructive }) => !destructive));
+
 export const registry: Registry = {
   home: { view: 'list', resource: 'benchmarks' },
   busyHome: watch.place,
@@ -158,7 +163,7 @@ export const registry: Registry = {
       component: WatchView,
       // Its lines say more than their facts.
       inspectorFrom: 240,
-      commands: Object.values(watchCommands),
+      commands: [...Object.values(watchCommands), ...lineActions],
       general: ofList,
     }),
     defineView<'inbox'>({

@@ -8,11 +8,21 @@ import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
+import type { ActionTable } from '../../resources/action.ts';
+import { resourceAt } from '../../resources/catalogue.ts';
+import type { Resource } from '../../resources/define.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { meanCell } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
 import { heldOutWords, intervalOfHeldOut } from '../../resources/training.ts';
-import { placeOfLine, rewardName, stateOf, uploadKind, type WatchedResource } from '../../resources/watch.ts';
+import {
+  placeOfLine,
+  recordOfLine,
+  rewardName,
+  stateOf,
+  uploadKind,
+  type WatchedResource,
+} from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
 import { sortOf } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
@@ -21,11 +31,12 @@ import { usePane } from '../app/view.tsx';
 import { useInbox, useWatched } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
-import { useKeyOf } from '../keys/router.tsx';
+import { type Binding, useKeyOf } from '../keys/router.tsx';
 import { levelRange, sparkline } from '../widgets/bars.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
+import { useActions } from './record/use-actions.tsx';
 
 /** How often states and paces are recomputed: a silence grows even without new answers. */
 const paceMs = 5_000;
@@ -49,6 +60,7 @@ export function WatchView() {
   const pane = usePane('main');
   const theme = useTheme();
   const source = useMemo(() => watchList(workbench), [workbench]);
+  const actionsOf = useLineActions();
   const now = useTime(paceTick) * paceMs;
   const rows = useWatched(now);
   const { rewardRange } = workbench.compare;
@@ -99,6 +111,7 @@ export function WatchView() {
       actions={targets => {
         const ended = targets.filter(row => row.endedAt !== undefined);
         return [
+          ...actionsOf(targets),
           {
             command: watchCommands.dismiss,
             enabled: ended.length > 0,
@@ -113,6 +126,39 @@ export function WatchView() {
       }}
     />
   );
+}
+
+/** What deletes is left to the lists, where more is on screen about what would be lost. */
+const withoutDeletion = ({ actions = {} }: Resource): ActionTable<object> =>
+  Object.fromEntries(Object.entries(actions).filter(([, action]) => !action.destructive));
+
+function useActionsOf(name: string): (rows: readonly object[]) => readonly Binding[] {
+  const resource = resourceAt({ view: 'list', resource: name });
+  return useActions(resource, { actions: withoutDeletion(resource) });
+}
+
+/** The actions on lines: those of their resource, which are the same as in its list. */
+function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
+  const workbench = useWorkbench();
+  const byKind = new Map([
+    ['training', useActionsOf('training')],
+    ['run', useActionsOf('runs')],
+    ['deployment', useActionsOf('deployments')],
+    ['benchmark', useActionsOf('benchmarks')],
+  ]);
+  return lines => {
+    const [first] = lines;
+    const bindingsOf = byKind.get(first?.kind ?? '');
+    if (!first || !bindingsOf) return [];
+    const records = lines.flatMap(line => recordOfLine(workbench, line) ?? []);
+    const bindings = bindingsOf(records);
+    const why = lines.some(({ kind }) => kind !== first.kind)
+      ? 'The marked lines are of different kinds'
+      : records.length < lines.length
+        ? 'Its record has not been read yet'
+        : undefined;
+    return why === undefined ? bindings : bindings.map(({ command }) => ({ command, why, run: () => {} }));
+  };
 }
 
 /** One line about the inbox; none if it is empty. */

@@ -69,6 +69,11 @@ const sharedKeys = [
   'enter: chat.send, chat.write',
   'esc: chat.cancel, chat.leave, go.up, scroll.clear-search',
   'ctrl-c: app.quit, chat.cancel',
+  // A line of Watch has the actions of its own kind only.
+  'c: run.cancel, training.cancel',
+  'e: benchmark.evaluate, deployment.promote, training.evaluate',
+  't: benchmark.train, deployment.chat, training.continue',
+  'v: benchmark.images, training.rollouts',
   // Only after a search.
   'N: chat.clear, scroll.previous',
 ];

@@ -1,0 +1,54 @@
+/** The actions on lines of Watch: those of the resource, on one line or on all marked. */
+import { expect, it } from 'vitest';
+import { eventually } from '../../eventually.ts';
+import { openWorld, world } from './scripted-world.tsx';
+
+/** Two training runs and an evaluation run; the cancelled ids are kept. */
+function busy() {
+  const service = world();
+  const cancelled: string[] = [];
+  const record = (id: string) => ({
+    training_run_id: id,
+    bench_id: 'bench_1',
+    display_name: `sweep ${id}`,
+    status: cancelled.includes(id) ? 'cancelled' : 'running',
+    created_at: `2026-03-04T05:06:0${id.at(-1)}Z`,
+  });
+  Object.assign(service.answers, {
+    listTrainingRuns: () => ['trn_1', 'trn_2'].map(record),
+    getTrainingRun: ({ training_run_id = '' }) => record(training_run_id),
+    getTrainingProgress: ({ training_run_id = '' }) => ({ ...record(training_run_id), completed_steps: 4 }),
+    cancelTraining: ({ training_run_id = '' }) => {
+      cancelled.push(training_run_id);
+      return { training_run_id, status: 'cancel_signaled' };
+    },
+  });
+  return { service, cancelled };
+}
+
+it('cancels all marked lines, as their list does (W14)', async () => {
+  const { service, cancelled } = busy();
+  const screen = openWorld(service, { view: 'watch' });
+  await screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_1'));
+  await screen.type('/sweep\r');
+  await screen.waitFor('▸ sweep');
+  await screen.press('space', 'space', 'c');
+  await screen.waitFor('Cancel 2');
+  await screen.press('y');
+  await eventually(() => expect(cancelled.toSorted()).toEqual(['trn_1', 'trn_2']));
+});
+
+it('offers no action that does not apply to all marked lines, and none that deletes (W14, W34)', async () => {
+  const { service, cancelled } = busy();
+  const screen = openWorld(service, { view: 'watch' });
+  await screen.waitFor(text => text.includes('▸ baseline') && text.includes('sweep trn_2'));
+  await screen.press('space', 'space', 'c');
+  await screen.waitFor('The marked lines are of different kinds');
+  await screen.press('U', 'd');
+  await screen.type('/sweep\r');
+  await screen.waitFor('▸ sweep');
+  expect(screen.text()).not.toMatch(/delete|Delete/);
+  await screen.press('D');
+  await screen.waitFor(text => /┌─ Deploy/.test(text));
+  expect(cancelled).toEqual([]);
+});
