@@ -1,6 +1,6 @@
 /** Evaluation runs with means that their records lack. */
 import type { EvalRun } from '../contract/evaluations.ts';
-import { hasEnded, isRunning } from '../contract/status.ts';
+import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { KnownResource } from '../queries/statuses/store.ts';
 import { reward } from '../text/numbers.ts';
 
@@ -67,15 +67,20 @@ export function meanCell({ mean, graded, total }: Partial<SeenMean>, status: str
 
 /**
  * The same for a run's record. Until the run has ended, it may get more rewards: `0.400 n=20+`, or `0.400 so far` if their
- * number is unknown; a mean missing from the record is then unknown, not none.
+ * number is unknown. A mean missing from the record is then unknown, not none; and so it is after a success, unless the
+ * record says that there is no reward.
  */
 export function meanOfRun(row: MeasuredRun): string {
   const [mean, graded] = [listedMean(row), listedCount(row)];
   if (!isSoFar(row)) {
+    const mayHaveRewards = graded === undefined && statusMeaning(row.status ?? '') === 'success';
+    if (mean === undefined && mayHaveRewards) return unknownMean;
     return meanCell(
       { mean, graded: row.reward_count ?? undefined, total: row.total_rollouts ?? undefined },
       row.status,
     );
   }
-  return mean === undefined ? '–' : `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
+  return mean === undefined ? unknownMean : `${reward(mean)} ${graded === undefined ? soFar : `n=${graded}+`}`;
 }
+
+const unknownMean = '–';

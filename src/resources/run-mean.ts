@@ -3,6 +3,7 @@ import type { TrajectoryReward } from '../contract/evaluations.ts';
 import { hasEnded } from '../contract/status.ts';
 import { evidenceFor, type Interval, intervalDefaults } from '../present/statistics/interval.ts';
 import { mayGoOn, type Range, type RunTasks, type TaskMean, taskMean } from '../present/statistics/tasks.ts';
+import { ratedRewards } from '../queries/compare.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { readRunRewards } from '../queries/run-extent.ts';
 import { meanOfRewards, rewardsByTask } from '../queries/run-rewards.ts';
@@ -14,8 +15,8 @@ export interface RunMean extends TaskMean {
   readonly interval: Interval | undefined;
   /** The range, if a reward is outside it, so that there is no interval. */
   readonly outside: Range | undefined;
-  /** Some rewards have no task: each of their rollouts counts as a separate task. */
-  readonly hasNameless: boolean;
+  /** Rewards without a task. With any, there is no interval: several of them may be of one task. */
+  readonly namelessRewards: number;
   /** The service reports neither whether the run has ended nor how many rollouts it has. */
   readonly isUncounted: boolean;
 }
@@ -28,7 +29,7 @@ export interface RunMeanOptions {
   readonly range?: Range | undefined;
 }
 
-/** A rollout without a known task counts as a separate task. */
+/** A rollout without a known task counts as a separate task in the mean and its bounds. */
 export function runMeanOf(
   rewards: readonly TrajectoryReward[],
   { range, total, ...extent }: RunMeanOptions = {},
@@ -42,13 +43,14 @@ export function runMeanOf(
     // The rewards without a task belong to an unknown number of tasks.
     ...(nameless.listed.length > 0 && known.end === 'running' && { total: undefined }),
   };
+  const namelessRewards = ratedRewards(nameless).length;
   const options = { ...intervalDefaults, ...(range && { range }) };
   const { interval, reason } = evidenceFor([run], options);
   return {
     ...taskMean(run, options.range),
-    interval: interval(),
+    interval: namelessRewards > 0 ? undefined : interval(),
     outside: reason === 'outside' ? options.range : undefined,
-    hasNameless: nameless.listed.length > 0,
+    namelessRewards,
     isUncounted: mayGoOn(run),
   };
 }
@@ -78,8 +80,7 @@ export async function readCertainty({ id, status, total, mean }: SeenRun, contex
 }
 
 /** `28 tasks`, or `24 of 28 tasks` if the others have no reward. */
-function tasksWords({ tasks, allTasks = tasks, rated, hasNameless }: RunMean): string {
-  if (hasNameless) return `${counted(rated, 'rollout')} as if of different tasks`;
+function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
   return allTasks === tasks ? counted(tasks, 'task') : `${tasks} of ${counted(allTasks, 'task')}`;
 }
 
@@ -89,8 +90,10 @@ function tasksWords({ tasks, allTasks = tasks, rated, hasNameless }: RunMean): s
  * which a task with more rollouts weighs more. Empty without rewards.
  */
 export function certaintyWords(run: RunMean, shownMean: number | undefined): string {
-  const { mean } = run;
+  const { mean, namelessRewards } = run;
   if (mean === undefined) return '';
+  if (namelessRewards > 0)
+    return `no interval: ${counted(namelessRewards, 'reward names', 'rewards name')} no task that can be read`;
   const isShown = reward(mean) === reward(shownMean);
   return [...(isShown ? [] : [`mean of tasks ${reward(mean)}`]), intervalWords(run)].filter(Boolean).join(', ');
 }
@@ -110,8 +113,11 @@ function intervalWords(run: RunMean): string {
 }
 
 /** The same for machines. */
-export const certaintyFields = (run: RunMean) => ({
-  task_mean: run.mean ?? null,
-  interval: run.interval ?? null,
-  mean_bounds: boundsField(run),
-});
+export const certaintyFields = (run: RunMean) => {
+  const isByTask = run.namelessRewards === 0;
+  return {
+    task_mean: isByTask ? (run.mean ?? null) : null,
+    interval: run.interval ?? null,
+    mean_bounds: isByTask ? boundsField(run) : null,
+  };
+};

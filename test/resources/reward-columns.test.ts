@@ -133,6 +133,8 @@ describe('the table of runs', () => {
     expect(cell({ reward_mean: 0.877 })).toBe('0.877 n=?');
     expect(cell({ reward_mean: 0.877, total_rollouts: 200 })).toBe('0.877 n=?');
     expect(cell({ reward_count: 0, total_rollouts: 200 })).toBe('none');
+    // The record of some services has neither a mean nor a number, and there may be rewards.
+    expect(cell({ reward_mean: null })).toBe('–');
     expect(cell({ status: 'running', reward_mean: 0.877, reward_count: 12, total_rollouts: 200 })).toBe('0.877 n=12+');
     const seen = new Map([['a', { mean: 0.9, graded: 163, total: 200 }]]);
     const [row] = withMeans([{ eval_run_id: 'a', status: 'completed', reward_mean: 0.877 }], seen);

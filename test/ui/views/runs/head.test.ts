@@ -192,7 +192,6 @@ describe('the interval', () => {
   it('does not say how many tasks rollouts are of that name none, while more may come', () => {
     const some = [...ofTasks(1, 0), { reward: 1, trajectory_id: 'x', task_id: null }];
     expect(certainty('running', some, 28)).toMatch(/^no interval/);
-    expect(certainty('completed', some, 28)).toMatch(/^95%/);
   });
 
   it('has no bounds by rewards outside of the range', () => {
@@ -209,9 +208,22 @@ describe('the interval', () => {
     expect(runMeanOf(many, { status: 'running', total: 250_000 }).interval).toBeDefined();
   });
 
-  it('says that it takes rollouts without a task for tasks', () => {
+  it('is left out where rewards name no task: several may be of one', () => {
     const nameless = ofTasks(1, 0, 1).map(each => ({ ...each, task_id: null }));
-    expect(certainty('completed', nameless)).toMatch(/by 3 rollouts as if of different tasks$/);
+    const words = 'no interval: 3 rewards name no task that can be read';
+    expect(certainty('completed', nameless)).toBe(words);
+    expect(certainty('running', nameless, 10)).toBe(words);
+    const seen = { id: 'evr_1', label: 'nameless', kind: 'run', status: 'completed', done: 3, total: 3, mean: 0.5 };
+    const mixed = runMeanOf([...ofTasks(1, 0), ...nameless.slice(0, 1)], { status: 'completed' });
+    expect(fieldsOfSeen({ ...seen, certainty: mixed })).toMatchObject({
+      task_mean: null,
+      interval: null,
+      mean_bounds: null,
+    });
+    // One that has no reward is missing, whatever its task.
+    expect(certainty('completed', [...ofTasks(...Array<number>(19).fill(1)), { task_id: null, reward: null }])).toMatch(
+      /^95%/,
+    );
   });
 
   it('is left out where the range of the rewards is not known', () => {
