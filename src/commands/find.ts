@@ -150,7 +150,7 @@ export async function findAmong(among: readonly Resource[], word: string, contex
       unlisted.push(error.message);
       return [];
     });
-    found.push(...rows.map(row => ({ resource, id: resource.list({}).id(row), row })));
+    for (const row of rows) found.push({ resource, id: resource.list({}).id(row), row });
   }
   // A service may use ids of another form, and may not list this resource.
   const isListed = found.length > 0;

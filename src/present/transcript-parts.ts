@@ -50,11 +50,11 @@ export function partsOf(message: TrajectoryMessage): readonly MessagePart[] {
     const isError = failed(message);
     const own = { id: message.tool_call_id ?? undefined, name: message.name ?? undefined, isError };
     if (text !== '' || !tool_response) parts.push({ kind: 'response', ...own, text });
-  } else parts.push(...contentParts(content));
+  } else for (const part of contentParts(content)) parts.push(part);
   if (refusal && !parts.some(part => part.kind === 'refusal' && part.text === refusal)) {
     parts.push({ kind: 'refusal', text: refusal });
   }
-  if (tool_calls) parts.push(...callsOf(tool_calls));
+  if (tool_calls) for (const call of callsOf(tool_calls)) parts.push(call);
   if (function_call) parts.push(...callsOf(function_call));
   if (tool_response) parts.push(...responsesOf(tool_response, message));
   return parts;

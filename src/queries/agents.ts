@@ -17,7 +17,7 @@ async function listAgents(service: Service, signal: AbortSignal): Promise<readon
   const readPage = (cursor: string | undefined) =>
     service.call('listAgents', { query: { limit: pageSize, cursor } }, { signal });
   for await (const { items } of readPages(readPage)) {
-    agents.push(...items);
+    for (const item of items) agents.push(item);
     if (agents.length >= mostAgents) break;
   }
   return agents;

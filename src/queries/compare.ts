@@ -38,9 +38,9 @@ export const withoutReward = (rollouts: Rollouts): number =>
 /** The rollout to look at first: the one with the lowest reward, or one without a reward. */
 export function lowest({ listed }: Rollouts): Rollouts['listed'][number] | undefined {
   const openable = listed.filter(({ trajectory_id }) => trajectory_id !== undefined);
-  const rated = openable.filter(each => each.reward !== undefined);
-  const least = Math.min(...ratedRewards({ listed: rated, unlisted: 0 }));
-  return rated.find(each => each.reward === least) ?? openable[0];
+  const [first, ...others] = openable.filter(each => each.reward !== undefined);
+  if (!first) return openable[0];
+  return others.reduce((least, each) => (Number(each.reward) < Number(least.reward) ? each : least), first);
 }
 
 /**

@@ -87,7 +87,7 @@ export async function checkpointsByStep(
   const checkpoints: Checkpoint[] = [];
   const readPage = (cursor: string | undefined) =>
     readRows({ cursor }, query => listed(service, runId, query, options));
-  for await (const { items } of readPages(readPage)) checkpoints.push(...items);
+  for await (const { items } of readPages(readPage)) for (const item of items) checkpoints.push(item);
   return checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
 }
 

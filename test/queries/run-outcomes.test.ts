@@ -63,3 +63,12 @@ it('is left out where the rewards cannot be read, which is tried but few times',
   expect(await read()).toEqual(many.map(() => null));
   expect(asked.length).toBeLessThanOrEqual(4);
 });
+
+it('is read again once the run has ended in another way than it is remembered', async () => {
+  const listed = [run('again', 'failed')];
+  const { read, asked } = open(listed, runsOfBenchmark('b'));
+  await read();
+  listed[0] = run('again', 'cancelled');
+  expect(await read()).toEqual(['0.95 of 2']);
+  expect(asked).toEqual(['again', 'again']);
+});

@@ -120,6 +120,14 @@ describe('compareTasks', () => {
     expect(only && trajectoriesOf(only)).toEqual(['base_2']);
   });
 
+  it('opens one of more rollouts than arguments fit into a call', () => {
+    const many = Array.from({ length: 200_000 }, (_, index) =>
+      rewarded('a', index === 150_000 ? 0 : 1, `new_${index}`),
+    );
+    const [task] = both([rewarded('a', 1, 'base_1')], many);
+    expect(task && trajectoriesOf(task)).toEqual(['new_150000', 'base_1']);
+  });
+
   it('finds the tasks of rollouts that are not listed by the total of the run (R1)', () => {
     const base = listed([rewarded('a', 1), rewarded('b', 1)]);
     const fresh = listed([rewarded('a', 1)], 2);
