@@ -251,9 +251,9 @@ async function uploadTrajectories(
   return code === exitCodes.done && counts.failed + counts.unknown > 0 ? exitCodes.failed : code;
 }
 
-/** What the user can do about trajectories whose request was not answered. */
+/** What the user can do about trajectories whose outcome is not known. */
 function unknownWords(count: number, kept: boolean): string {
-  const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not answer`;
+  const what = `${counted(count, 'trajectory', 'trajectories')} may or may not be stored: the service did not say`;
   const way = kept ? ' The same command with --resend-unknown sends them again, and may store them twice.' : '';
   return `${what}. They are not sent again.${way} Check the dataset first.`;
 }

@@ -24,7 +24,6 @@ export const startEvalBody = z.strictObject({
   checkpoint_id: z.optional(z.string()),
   options: z.optional(z.record(z.string(), z.unknown())),
 });
-export type StartEvalBody = z.input<typeof startEvalBody>;
 
 /** Later generations list the options of a run by benchmark. */
 export const runOptionsQuery = z.strictObject({

@@ -81,7 +81,6 @@ export const startTrainingBody = z.strictObject({
     z.string().check(z.minLength(displayNameLength.minimum), z.maxLength(displayNameLength.maximum)),
   ),
 });
-export type StartTrainingBody = z.input<typeof startTrainingBody>;
 
 /** `is_deployable` is false if the service would refuse to deploy it; missing means unknown. */
 export const checkpoint = z.looseObject({

@@ -118,10 +118,14 @@ export function answered(sent: readonly NamedItem[], answer: UploadTrajectoriesR
 const isOf = (outcome: Outcome | undefined, status: string): boolean =>
   outcome?.failed === false && outcome.status === status;
 
+/** A count that is none says nothing. */
+const countOf = (value: number | null | undefined): number =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
+
 /** Derives the outcome of items that the service does not list from its counts. */
 function othersOf(size: number, { uploaded, skipped }: UploadTrajectoriesResult) {
-  const stored = Math.min(uploaded ?? 0, size);
-  const left = Math.min(skipped ?? 0, size - stored);
+  const stored = Math.min(countOf(uploaded), size);
+  const left = Math.min(countOf(skipped), size - stored);
   const none = { stored: 0, skipped: 0 };
   if (stored === 0 && left === 0) return { ...none, status: undefined };
   if (stored === size) return { ...none, status: 'uploaded' };

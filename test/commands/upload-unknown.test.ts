@@ -38,7 +38,7 @@ it('holds back what may be stored, counts it as unknown and names the flag that 
   const { stored, upload } = await losing();
   const first = await upload();
   expect(first).toMatchObject({ code: exitCodes.unreachable, out: '99 stored, 0 skipped, 1 failed, 100 unknown\n' });
-  expect(first.notes).toContain('100 trajectories may or may not be stored: the service did not answer.');
+  expect(first.notes).toContain('100 trajectories may or may not be stored: the service did not say.');
   expect(first.notes).toContain('--resend-unknown');
   const second = await upload('--json');
   const { trajectories, ...counts } = JSON.parse(second.out) as { trajectories: unknown[] };

@@ -504,6 +504,13 @@ describe('redirects', () => {
     expect(elsewhere.requests).toEqual([]);
     expect(elsewhere.connections()).toBe(0);
   });
+
+  it('is not asked again, whatever its headers want', async () => {
+    const headers = { location: 'https://elsewhere.example/', 'x-should-retry': 'true', 'retry-after': '1' };
+    const server = await hostileServer(response => void response.writeHead(302, headers).end());
+    await errorOf(serviceAt(server.url).service.call('listBenchmarks'));
+    expect(server.requests).toHaveLength(1);
+  });
 });
 
 describe('cancelling', () => {

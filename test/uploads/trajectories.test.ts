@@ -295,6 +295,12 @@ describe('an outcome of a service that names them differently', () => {
       [undefined, 'The service did not report what happened to this one.', undefined],
     ],
     [
+      'counts that are none say nothing',
+      { uploaded: -1, skipped: 0.5 },
+      { stored: 0, skipped: 0, failed: 0, unknown: 3 },
+      Array(3).fill('The service did not report what happened to this one.'),
+    ],
+    [
       'all of them are only counted',
       { uploaded: 3, skipped: 0 },
       { stored: 3, skipped: 0, failed: 0, unknown: 0 },
