@@ -11,6 +11,7 @@ import { resourceNamed } from '../resources/catalogue.ts';
 import { noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
 import { ServiceError } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
 import { safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, pagesOf, resourceOrThrow } from './find.ts';
@@ -224,9 +225,16 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     const field = flags.field === undefined || flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
     const named = new NamedFields(resource, [...columns, sort, field], context);
     const isLines = flags.ids === true || flags.field !== undefined;
+    /** Ids that cannot be printed as they are. */
+    let unfit = 0;
     const text = (rows: readonly object[], isFirst: boolean): string | Promise<string> => {
-      const value = field ? (field.exported ?? field.value) : source.id;
-      if (isLines) return rows.map(row => `${lineText(value(row))}\n`).join('');
+      if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
+      if (isLines) {
+        const ids = rows.map(source.id);
+        const whole = ids.filter(id => lineText(id) === id);
+        unfit += ids.length - whole.length;
+        return whole.map(id => `${id}\n`).join('');
+      }
       if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
       const head = isFirst ? '' : rowsText([], columns, format, io);
       const shown = isForPrograms(format, io) ? columns : columns.filter(hasValueIn(rows));
@@ -253,6 +261,11 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     await named.check();
     const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
     for (const note of notes) io.note(note);
+    // A script must not act on an id that no row has.
+    if (unfit > 0)
+      io.note(
+        `${counted(unfit, 'id does', 'ids do')} not fit on a line: not printed, --json has ${unfit === 1 ? 'it' : 'them'}`,
+      );
     // A script must not mistake unreadable rows for an empty list.
     if (output.taken === 0 && dropped > 0) return exitCodes.failed;
     const narrowed = flags.filter !== undefined || flags.status !== undefined;
