@@ -37,6 +37,12 @@ export function withoutRounding(difference: number, values: readonly number[]): 
   return Math.abs(difference) <= largest * roundingShare ? 0 : difference;
 }
 
+/** The mean of `after` minus that of `before`; undefined if either has no values. */
+export function meanDifference(before: readonly number[], after: readonly number[]): number | undefined {
+  const [one, other] = [mean(before), mean(after)];
+  return one === undefined || other === undefined ? undefined : withoutRounding(other - one, [...before, ...after]);
+}
+
 /**
  * The quantile of `share` (0 to 1) by linear interpolation between order statistics at h = (n - 1)p: definition 7 of
  * R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the

@@ -1,7 +1,7 @@
 /** Two evaluation runs, task by task. */
 
 import { type OfBoth, sides } from '../base/sides.ts';
-import { mean, withoutRounding } from '../base/statistics.ts';
+import { mean, meanDifference } from '../base/statistics.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded } from '../contract/status.ts';
 import { naming } from '../service/errors.ts';
@@ -70,10 +70,7 @@ export function compareTasks(base: ReadRewards, fresh: ReadRewards): ComparedTas
       new: newTasks.tasks.get(task_id) ?? noRollouts,
     };
     const [before, after] = [ratedRewards(rollouts.base), ratedRewards(rollouts.new)];
-    const [one, other] = [mean(before), mean(after)];
-    const difference =
-      one === undefined || other === undefined ? undefined : withoutRounding(other - one, [...before, ...after]);
-    return { task_id, base: one, new: other, difference, rollouts, runs };
+    return { task_id, base: mean(before), new: mean(after), difference: meanDifference(before, after), rollouts, runs };
   });
   const unlisted = { base: baseTasks.nameless.unlisted, new: newTasks.nameless.unlisted };
   if (ids.length === 0 || unlisted.base + unlisted.new === 0) return tasks;

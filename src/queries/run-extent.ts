@@ -15,7 +15,10 @@ export interface RunExtent {
   readonly total: number | undefined;
   /** The number of rollouts in the list of rewards, including unreadable ones. */
   readonly listed?: number | undefined;
-  /** How many of those have no readable task. They may have a reward. */
+  /**
+   * How many of those have no readable task and have a reward, or cannot be read at all. One that is known to have no
+   * reward is missing, whatever its task.
+   */
   readonly nameless?: number | undefined;
   /** Whether its tasks are known to be those of the held-out curve that may have chosen its checkpoint. */
   readonly isMeasuredAsChosen?: boolean | undefined;

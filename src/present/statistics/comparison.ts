@@ -1,7 +1,7 @@
 /** Compares two runs task by task: the means, the paired difference with its interval, and the verdict. */
 
 import { type OfBoth, sides } from '../../base/sides.ts';
-import { mean, withoutRounding } from '../../base/statistics.ts';
+import { mean, meanDifference, withoutRounding } from '../../base/statistics.ts';
 import { counted, differenceUntil } from '../../text/numbers.ts';
 import {
   type Evidence,
@@ -85,9 +85,10 @@ export function summariseComparison(
   const [base, fresh] = runs;
   const pairs = base.tasks.flatMap((rewards, index) => {
     const [before, after] = [rated(rewards), rated(fresh.tasks[index] ?? [])];
-    const [one, other] = [mean(before), mean(after)];
-    if (one === undefined || other === undefined) return [];
-    return [{ base: one, new: other, difference: withoutRounding(other - one, [...before, ...after]) }];
+    const [one, other, difference] = [mean(before), mean(after), meanDifference(before, after)];
+    return one === undefined || other === undefined || difference === undefined
+      ? []
+      : [{ base: one, new: other, difference }];
   });
   const differences = pairs.map(({ difference }) => difference);
   const average = mean(differences);

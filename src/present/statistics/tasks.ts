@@ -28,7 +28,7 @@ export interface RunTasks {
   readonly total?: number | undefined;
   /** The number of rollouts seen so far, including those with an unknown reward or task. */
   readonly least?: number | undefined;
-  /** How many of those have no readable task. They are not in `tasks`, whether or not they have a reward. */
+  /** How many of those have no readable task and have a reward, or cannot be read at all. They are not in `tasks`. */
   readonly nameless?: number | undefined;
   readonly end: RunEnd;
   /** The checkpoint may have been chosen by a held-out curve on the same tasks. */
