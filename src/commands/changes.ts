@@ -133,7 +133,9 @@ async function findEach(
       if (!(error instanceof CommandError) || words.length === 1) throw error;
       throw new CommandError(`${error.message} Nothing was ${past}.`, error.exitCode);
     });
-    const { listedBy } = changeOf(each, command);
+    const { listedBy, lacks } = changeOf(each, command);
+    const lacking = lacks?.(each.row);
+    if (lacking !== undefined) throw new CommandError(`Nothing was ${past}. ${sanitiseLine(lacking)}`);
     if (listedBy && word !== each.id && !context.service.capabilities.has(listedBy)) throw onlyRemembered(word, each);
     byId.set(`${each.resource.names[0]} ${each.id}`, each);
   }
@@ -184,15 +186,13 @@ async function afterFailure(
   error: Error | undefined,
   { command, past, flags, io, context }: ChangeRun,
 ): Promise<Outcome | 'stopping' | Error> {
-  const { ends, advice } = changeOf(each, command);
+  const { ends } = changeOf(each, command);
   const status = flags.wait && ends?.mayHaveEnded ? await statusOfRefused(each, error, context) : undefined;
   if (status !== undefined && hasEnded(status)) return endedBefore(each, status, io);
   if (status !== undefined && statusMeaning(status) === 'stopping') return 'stopping';
   const lateAfter = context.signal.aborted && !io.signal.aborted ? flags.timeout : undefined;
   const reason = reasonOf(each, error, past, lateAfter);
   await io.fail(reason);
-  const hint = advice?.(each.row);
-  if (hint !== undefined) io.note(sanitiseLine(hint), { id: each.id });
   return reason;
 }
 

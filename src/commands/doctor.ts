@@ -14,9 +14,11 @@ import { proxyFor } from '../config/proxy.ts';
 import { capabilityWords } from '../contract/capabilities.ts';
 import type { Operation } from '../contract/endpoints.ts';
 import { certificateProblems, systemCertificates } from '../net/agents.ts';
+import { benchmarkQuery } from '../queries/benchmarks.ts';
+import { readPart } from '../queries/remembered-fallback.ts';
 import { readRunOptions } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
-import type { RememberedStore } from '../store/store.ts';
+import { RememberedStore } from '../store/store.ts';
 import { bytes, counted } from '../text/numbers.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { isAsciiOnly } from '../text/terminal.ts';
@@ -135,6 +137,20 @@ function errorOf(about: string, error: unknown): Finding {
 
 type Read = (service: Service, signal: AbortSignal, benchId: string | undefined) => Promise<unknown>;
 
+/** Reads the runs of a benchmark. */
+async function listedIn(
+  operation: 'listEvalRuns' | 'listTrainingRuns',
+  service: Service,
+  signal: AbortSignal,
+  bench_id: string | undefined,
+): Promise<void> {
+  if (bench_id === undefined) return;
+  const context = { service, signal, memory: RememberedStore.inMemory('doctor') };
+  await readPart(operation, benchmarkQuery(bench_id), context, () =>
+    service.call(operation, { params: { bench_id }, query: { limit: 1 } }, { signal }),
+  );
+}
+
 /** The reads outside the document that need no id, or only a benchmark's. */
 const optional: Partial<Record<Operation, Read>> = {
   listTrajectories: (service, signal) => service.call('listTrajectories', { query: { limit: 1 } }, { signal }),
@@ -144,6 +160,9 @@ const optional: Partial<Record<Operation, Read>> = {
   listSupportedTrainingModels: (service, signal) => service.call('listSupportedTrainingModels', {}, { signal }),
   listBenchmarkRuntimes: (service, signal) =>
     service.call('listBenchmarkRuntimes', { query: { limit: 1 } }, { signal }),
+  // Whether a 404 is of the benchmark shows its own record.
+  listEvalRuns: (service, signal, benchId) => listedIn('listEvalRuns', service, signal, benchId),
+  listTrainingRuns: (service, signal, benchId) => listedIn('listTrainingRuns', service, signal, benchId),
   getTrainingOptions: async (service, signal, benchId) => {
     if (benchId !== undefined) await readRunOptions(service, 'getTrainingOptions', { benchId }, signal);
   },

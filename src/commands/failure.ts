@@ -41,6 +41,8 @@ export function exitCodeOf(error: unknown): ExitCode {
     // Some servers report an unknown path as an invalid request.
     const isUnknownPath = error.status === 404 && (error.kind === 'validation' || error.kind === 'api');
     if (isUnknownPath) return exitCodes.notFound;
+    // It fails whenever it is sent.
+    if (error.status === 501) return exitCodes.unsupported;
     // A certificate will not change by itself.
     if (error.kind === 'network' && isCertificateError(error.code)) return exitCodes.failed;
     // Refused by benchtop, because there is no credential to send.

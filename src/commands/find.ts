@@ -157,7 +157,11 @@ export async function findAmong(among: readonly Resource[], word: string, contex
   for (const resource of isListed ? [] : among) {
     const read = among.length > 1 || ofId ? readForeign : readOne;
     const row = await read(resource, word, context);
-    if (row) found.push({ resource, id: word, row });
+    // An id is of one resource: reading it as another may only fail.
+    if (row) {
+      found.push({ resource, id: word, row });
+      break;
+    }
   }
   const [first, ...others] = found;
   if (!first) {

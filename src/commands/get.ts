@@ -1,15 +1,19 @@
 /** `benchtop get`: prints everything about one resource. */
 
+import * as z from 'zod/mini';
+import { asError } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
 import type { Fact } from '../present/fact.ts';
 import { factText } from '../present/fact-text.ts';
 import { resourceOfId, resources } from '../resources/catalogue.ts';
-import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
-import { type LookedAt, lookAt } from '../resources/look.ts';
+import { isFoundByLabel, isReadAlone, type Resource, wordFor } from '../resources/define.ts';
+import { doneWith, type LookedAt, lookAt } from '../resources/look.ts';
 import type { Watching } from '../resources/watch-reads.ts';
+import { isGone } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
+import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import {
   type Found,
@@ -40,19 +44,24 @@ interface Known {
 async function knownOf(resource: Resource, row: object, context: CommandContext, io: CommandIo): Promise<Known> {
   const { service, memory, signal, config } = context;
   const reading = { service, memory, signal, compare: config.preferences.compare };
+  const { kind, list, watch } = resource;
+  const id = list({}).id(row);
+  const look = kind === undefined || !watch?.details ? undefined : await lookAt({ kind, id, label: id }, reading);
   const whole = (await resource.wholeFacts?.(row, reading)) ?? { facts: resource.facts(row) };
   noteUnreadable(whole.answer, io);
-  const { kind, list, watch } = resource;
   const record = { ...row, ...whole.fields };
-  if (kind === undefined || !watch?.details) return { facts: whole.facts, record };
-  const id = list({}).id(row);
-  const seen = await lookAt({ kind, id, label: id }, reading);
-  for (const words of seen.unreadable) io.note(words);
+  if (!look || !watch) return { facts: whole.facts, record };
+  for (const words of look.unreadable) io.note(words);
+  // The rewards were read later, when more rollouts may have finished.
+  const { graded } = z.catch(withGraded, {}).parse(whole.fields);
+  const seen = { ...look, done: doneWith(look.done, graded) };
   return {
     facts: [...whole.facts, ...progressFacts(seen, watch, whole.hasMean ?? false)],
     record: { ...record, ...progressFields(seen, watch, record) },
   };
 }
+
+const withGraded = z.object({ graded: z.optional(z.number()) });
 
 const hasValue = (record: object, name: string): boolean => isRecord(record) && own(record, name) != null;
 
@@ -97,6 +106,14 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
   throw noCheckpoint(word);
 }
 
+/** The error for an id whose form names its resource, which other services may use for another. */
+function guessed(resource: Resource, id: string, error: unknown): CommandError {
+  const others = resources.filter(each => each.get && isReadAlone(each) && each !== resource).map(wordFor);
+  const words = clean`There is no ${wordFor(resource)} ${id}, as its form suggests: ${asError(error).message}`;
+  const advice = `If it is of something else, name that: benchtop get ${others.slice(0, 3).join('|')}|… ${id}`;
+  return new CommandError(`${words} ${sanitiseLine(advice)}`, exitCodes.notFound);
+}
+
 export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {
   const [first = '', second] = args;
   const ofId = second === undefined ? resourceOfId(first) : undefined;
@@ -113,7 +130,9 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   }
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
-    const { resource, id, row } = await findToShow(among, second ?? first, context);
+    const { resource, id, row } = await findToShow(among, second ?? first, context).catch((error: unknown) => {
+      throw ofId && isGone(error) ? guessed(ofId, first, error) : error;
+    });
     const [field] = flags.field?.split('.') ?? [];
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));
     const known = isOfRow ? { facts: [], record: row } : await knownOf(resource, row, context, io);

@@ -102,8 +102,8 @@ export interface Change<Row> extends Sending<Row> {
   readonly outage?: (rows: readonly Row[]) => readonly string[] | undefined;
   /** What `--wait` waits for. */
   readonly ends?: ChangeEnd<Row>;
-  /** Advice after a failure, if there is another way. */
-  readonly advice?: (row: Row) => string | undefined;
+  /** Why the request cannot be made for a row, with another way. */
+  readonly lacks?: (row: Row) => string | undefined;
 }
 
 /** Windows that ask for more than a confirmation; `ui/views` has them. */

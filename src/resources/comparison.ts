@@ -111,19 +111,19 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
 }
 
 /**
- * The range of the mean over all possible missing rewards: `0.610 to 0.750 whatever the 4 were`. Empty if none is
+ * The range of the mean over all possible missing rewards: `0.610 to 0.750 with the 4 missing`. Empty if none is
  * missing.
  */
 export function boundsWords({ rated, rollouts, bounds, end }: TaskMean): string {
   if (bounds === undefined) return '';
-  const [missing, are] = [rollouts - rated, rollouts - rated === 1 ? 'was' : 'were'];
-  return `${reward(bounds[0])} to ${reward(bounds[1])} whatever the ${missing} ${end === 'running' ? 'will be' : are}`;
+  const missing = rollouts - rated;
+  return `${reward(bounds[0])} to ${reward(bounds[1])} with the ${missing} ${end === 'running' ? 'to come' : 'missing'}`;
 }
 
 /** The bounds of a mean for machines; null if no reward is missing. */
 export const boundsField = ({ bounds }: TaskMean) => (bounds ? { low: bounds[0], high: bounds[1] } : null);
 
-/** `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 whatever the 4 were`. */
+/** `0.710 of 28 tasks`, or `0.710 of 24 tasks, 24 of 28 rollouts; 0.610 to 0.750 with the 4 missing`. */
 export function taskMeanWords(run: TaskMean): string {
   const { mean, tasks, rated, rollouts, nameless } = run;
   if (mean === undefined && nameless > 0) return `no reward that names its task, ${counted(rollouts, 'rollout')}`;

@@ -85,7 +85,7 @@ function tasksWords({ tasks, allTasks = tasks }: RunMean): string {
 }
 
 /**
- * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 whatever the 4 were`: the interval holds for all
+ * `95% between 0.460 and 0.880 by 24 of 28 tasks`, and `0.610 to 0.750 with the 4 missing`: the interval holds for all
  * of these. It is for the mean over tasks, which is named if it differs from the displayed mean over all rewards, in
  * which a task with more rollouts weighs more. Empty without rewards.
  */
@@ -101,7 +101,8 @@ export function certaintyWords(run: RunMean, shownMean: number | undefined): str
 function intervalWords(run: RunMean): string {
   const { interval, outside, isOpen } = run;
   if (isOpen) return 'no interval: the service does not say how many rewards are missing';
-  if (outside && !interval) return `no interval: rewards lie outside of ${outside.join('..')}`;
+  if (outside && !interval)
+    return `no interval: rewards lie outside of ${outside.join('..')}; the setting compare.rewardRange gives their range`;
   const condition = run.isUncounted ? ', if the run has ended' : '';
   return [
     interval &&

@@ -238,7 +238,7 @@ async function wholeFacts(run: EvalRun, context: QueryContext): Promise<WholeFac
   return {
     facts: runFacts(
       { ...run, held_out_split },
-      outcome?.without ? outcome : known,
+      outcome && !outcome.ended ? outcome : known,
       certain ? certaintyWords(certain, outcome?.mean) : undefined,
     ),
     hasMean: known !== undefined || run.reward_mean != null,
@@ -317,10 +317,10 @@ export const runActions = {
       past: 'deleted',
       loses: 'the record, its rewards and statistics are deleted. This cannot be undone.',
       command: 'delete',
-      advice: ({ bench_id, eval_run_id }) =>
+      lacks: ({ bench_id, eval_run_id }) =>
         bench_id
           ? undefined
-          : `The benchmark of the run is not known. Name it: benchtop api deleteEvalRun bench_id=ID eval_run_id=${eval_run_id}`,
+          : `The benchmark of ${eval_run_id} is not known, and this service needs it. Name it: benchtop api deleteEvalRun bench_id=ID eval_run_id=${eval_run_id}`,
     },
   },
 } as const satisfies ActionTable<EvalRun>;

@@ -164,7 +164,7 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
-    statusFact('status', run.status),
+    run.status == null ? { label: 'status', value: 'not reported' } : statusFact('status', run.status),
     instantFact('seen', rememberedAt(run)),
     ...warningFacts(run),
     ...failureFacts(run.failure),

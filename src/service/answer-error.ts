@@ -145,10 +145,14 @@ function advice(Answered: AnsweredClass, facts: CallFacts, isEnvelope: boolean, 
     case ValidationError:
       if (/^agent(_id|_name)?$/.test(details.param ?? '')) return agentAdvice;
       if (fieldAdvice !== undefined) return fieldAdvice;
-      return details.param ? clean`Fix ${details.param} and try again.` : 'Fix the request and try again.';
+      if (details.param) return clean`Fix ${details.param} and try again.`;
+      return details.operation === undefined
+        ? 'Fix the request and try again.'
+        : `Check what was sent to ${facts.method} ${facts.path}, and try again.`;
     case RateLimitError:
       return wait ?? 'Try again later.';
     case ServerError:
+      if (details.status === 501) return `This service does not offer ${facts.method} ${facts.path}.`;
       return isPolled || details.outcomeUnknown
         ? 'The service failed.'
         : (wait ?? 'The service failed: try again later.');

@@ -240,7 +240,9 @@ function refusal(
     );
   }
   const message = `Storage refused ${path}${code ? ` (${code})` : ''}`;
-  return errorOfAnswer({ ...answer, body: { error: { message: sentence(message) } } }, facts, now);
+  // The path of a signed address says nothing to a user.
+  const told = { ...facts, fieldAdvice: 'Fix the request and try again.' };
+  return errorOfAnswer({ ...answer, body: { error: { message: sentence(message) } } }, told, now);
 }
 
 function urlError(code: string, what: string, details: ErrorDetails): UploadUrlError {

@@ -58,7 +58,7 @@ it('watch says how certain the mean is, of which rewards, and when that holds', 
   expect(code).toBe(0);
   expect(out.split('\n').slice(0, 2)).toEqual([
     expect.stringMatching(
-      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% between 0\.\d+ and 1\.00 by 6 of 8 tasks; 0\.750 to 1\.00 whatever the 2 will be\)$/,
+      /running, 6 of 8, mean 1\.00 of 6 rewards \(95% between 0\.\d+ and 1\.00 by 6 of 8 tasks; 0\.750 to 1\.00 with the 2 to come\)$/,
     ),
     expect.stringMatching(/completed, 8 of 8, mean 1\.00 of 8 rewards \(95% between 0\.\d+ and 1\.00 by 8 tasks\)$/),
   ]);

@@ -185,7 +185,7 @@ describe('an evaluation whose status the service never says (C2)', () => {
     const some = await getting(0.5, 0.5, null);
     expect(some).toMatch(/^mean so far +0\.500 of 2 rewards$/m);
     expect(some).toMatch(/^no reward +1 rollout$/m);
-    expect(await getting()).not.toMatch(/no reward/);
+    expect(await getting()).toMatch(/^mean +no reward yet$/m);
   });
 
   it.each([
@@ -244,6 +244,32 @@ it('says that none was seen here, not that there is none, of what the service do
   const seen = JSON.parse(out)[0].remembered_at;
   expect((await cli('list', ['runs'])).out).toContain(`\t${seen}\t`);
   expect((await cli('list', ['runs'], { columns: 120 })).out).toMatch(/MEAN +SEEN[\s\S]*0\.500 n=4\+ +\d+s ago/);
+});
+
+it('doctor names all that the document does not list', async () => {
+  const { cli } = await worldOf('the 404 of the document');
+  const { out } = await cli('doctor', []);
+  for (const words of ['list evaluation runs', 'list training runs', 'list deployments']) expect(out).toContain(words);
+});
+
+it('an id that looks like another resource, and a training run without a status, are said to be so', async () => {
+  const routes = { 'GET /api/v1/train/tr_2/progress': { training_run_id: 'tr_2', completed_steps: 1, total_steps: 4 } };
+  const unknown = refusals.get('the 404 of the document') ?? json({});
+  const { url } = await standIn('documented', { unknown, routes });
+  const cli = cliOn({ baseUrl: url, apiKey, home: testFolder() });
+  const other = await cli('get', ['tr_1']);
+  expect([other.code, other.notes]).toEqual([
+    5,
+    expect.stringMatching(/^benchtop: There is no training run tr_1, as its form suggests: .*benchtop get .* tr_1$/),
+  ]);
+  expect((await cli('get', ['tr_2'])).out).toMatch(/^status +not reported$/m);
+});
+
+it('a run that is found by its rewards is looked up as nothing else', async () => {
+  const { cli, ids, requests } = await worldOf('a 501');
+  const { code, notes } = await cli('cancel', [ids.run, '--yes']);
+  expect([code, notes]).toEqual([7, expect.stringContaining('does not cancel evaluation runs')]);
+  expect(requests.some(({ url }) => url.includes(`/train/${ids.run}`))).toBe(false);
 });
 
 it('a run that this machine started keeps its model, its checkpoint and its start', async () => {

@@ -126,9 +126,9 @@ describe('a service with the paths of the document only', () => {
     await cli('evaluate', ['alpha', '--model', 'm', '--name', 'ev']);
     const { code, out, notes } = await cli('compare', ['ev', 'r2', '--json']);
     expect([code, JSON.parse(out)]).toMatchObject([0, { n: 6, ties: 6 }]);
-    expect(notes.split('\n').map(line => JSON.parse(line).note)).toEqual(
-      ['r1', 'r2'].map(id => `The service reports no status for ${id}: comparing its rewards so far.`),
-    );
+    expect(notes.split('\n').map(line => JSON.parse(line).note)).toEqual([
+      'The service reports no status for r1 and r2: comparing their rewards so far.',
+    ]);
   });
 
   it('deletes a run though secrets are not listed', async () => {

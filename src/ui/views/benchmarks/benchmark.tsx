@@ -33,7 +33,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   const lines = [
     theme.styles.title(truncate(sanitiseLine(shown.label ?? benchId), pane.width - 2)),
     ...(shown.description ? [truncate(sanitiseLine(shown.description), pane.width - 2)] : []),
-    ...readinessLines(readiness.data, theme, advise),
+    ...readinessLines(readiness.data, pane.width - 2, theme, advise),
     ...taskLines(tasks.data, theme),
     ...imageLines(images.data, theme),
     '',

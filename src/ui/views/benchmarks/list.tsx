@@ -27,7 +27,7 @@ function ReadinessNote({ benchId, pane }: { benchId: string; pane: Pane }) {
   const readiness = useLive(readinessQuery(benchId), 'visible');
   const advise = useAdvise();
   const height = Math.max(0, pane.height - 1);
-  const lines = readinessLines(readiness.data, theme, advise);
+  const lines = readinessLines(readiness.data, pane.width, theme, advise);
   return (
     <Box marginTop={1}>
       {readiness.error && !readiness.data ? (

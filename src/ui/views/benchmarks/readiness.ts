@@ -5,22 +5,30 @@ import { type StatusMeaning, statusMeaning, statusWords } from '../../../contrac
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import { asReceived, counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
+import { wrap } from '../../../text/wrap.ts';
 import type { Theme } from '../../widgets/theme/theme.tsx';
 import type { Advise } from '../list/advice.ts';
 
-/** A line for the verdict, and one for each blocker with its remedy. */
-export function readinessLines(readiness: Readiness | undefined, { styles, glyphs }: Theme, advise: Advise): string[] {
+/** A line for the verdict, and one for each blocker with its remedy; long ones are wrapped. */
+export function readinessLines(
+  readiness: Readiness | undefined,
+  width: number,
+  { styles, glyphs }: Theme,
+  advise: Advise,
+): string[] {
   if (!readiness) return [styles.muted('readiness unknown')];
-  const warnings = (readiness.warnings ?? []).map(words => styles.warning(`${glyphs.warning} ${sanitiseLine(words)}`));
+  const marked = (words: string): string[] =>
+    wrap(sanitiseLine(words), width - 2).map((line, index) =>
+      styles.warning(`${index === 0 ? glyphs.warning : ' '} ${line}`),
+    );
+  const warnings = (readiness.warnings ?? []).flatMap(words => marked(String(words)));
   if (readiness.ready) return [styles.success(`${glyphs.check} ready to launch`), ...warnings];
-  const secrets = (readiness.missing_secret_names ?? []).map(name =>
-    styles.warning(
-      `${glyphs.warning} secret ${sanitiseLine(name)} is missing${advise({ command: benchmarkActions.secret, words: 'creates it' })}`,
-    ),
+  const secrets = (readiness.missing_secret_names ?? []).flatMap(name =>
+    marked(`secret ${name} is missing${advise({ command: benchmarkActions.secret, words: 'creates it' })}`),
   );
-  const images = Object.entries(readiness.unready_task_image_counts ?? {}).map(([status, count]) =>
-    styles.warning(
-      `${glyphs.warning} ${count == null ? 'images' : counted(count, 'image')} ${imageWords(status)}${status === 'building' ? '' : advise({ command: benchmarkActions.build, words: 'builds them' })}`,
+  const images = Object.entries(readiness.unready_task_image_counts ?? {}).flatMap(([status, count]) =>
+    marked(
+      `${count == null ? 'images' : counted(count, 'image')} ${imageWords(status)}${status === 'building' ? '' : advise({ command: benchmarkActions.build, words: 'builds them' })}`,
     ),
   );
   const blockers = [...secrets, ...images];

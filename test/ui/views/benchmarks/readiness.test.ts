@@ -6,8 +6,14 @@ import { createTheme } from '../../../../src/ui/widgets/theme/theme.tsx';
 
 it.each([true, false])('a warning is shown whether the benchmark is ready or not: %s', ready => {
   const said = readiness.parse({ ready, warnings: ['1 task cannot be \u001b[31mgraded here', { task: 'b' }] });
-  const lines = readinessLines(said, createTheme('plain', true), () => '').map(stripVTControlCharacters);
+  const lines = readinessLines(said, 60, createTheme('plain', true), () => '').map(stripVTControlCharacters);
   expect(lines.slice(-2)).toEqual(['! 1 task cannot be graded here', '! {"task":"b"}']);
+});
+
+it('a warning is never cut', () => {
+  const said = readiness.parse({ ready: true, warnings: ['2 tasks cannot be graded here and get no reward'] });
+  const lines = readinessLines(said, 30, createTheme('plain', true), () => '').map(stripVTControlCharacters);
+  expect(lines.slice(1)).toEqual(['! 2 tasks cannot be graded', '  here and get no reward']);
 });
 
 it('counts of tasks that no number can hold are shown as such', () => {
@@ -18,7 +24,7 @@ it('counts of tasks that no number can hold are shown as such', () => {
 
 it('images that are not ready are counted in words', () => {
   const said = readiness.parse({ ready: false, unready_task_image_counts: { null: 2, pending: 1, not_started: 3 } });
-  const lines = readinessLines(said, createTheme('plain', true), () => '').map(stripVTControlCharacters);
+  const lines = readinessLines(said, 60, createTheme('plain', true), () => '').map(stripVTControlCharacters);
   expect(lines).toEqual(
     expect.arrayContaining(['! 2 images without a status', '! 1 image pending', '! 3 images not started']),
   );

@@ -172,7 +172,7 @@ describe('comparisonLines', () => {
 
   it('bound the means by the rewards that are missing (R1)', () => {
     const said = lines(both(many(0), run([...Array<number>(10).fill(0.9), null, null])));
-    expect(said[1]).toBe('new   trained  0.900 of 10 tasks, 10 of 12 rollouts; 0.750 to 0.917 whatever the 2 were');
+    expect(said[1]).toBe('new   trained  0.900 of 10 tasks, 10 of 12 rollouts; 0.750 to 0.917 with the 2 missing');
   });
 
   it('say if nothing can be compared', () => {

@@ -119,7 +119,7 @@ describe('the interval', () => {
     expect(seenWords({ ...seen, graded: 119, certainty: certain })).toContain(`mean 0.840 of 119 rewards (${words})`);
     expect(fieldsOfSeen({ ...seen, certainty: certain })).toMatchObject({ task_mean: expect.closeTo(0.05, 9) });
     expect(certaintyWords(runMeanOf(ofTasks(7, 0), { status: 'completed' }), 1)).toBe(
-      'mean of tasks 3.50, no interval: rewards lie outside of 0..1',
+      'mean of tasks 3.50, no interval: rewards lie outside of 0..1; the setting compare.rewardRange gives their range',
     );
     const service = fakeService({
       getTrajectoryRewards: () => ({ trajectory_rewards: skewed }),
@@ -158,7 +158,7 @@ describe('the interval', () => {
   it('says what missing rewards could change (R1)', () => {
     const rewards = ofTasks(...Array<number>(17).fill(1), ...Array<number>(7).fill(0), null, null, null);
     expect(certainty('completed', rewards, 28)).toMatch(
-      /^95% between 0\.4\d+ and 0\.8\d+ by 24 of 28 tasks; 0\.607 to 0\.750 whatever the 4 were$/,
+      /^95% between 0\.4\d+ and 0\.8\d+ by 24 of 28 tasks; 0\.607 to 0\.750 with the 4 missing$/,
     );
   });
 
@@ -172,9 +172,9 @@ describe('the interval', () => {
 
   it('counts rewards that are to come, or will not come, as the lowest and as the highest', () => {
     expect(certainty('running', ofTasks(1, 0, 1), 28)).toBe(
-      '95% between 0.00125 and 1.00 by 3 tasks; 0.0714 to 0.964 whatever the 25 will be',
+      '95% between 0.00125 and 1.00 by 3 tasks; 0.0714 to 0.964 with the 25 to come',
     );
-    expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toMatch(/; 0\.0714 to 0\.964 whatever the 25 were$/);
+    expect(certainty('cancelled', ofTasks(1, 0, 1), 28)).toMatch(/; 0\.0714 to 0\.964 with the 25 missing$/);
   });
 
   it('is left out where the service does not say how many are to come, and else on the condition that the run has ended', () => {
@@ -227,7 +227,9 @@ describe('the interval', () => {
   });
 
   it('is left out where the range of the rewards is not known', () => {
-    expect(certainty('completed', ofTasks(1, 5, 7))).toBe('no interval: rewards lie outside of 0..1');
+    expect(certainty('completed', ofTasks(1, 5, 7))).toBe(
+      'no interval: rewards lie outside of 0..1; the setting compare.rewardRange gives their range',
+    );
     expect(wordsOf(runMeanOf(ofTasks(1, 5, 7), { status: 'completed', range: [0, 10] }))).toMatch(/^95% between/);
   });
 });
