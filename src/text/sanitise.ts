@@ -16,7 +16,10 @@ export interface SanitiseOptions {
   readonly tabs?: number | 'keep';
 }
 
-/** Combining marks and joiners kept after one character; more would overlap the neighbouring lines. */
+/**
+ * Combining marks and joiners kept after one character, and prefix signs before one; more would overlap the neighbouring
+ * lines or cells.
+ */
 const maximumMarks = 4;
 
 /** Printable ASCII and line feeds need no work, whatever the options. */
@@ -99,6 +102,7 @@ export function closedLength(text: string): number {
 
 const longestOpenEnd = 16;
 
+const excessSigns = whenNeeded(`([${prefixSigns}]{${maximumMarks}})[${prefixSigns}]+`, 'gv');
 /** Begins only at the first sign: from each later one it would read the rest of the signs again, for nothing. */
 const prefixesOfNothing = whenNeeded(String.raw`(?<![${prefixSigns}])[${prefixSigns}]+(?=\s|$)`, 'gv');
 
@@ -149,7 +153,8 @@ function drop(text: string): string {
     .toWellFormed()
     .replace(unsafe(), '')
     .replace(excessMarks(), '$1')
-    .replace(prefixesOfNothing(), '');
+    .replace(prefixesOfNothing(), '')
+    .replace(excessSigns(), '$1');
 }
 
 function show(text: string): string {
@@ -157,7 +162,8 @@ function show(text: string): string {
     .replace(/\r\n/g, '\n')
     .replace(unsafe(), makeVisible)
     .replace(excessMarks(), (run, kept: string) => kept + run.slice(kept.length).replace(/./gsu, makeVisible))
-    .replace(prefixesOfNothing(), signs => signs.replace(/./gsu, makeVisible));
+    .replace(prefixesOfNothing(), signs => signs.replace(/./gsu, makeVisible))
+    .replace(excessSigns(), (run, kept: string) => kept + run.slice(kept.length).replace(/./gsu, makeVisible));
 }
 
 /** C0 controls and DEL have pictures of their own (U+2400 block); others are named by code point. */

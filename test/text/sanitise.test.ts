@@ -80,6 +80,11 @@ describe('sanitise, dropping', () => {
     }
   });
 
+  it('keeps four number signs before a character, which a terminal may give a cell each', () => {
+    expect(sanitiseLine(`${'\u0600'.repeat(60_000)}12 \u{110bd}3`)).toBe(`${'\u0600'.repeat(4)}12 \u{110bd}3`);
+    expect(sanitiseLine(`${'\u{110bd}'.repeat(6)}1`, 'show')).toBe(`${'\u{110bd}'.repeat(4)}<U+110BD><U+110BD>1`);
+  });
+
   it('keeps four combining marks of a pile, however it is built', () => {
     expect(sanitise(`a${'\u0301'.repeat(50)}b`)).toBe(`a${'\u0301'.repeat(4)}b`);
     expect(sanitise(`a${'\u0301\u0302\u200b'.repeat(50)}b`)).toBe('a\u0301\u0302\u0301\u0302b');
