@@ -39,6 +39,8 @@ export interface Column<Row> {
   readonly whole?: boolean;
   /** The value in exported files, if it differs. */
   readonly exported?: (row: Row) => unknown;
+  /** The value is an instant in epoch milliseconds: a filter compares its age. */
+  readonly isTime?: boolean;
   /** False if filters skip it, e.g. an age, which changes while the user types. */
   readonly filtered?: boolean;
   /**

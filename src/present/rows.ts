@@ -1,8 +1,9 @@
 /** Filters and sorts the rows of a table. Pure; caches its last result, so that a cursor move costs nothing. */
 import { statusWords } from '../contract/status.ts';
-import { type Filter, filterTexts, parseFilter, pick } from '../text/filter.ts';
+import { type Filter, type FilteredTexts, filterTexts, pick } from '../text/filter.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import type { Column } from './column.ts';
+import { isPlainWords, parseRowFilter, type RowFilter } from './row-filter.ts';
 import { isSameSort, type Sort, sortOrder } from './sort.ts';
 
 export interface ArrangedRows<Row> {
@@ -109,19 +110,18 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     if (rows === lastRows && last && sameArrangement(last.arrangement, arrangement)) return last.answer;
     if (rows !== lastRows) sorted = undefined;
     texts.use(rows);
-    const parsed = parseFilter(arrangement.filter);
+    const parsed = parseRowFilter(arrangement.filter, columns);
     const ordered = sort(rows, arrangement.sort);
     // A longer plain text only matches rows that the shorter one matched.
     const narrowed = rows === lastRows && last && narrows(last.arrangement, arrangement) ? last.found : ordered;
-    const { kept, notice } = parsed.ok
-      ? filterTexts(narrowed.rows.length, narrowed.textAt, parsed)
-      : { kept: undefined, notice: parsed.error };
+    const { kept, notice } =
+      'error' in parsed ? { kept: undefined, notice: parsed.error } : filterSearchable(narrowed, parsed);
     const found = kept
       ? { rows: pick(narrowed.rows, kept), textAt: (place: number) => narrowed.textAt(kept[place] ?? 0) }
       : narrowed;
     // If the new character removed no row, such as in a common prefix, reuse the last result.
     const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
-    const answer = { rows: found.rows, ids, filter: parsed.ok ? parsed : undefined, notice };
+    const answer = { rows: found.rows, ids, filter: 'error' in parsed ? undefined : parsed.text, notice };
     lastRows = rows;
     last = { arrangement, answer, found };
     return answer;
@@ -133,6 +133,15 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
     return to < rows.length ? to : undefined;
   };
   return Object.assign(arrange, { prepare });
+}
+
+/** The places of the rows whose values and texts pass. */
+function filterSearchable<Row>({ rows, textAt }: Searchable<Row>, { text, accepts }: RowFilter<Row>): FilteredTexts {
+  if (!accepts) return filterTexts(rows.length, textAt, text);
+  const places = rows.flatMap((row, place) => (accepts(row) ? place : []));
+  const { kept, notice } = filterTexts(places.length, index => textAt(places[index] ?? 0), text);
+  const found = { kept: kept ? pick(places, kept) : places };
+  return notice === undefined ? found : { ...found, notice };
 }
 
 /**
@@ -166,7 +175,11 @@ function sameArrangement(left: Arrangement, right: Arrangement): boolean {
 }
 
 function narrows(from: Arrangement, to: Arrangement): boolean {
-  const plain = (filter: string): boolean => filter !== '' && !/^[/!~]/.test(filter);
-  // A capital makes a filter case-sensitive, which also only narrows it.
-  return plain(from.filter) && plain(to.filter) && to.filter.startsWith(from.filter) && isSameSort(from.sort, to.sort);
+  // A capital makes a word case-sensitive, which also only narrows it.
+  return (
+    isPlainWords(from.filter) &&
+    isPlainWords(to.filter) &&
+    to.filter.startsWith(from.filter) &&
+    isSameSort(from.sort, to.sort)
+  );
 }

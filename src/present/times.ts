@@ -51,6 +51,7 @@ export function timeColumn<Row>(
     value: row => instant(time(row)),
     text: row => ageOf(time(row)),
     filtered: false,
+    isTime: true,
     exported: time,
   };
 }

@@ -59,14 +59,7 @@ export function parseFilter(input: string): Filter | FilterError {
   }
   if (input.startsWith('!')) {
     const without = textFilter(input.slice(1));
-    if (!without.ok) return without;
-    const { accepts } = without;
-    return {
-      ok: true,
-      kind: 'inverse',
-      accepts: haystack => !accepts(haystack),
-      matches: haystack => (accepts(haystack) ? undefined : nothing),
-    };
+    return without.ok ? inverseOf(without) : without;
   }
   return textFilter(input);
 }
@@ -112,7 +105,18 @@ export function filterTexts(count: number, textOf: (place: number) => string, fi
   return { kept };
 }
 
-function textFilter(needle: string): Filter | FilterError {
+/** The texts that another filter does not accept. */
+export function inverseOf({ accepts }: Filter): Filter {
+  return {
+    ok: true,
+    kind: 'inverse',
+    accepts: haystack => !accepts(haystack),
+    matches: haystack => (accepts(haystack) ? undefined : nothing),
+  };
+}
+
+/** Finds a text as it is, with smart case. */
+export function textFilter(needle: string): Filter | FilterError {
   // Ignore case with a flag: a changed text would not match the ranges of the original.
   const flags = hasCapitals(needle) ? 'u' : 'iu';
   try {

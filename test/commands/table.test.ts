@@ -68,6 +68,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok(['runs', '--status', 'Completed', '--ids'], /^evr_\w+\n/),
     bad(['runs', '--columns', 'nope'], usage, /There is no column or field nope/),
     bad(['runs', '--filter', '/(/'], usage, /Not a regular expression/),
+    bad(['runs', '--filter', 'stauts:failed'], usage, /No column stauts: .* Columns: /),
+    ok(['runs', '--filter', 'status:completed first mean<2 age<2d', '--field', 'display_name'], /^first\n$/),
     bad([''], usage, /is empty\. There are benchmarks/),
     bad(['runs'], usage, /^benchtop: .*ENOENT.*Check the file.*BENCHTOP_CA_FILE names the file\.$/, {
       environment: { BENCHTOP_BASE_URL: 'https://127.0.0.1:9', BENCHTOP_CA_FILE: '/no/such/file' },

@@ -58,7 +58,7 @@ export const commands = {
       filter: {
         value: 'TEXT',
         empty: true,
-        description: 'only rows that contain the text; also /re/, !text and ~fuzzy',
+        description: 'only rows with all words, e.g. status:failed reward<0.5 age<2d !text; also /re/ and ~fuzzy',
       },
       sort: {
         value: 'COLUMN',

@@ -190,9 +190,10 @@ describe('createArrange', () => {
 
   it('filters in every language of the filter, and says what is wrong with one', () => {
     const rows = runs(30);
-    expect(names(rows, { filter: 'run 2' })).toHaveLength(11);
+    expect(names(rows, { filter: '"run 2"' })).toHaveLength(11);
+    expect(names(rows, { filter: '2 run' })).toHaveLength(12);
     expect(names(rows, { filter: '/^run 2\\d/' })).toHaveLength(10);
-    expect(names(rows, { filter: '!run 2' })).toHaveLength(19);
+    expect(names(rows, { filter: '!"run 2"' })).toHaveLength(19);
     // The ends of each cell, and not of the row.
     expect(names(rows, { filter: '/run .*2$/' })).toEqual(['run 2', 'run 12', 'run 22']);
     expect(arrange(rows, { ...plain, filter: '/(/' })).toMatchObject({ filter: undefined, notice: expect.any(String) });
@@ -375,8 +376,8 @@ describe('TableView', () => {
 
   it('filters as it is typed, keeps the filter on enter and gives it up on escape', async () => {
     const { stdin, lastFrame, unmount } = open(500);
-    stdin.write('/run 49\r');
-    await eventually(() => expect(plain(lastFrame())).toContain('/run 49 '));
+    stdin.write('/"run 49"\r');
+    await eventually(() => expect(plain(lastFrame())).toContain('/"run 49" '));
     await eventually(() => expect(plain(lastFrame())).toContain('1/11 of 500'));
     stdin.write('/');
     await eventually(() => expect(lastFrame()).toContain('\u001b[7m'));

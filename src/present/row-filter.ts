@@ -1,0 +1,189 @@
+/**
+ * The filter of a list: words that must all be in a row, and terms on its columns, such as `status:failed lr>1e-5
+ * heldout<0.5 age<2d model~tutor`. `!` before either excludes; quotes keep spaces and signs in a word. A filter that
+ * begins with `/` or `~` is one expression or one fuzzy text, as in a search.
+ */
+import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
+import type { Range } from '../text/fuzzy.ts';
+import type { Column } from './column.ts';
+
+/** A filter of rows: of their text, and of the values of columns. */
+export interface RowFilter<Row> {
+  /** Of the text of a row; it also highlights. */
+  readonly text: Filter;
+  /** Whether the values of a row pass; undefined if the filter names no column. */
+  readonly accepts: ((row: Row) => boolean) | undefined;
+}
+
+const operators = ['>=', '<=', '!=', ':', '=', '<', '>', '~'] as const;
+type Operator = (typeof operators)[number];
+
+/** Milliseconds of the units of a duration. */
+const units = new Map([
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+  ['w', 604_800_000],
+]);
+
+/** A number, or a duration such as `2d` or `90s` in milliseconds. */
+function numberOf(text: string): number | undefined {
+  const lower = text.toLowerCase();
+  const [unit, ms] = [...units].find(([each]) => lower.endsWith(each)) ?? ['', 1];
+  const digits = lower.slice(0, lower.length - unit.length);
+  const number = digits.trim() === '' ? Number.NaN : Number(digits);
+  return Number.isNaN(number) ? undefined : number * ms;
+}
+
+interface Token {
+  readonly text: string;
+  /** Begins with quotes: a word, whatever signs are in it. */
+  readonly isQuoted: boolean;
+  readonly isInverse: boolean;
+}
+
+/** The words of a filter. Quotes may still be open. */
+function tokensOf(input: string): Token[] {
+  return [...input.matchAll(/(!?)(?:"([^"]*)"?|(\S+))/g)].flatMap(([, sign = '', quoted, word]) => {
+    const text = quoted ?? word ?? '';
+    return text === '' || word === '!' ? [] : { text, isQuoted: quoted !== undefined, isInverse: sign !== '' };
+  });
+}
+
+const plainName = (name: string): string => name.toLowerCase().replace(/[-_. ]/g, '');
+const initials = (name: string): string =>
+  name
+    .toLowerCase()
+    .split(/[-_. ]/)
+    .map(part => part.charAt(0))
+    .join('');
+
+/** The names of a column: its id and its title. */
+const namesOf = <Row>({ id, title }: Column<Row>): readonly string[] => [id.replace(/^option\./, ''), title];
+
+/** The column of a name: `heldout`, `HELD-OUT`, the beginning of one, or its initials; `age` is that of the first time. */
+function columnNamed<Row>(columns: readonly Column<Row>[], name: string): Column<Row> | undefined {
+  const wanted = plainName(name);
+  const by = (isIt: (given: string) => boolean) => columns.filter(column => namesOf(column).some(isIt));
+  const [exact] = by(given => plainName(given) === wanted);
+  if (exact) return exact;
+  if (wanted === 'age') return columns.find(({ isTime }) => isTime);
+  const [starting, second] = by(given => plainName(given).startsWith(wanted));
+  if (starting && !second) return starting;
+  const [abbreviated, other] = wanted.length > 1 ? by(given => initials(given) === wanted) : [];
+  return other ? undefined : abbreviated;
+}
+
+const comparisons = new Map<Operator, (left: number, right: number) => boolean>([
+  ['<', (left, right) => left < right],
+  ['<=', (left, right) => left <= right],
+  ['>', (left, right) => left > right],
+  ['>=', (left, right) => left >= right],
+]);
+
+type Test<Row> = (row: Row) => boolean;
+
+/** What a value is compared as: a time by its age, which grows as time passes. */
+function comparedValue<Row>({ value, isTime }: Column<Row>, row: Row, now: number): string | number | undefined {
+  const given = value(row);
+  return isTime && typeof given === 'number' ? now - given : given;
+}
+
+/** A row without a value passes no comparison but `!=`. */
+function testOf<Row>(column: Column<Row>, operator: Operator, wanted: string): Test<Row> | FilterError {
+  const number = numberOf(wanted);
+  const compare = comparisons.get(operator);
+  const now = Date.now();
+  if (compare) {
+    if (number === undefined) {
+      return { ok: false, error: `${column.title}${operator} takes a number such as 0.5, or a time such as 2d` };
+    }
+    return row => {
+      const value = comparedValue(column, row, now);
+      return typeof value === 'number' && compare(value, number);
+    };
+  }
+  const lower = wanted.toLowerCase();
+  const textsOf = (row: Row): readonly string[] =>
+    [column.value(row), column.text?.(row)].flatMap(each => (each === undefined ? [] : String(each).toLowerCase()));
+  if (operator === ':') return row => textsOf(row).some(text => text.includes(lower));
+  if (operator === '~') {
+    const fuzzy = parseFilter(`~${wanted}`);
+    return fuzzy.ok ? row => textsOf(row).some(fuzzy.accepts) : fuzzy;
+  }
+  const isEqual: Test<Row> = row => {
+    const value = comparedValue(column, row, now);
+    return (number !== undefined && value === number) || textsOf(row).includes(lower);
+  };
+  return operator === '=' ? isEqual : row => !isEqual(row);
+}
+
+/** The term on a column in a word; undefined for a plain word, or while its value is not typed yet. */
+function termOf<Row>({ text, isQuoted }: Token, columns: readonly Column<Row>[]): Test<Row> | FilterError | undefined {
+  const [, name = '', rest = ''] = /^([a-z][\w.-]*)([:=<>~!].*)$/is.exec(text) ?? [];
+  const operator = operators.find(each => rest.startsWith(each));
+  if (isQuoted || operator === undefined) return undefined;
+  const column = columnNamed(columns, name);
+  const value = rest.slice(operator.length).replace(/^"|"$/g, '');
+  if (!column) {
+    const known = columns.map(each => namesOf(each)[0]).join(', ');
+    return { ok: false, error: `No column ${name}: "${text}" in quotes searches for the text. Columns: ${known}` };
+  }
+  return value === '' ? () => true : testOf(column, operator, value);
+}
+
+const everything: Filter = { ok: true, kind: 'all', accepts: () => true, matches: () => [] };
+
+/** A text must pass all filters; what they match is highlighted together. */
+function together(filters: readonly Filter[]): Filter {
+  const [only] = filters;
+  if (!only) return everything;
+  if (filters.length === 1) return only;
+  return {
+    ok: true,
+    kind: filters.every(({ kind }) => kind === 'inverse') ? 'inverse' : 'text',
+    accepts: text => filters.every(filter => filter.accepts(text)),
+    matches: text => {
+      const ranges = filters.flatMap(filter => (filter.kind === 'inverse' ? [] : (filter.matches(text) ?? [])));
+      return ranges.length === 0 ? undefined : merged(ranges);
+    },
+  };
+}
+
+/** Overlapping ranges become one. */
+function merged(ranges: readonly Range[]): readonly Range[] {
+  const joined: [number, number][] = [];
+  for (const [start, end] of ranges.toSorted(([left], [right]) => left - right)) {
+    const last = joined.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else joined.push([start, end]);
+  }
+  return joined;
+}
+
+/** Parses what the user has typed so far. */
+export function parseRowFilter<Row>(input: string, columns: readonly Column<Row>[]): RowFilter<Row> | FilterError {
+  if (/^[/~]/.test(input)) {
+    const text = parseFilter(input);
+    return text.ok ? { text, accepts: undefined } : text;
+  }
+  const texts: Filter[] = [];
+  const tests: Test<Row>[] = [];
+  for (const token of tokensOf(input)) {
+    const term = termOf(token, columns);
+    if (typeof term === 'function') tests.push(token.isInverse ? row => !term(row) : term);
+    else if (term) return term;
+    else {
+      const text = textFilter(token.text);
+      if (!text.ok) return text;
+      texts.push(token.isInverse ? inverseOf(text) : text);
+    }
+  }
+  const text = together(texts);
+  return { text, accepts: tests.length === 0 ? undefined : row => tests.every(test => test(row)) };
+}
+
+/** Whether a longer input only leaves out more rows: for words without signs. */
+export const isPlainWords = (input: string): boolean => input !== '' && !/[/!~:<>="]/.test(input);

@@ -1,0 +1,103 @@
+/** The filter of a list: words, and terms on columns. */
+import { describe, expect, it } from 'vitest';
+import { type Column, statusColumn } from '../../src/present/column.ts';
+import { parseRowFilter } from '../../src/present/row-filter.ts';
+import { createArrange } from '../../src/present/rows.ts';
+import { timeColumn } from '../../src/present/times.ts';
+import { reward } from '../../src/text/numbers.ts';
+
+interface Run {
+  readonly name: string;
+  readonly status?: string;
+  readonly heldOut?: number;
+  readonly lr?: number;
+  readonly hours: number;
+  readonly model: string;
+}
+
+const rows: readonly Run[] = [
+  { name: 'sweep seed1', status: 'failed', heldOut: 0.2, lr: 1e-5, hours: 3, model: 'acme/tutor' },
+  { name: 'sweep seed2', status: 'running', heldOut: 0.7, lr: 3e-5, hours: 30, model: 'acme/talker' },
+  { name: 'other seed1', status: 'cancel_signaled', lr: 1e-4, hours: 100, model: 'qwen3:8b' },
+  { name: 'a:b seed11', heldOut: 0, hours: 1, model: 'acme/tutor' },
+];
+
+const columns: readonly Column<Run>[] = [
+  { id: 'name', title: 'TRAINING RUN', width: 20, value: row => row.name },
+  statusColumn(row => row.status),
+  { id: 'held-out', title: 'HELD-OUT', width: 8, value: row => row.heldOut, text: row => reward(row.heldOut) },
+  { id: 'option.learning_rate', title: 'LEARNING_RATE', width: 8, value: row => row.lr },
+  { id: 'model', title: 'MODEL', width: 20, value: row => row.model },
+  timeColumn('created', 'STARTED', row => new Date(Date.now() - row.hours * 3_600_000).toISOString()),
+];
+
+const arrange = createArrange(columns, row => row.name);
+const found = (filter: string) => {
+  const { rows: kept, notice } = arrange(rows, { filter, sort: undefined });
+  expect(notice).toBeUndefined();
+  return kept.map(({ name }) => name);
+};
+const errorOf = (filter: string) => arrange(rows, { filter, sort: undefined }).notice;
+
+describe('a filter of rows', () => {
+  it('finds rows with all of its words, in any order (W30)', () => {
+    expect(found('seed1 sweep')).toEqual(['sweep seed1']);
+    expect(found('failed seed1')).toEqual(['sweep seed1']);
+    expect(found('seed1 !sweep')).toEqual(['other seed1', 'a:b seed11']);
+    expect(found('"sweep seed1"')).toEqual(['sweep seed1']);
+    expect(found('!"sweep seed1" sweep')).toEqual(['sweep seed2']);
+    expect(found('  ')).toHaveLength(4);
+  });
+
+  it('compares the values of columns', () => {
+    expect(found('status:failed')).toEqual(['sweep seed1']);
+    expect(found('status:cancel')).toEqual(['other seed1']);
+    expect(found('status="cancel signaled"')).toEqual([]);
+    expect(found('status=cancel_signaled')).toEqual(['other seed1']);
+    expect(found('status!=failed')).toEqual(['sweep seed2', 'other seed1', 'a:b seed11']);
+    expect(found('lr>1e-5')).toEqual(['sweep seed2', 'other seed1']);
+    expect(found('lr>=1e-5 lr<1e-4')).toEqual(['sweep seed1', 'sweep seed2']);
+    // A missing value is none, and 0 is 0.
+    expect(found('heldout<0.5')).toEqual(['sweep seed1', 'a:b seed11']);
+    expect(found('held-out=0')).toEqual(['a:b seed11']);
+    expect(found('!heldout<0.5')).toEqual(['sweep seed2', 'other seed1']);
+    expect(found('model~tutr')).toEqual(['sweep seed1', 'a:b seed11']);
+    expect(found('age<2d')).toEqual(['sweep seed1', 'sweep seed2', 'a:b seed11']);
+    expect(found('started>90h')).toEqual(['other seed1']);
+    expect(found('status:failed seed1 heldout<0.5')).toEqual(['sweep seed1']);
+  });
+
+  it('leaves out nothing while a value is not typed yet', () => {
+    for (const filter of ['lr', 'status:', 'lr>', 'age<', '"', '!']) {
+      if (filter !== 'lr') expect(found(filter)).toHaveLength(4);
+      expect(errorOf(filter)).toBeUndefined();
+    }
+    for (const filter of ['lr>1', 'lr>1e', 'lr>1e-']) expect(errorOf(filter) ?? '').not.toContain('No column');
+  });
+
+  it('refuses at once what it does not know, and says how to search for the text', () => {
+    expect(errorOf('stauts:failed')).toBe(
+      'No column stauts: "stauts:failed" in quotes searches for the text. Columns: name, status, held-out, learning_rate, model, created',
+    );
+    expect(errorOf('age<soon')).toBe('STARTED< takes a number such as 0.5, or a time such as 2d');
+    expect(found('"a:b"')).toEqual(['a:b seed11']);
+    expect(found('model:"qwen3:8b"')).toEqual(['other seed1']);
+    expect(errorOf('constructor:x')).toContain('No column constructor');
+  });
+
+  it('is one expression or one fuzzy text as in a search', () => {
+    expect(found('/seed1$/')).toEqual(['sweep seed1', 'other seed1']);
+    expect(found('~swpsd2')).toEqual(['sweep seed2']);
+    expect(found('"/"')).toHaveLength(3);
+  });
+
+  it('highlights every word', () => {
+    const parsed = parseRowFilter('sweep seed lr>0', columns);
+    if ('error' in parsed) throw new Error(parsed.error);
+    expect(parsed.text.matches('sweep seed1')).toEqual([
+      [0, 5],
+      [6, 10],
+    ]);
+    expect(parsed.text.matches('nothing')).toBeUndefined();
+  });
+});
