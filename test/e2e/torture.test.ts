@@ -2,9 +2,10 @@
  * Faults that `npm run torture` has found: the built program in a pseudo-terminal, under the keys that showed them.
  * Sessions mostly wait, so they run side by side. `npm run smoke` runs a random one of each purpose.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeWorld, type World } from '../../tools/rig/world.ts';
 import type { Step } from '../../tools/simulate/plan.ts';
+import { commandsSession } from '../../tools/torture/commands.ts';
 import { type DepthPlan, depthSession } from '../../tools/torture/depth.ts';
 
 let world: World;
@@ -59,18 +60,59 @@ const found: readonly (readonly [was: string, steps: readonly Step[], more: Part
   ],
 ];
 
+const planOf = (steps: readonly Step[], more: Partial<DepthPlan>): DepthPlan => ({
+  readOnly: false,
+  mouse: true,
+  local: false,
+  answers: true,
+  ending: 'SIGTERM',
+  faults: [],
+  steps,
+  ...more,
+});
+
 it.concurrent.each(found)('%s', async (_, steps, more) => {
-  const plan: DepthPlan = {
-    readOnly: false,
-    mouse: true,
-    local: false,
-    answers: true,
-    ending: 'SIGTERM',
-    faults: [],
-    steps,
-    ...more,
-  };
+  const plan = planOf(steps, more);
   const { failures, ending } = await depthSession({ world, plan });
   expect(failures).toEqual([]);
   expect(ending).toBe(plan.ending);
+});
+
+const atExit = (bytes: string): string =>
+  `process.on('exit', () => require('node:fs').writeSync(1, ${JSON.stringify(bytes)}))`;
+
+describe('a law of the terminal is watched:', () => {
+  it.concurrent.each([
+    ['a mode is left on', atExit('\u001b[?2004h'), /the terminal is left changed: bracketed paste/],
+    ['a colour is left on', atExit('\u001b[31m'), /the terminal is left changed: style/],
+    ['another exit code', "process.on('exit', () => { process.exitCode = 9; })", /it ended with code 9 by SIGTERM/],
+    ['an error is said at the end', atExit('Error: no'), /it says: /],
+    ['a sequence is let through', "setTimeout(() => process.stdout.write('\\x1b[6n'), 500)", /written: CSI "6n"/],
+    ['much memory', 'globalThis.kept = Buffer.alloc(450e6, 1)', /\d+ MB of memory/],
+    [
+      'a view fails',
+      "require('node:fs').writeFileSync(process.env.HOME + '/crash-1.txt', 'TypeError: it broke')",
+      /TypeError: it broke/,
+    ],
+    [
+      'it does not end',
+      'process.exit = process.kill = process.reallyExit = () => {}; setInterval(String, 1e6)',
+      /it did not end within 20 s of SIGTERM/,
+    ],
+    ['it does not start', 'process.exit(1)', /it did not start/],
+  ])('%s', async (_, code, failure) => {
+    const bug = `import { createRequire } from 'node:module'; const require = createRequire('file:///'); ${code}`;
+    const { failures } = await depthSession({ world, plan: planOf([rest], {}), bug });
+    expect(failures.join('\n')).toMatch(failure);
+  });
+
+  it.concurrent.each([
+    ['a sequence is let through', "process.stdout.write('\\x1b[2J')", /CSI "2J"/],
+    ['a mode is left on', "process.stdout.write('\\x1b[?25l')", /left changed: hidden cursor/],
+    ['another exit code', "process.on('exit', () => { process.exitCode = 42; })", /exit code 42/],
+    ['the key is written', 'process.stdout.write(process.env.BENCHTOP_API_KEY)', /a credential/],
+  ])('of a command, %s', async (_, bug, failure) => {
+    const commands = [{ words: ['list', 'runs'], which: 0 }];
+    expect((await commandsSession(world, { faults: [], commands }, bug)).failures.join('\n')).toMatch(failure);
+  });
 });

@@ -11,14 +11,11 @@ import { brokenEvent, deliver, type Fault, type Faults } from './faults.ts';
 
 /** A request and what was sent for it. */
 export interface Exchange {
-  /** When it arrived, by `performance.now()`. */
-  readonly at: number;
   readonly method: string;
   /** Path with the query. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   requestBody: string;
-  status: number;
   /** The answer, with its faults. Empty if it was broken below JSON, or streamed. */
   sent: string;
   fault: Fault | undefined;
@@ -30,8 +27,6 @@ export interface ProxyOptions {
   /** Whether a request is refused with a 429, because too much has been started. */
   readonly refuses: (exchange: Exchange) => boolean;
   readonly stallMs: number;
-  /** Number of recent exchanges kept. */
-  readonly keeps?: number;
   /** Called with each request that is passed on to the service. */
   readonly onForward?: (exchange: Exchange) => void;
 }
@@ -82,8 +77,11 @@ const credentialsOf = ({ headers }: Exchange): string[] =>
 
 const refused = { error: { type: 'rate_limit_error', code: 'rate_limited', message: 'Too much has been started.' } };
 
+/** Exchanges that are kept. */
+const mostKept = 2_000;
+
 export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
-  const { stallMs, keeps = 2_000 } = options;
+  const { stallMs } = options;
   let { target } = options;
   const faultsFor = new Map<string, Faults>();
   const agent = new Agent({ keepAlive: true });
@@ -95,17 +93,15 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
   const record = (incoming: IncomingMessage, list: Exchange[]): Exchange => {
     const { method = '', url = '', headers } = incoming;
     const exchange: Exchange = {
-      at: performance.now(),
       method,
       url,
       headers,
       requestBody: '',
-      status: 0,
       sent: '',
       fault: undefined,
     };
     list.push(exchange);
-    if (list.length > keeps) list.shift();
+    if (list.length > mostKept) list.shift();
     return exchange;
   };
 
@@ -162,7 +158,6 @@ export async function startProxy(options: ProxyOptions): Promise<FaultyProxy> {
     const { fault } = exchange;
     const status = answer.statusCode ?? 200;
     const contentType = String(answer.headers['content-type'] ?? '');
-    exchange.status = status;
     counts.answers += 1;
     if (fault) counts.faults += 1;
     if (contentType.startsWith('text/event-stream')) return stream(answer, response, fault && turn);

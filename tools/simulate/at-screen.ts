@@ -177,10 +177,11 @@ export class AtScreen {
   async lookAt(look: Look): Promise<void> {
     const { time, template, proxy, fail, count } = this.#options;
     proxy.setFaults(look.faults, agents.screen);
-    const before = proxy.exchanges.length;
+    const before = proxy.exchanges.at(-1);
     const screen = await this.#open(placeOf(look, template), true);
     screen.resize(200, 60);
-    const exchanges = (): typeof proxy.exchanges => proxy.exchanges.slice(before);
+    const exchanges = (): typeof proxy.exchanges =>
+      proxy.exchanges.slice(before ? proxy.exchanges.indexOf(before) + 1 : 0);
     for (let turn = 0; turn < 6 && !isAnswered(look, exchanges()); turn += 1) await time.pass(10_000);
     await time.pass(readMs);
     count('views compared');

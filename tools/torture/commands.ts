@@ -15,6 +15,7 @@ import { meantByCommands } from '../rig/sequences.ts';
 import { program, Terminal } from '../rig/terminal.ts';
 import { outputCheck } from '../rig/traces.ts';
 import { apiKey, type World } from '../rig/world.ts';
+import { preloaded } from './depth.ts';
 
 const limitMs = 60_000;
 /** What README promises to end with, apart from signals. */
@@ -69,7 +70,12 @@ export interface CommandsResult {
 
 const descriptors = (): number => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
 
-export async function commandsSession(world: World, { faults, commands }: CommandsPlan): Promise<CommandsResult> {
+/** @param bug on purpose: JavaScript that runs before each command */
+export async function commandsSession(
+  world: World,
+  { faults, commands }: CommandsPlan,
+  bug?: string,
+): Promise<CommandsResult> {
   const failures: string[] = [];
   const home = mkdtempSync(join(tmpdir(), 'benchtop-torture-commands-'));
   const running = await world.start();
@@ -91,7 +97,7 @@ export async function commandsSession(world: World, { faults, commands }: Comman
     const args = words.map(word => (word === 'ID' ? id : word));
     const fail = (what: string): void => void failures.push(`${args.join(' ')}: ${what}`);
     const check = outputCheck(fail, { meant: meantByCommands, cleaned: data => data.replaceAll('\t', ' ') });
-    const command = [process.execPath, program, ...args] as const;
+    const command = [process.execPath, ...preloaded(bug), program, ...args] as const;
     const terminal = new Terminal({ command, columns: 100, rows: 30, env, onOutput: check });
     const timer = setTimeout(() => terminal.signal('SIGKILL'), limitMs);
     const { exitCode, signal } = await terminal.ended;

@@ -13,15 +13,16 @@ import { anyFaults, type Faults } from '../rig/faults.ts';
 import { mouseBytes } from '../rig/inputs.ts';
 import { frameFailures } from '../rig/judge.ts';
 import { type FaultyProxy, refusesAfter, startProxy } from '../rig/proxy.ts';
-import type { Terminal } from '../rig/terminal.ts';
-import { filesWithSecrets, hasSecret, leakIn, writes } from '../rig/traces.ts';
+import { program, Terminal } from '../rig/terminal.ts';
+import { filesWithSecrets, hasSecret, leakIn, outputCheck, writes } from '../rig/traces.ts';
 import { apiKey, type World } from '../rig/world.ts';
 import { type Purpose, type Step, terminalSteps } from '../simulate/plan.ts';
-import { changedIn, openChecked } from './terminal.ts';
 
 export interface DepthOptions {
   readonly world: World;
   readonly plan: DepthPlan;
+  /** A bug on purpose: JavaScript that runs before the program. */
+  readonly bug?: string | undefined;
 }
 
 export interface DepthResult {
@@ -80,6 +81,10 @@ export function depthPlans(purpose: Purpose, turns: number): fc.Arbitrary<DepthP
   });
   return fc.noBias(plans);
 }
+
+/** Arguments of Node that run this code before the program. */
+export const preloaded = (code: string | undefined): string[] =>
+  code === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
 
 class DepthSession {
   readonly #options: DepthOptions;
@@ -159,14 +164,12 @@ class DepthSession {
       EDITOR: 'true',
       ...(baseUrl === undefined ? {} : { BENCHTOP_BASE_URL: baseUrl, BENCHTOP_API_KEY: apiKey }),
     };
-    this.#terminal = openChecked({
-      args,
+    this.#terminal = new Terminal({
+      command: [process.execPath, ...preloaded(this.#options.bug), program, ...args],
       env,
       cwd,
-      columns: 120,
-      rows: 40,
       answers,
-      onUnmeant: what => this.#fail(`written: ${what}`),
+      onOutput: outputCheck(what => this.#fail(`written: ${what}`), { cleaned: withoutEcho }),
     });
     return this.#terminal;
   }
@@ -289,6 +292,27 @@ function deskOf(terminal: Terminal, address: string): Desk {
     rest: () => terminal.quiet(60, 600),
     address,
   };
+}
+
+/**
+ * While the terminal is lent or given back, the kernel itself echoes what is typed: keys, including tabs, which it erases
+ * with `\b \b`, and pastes, whose marks it writes with a caret.
+ */
+function withoutEcho(data: string): string {
+  return data
+    .replaceAll('\b \b', '')
+    .replace(/^\t+(?=\u001b|$)/, '')
+    .replace(/\^\[\[200~.*?(?:\^\[\[201~?|$)/gs, '');
+}
+
+/** What the program left changed in its terminal: modes, the title, the style of later output. */
+async function changedIn(terminal: Terminal): Promise<readonly string[]> {
+  // Later output is plain, and where the shell would write it.
+  await new Promise<void>(resolve => terminal.emulator.write('\r\n#', resolve));
+  const { baseY, cursorY } = terminal.emulator.buffer.active;
+  const cell = terminal.emulator.buffer.active.getLine(baseY + cursorY)?.getCell(0);
+  const plain = cell?.getChars() === '#' && cell.isAttributeDefault();
+  return [...terminal.leftOn(), ...(plain ? [] : ['style'])];
 }
 
 /** Closes what is open, and quits; confirms if something would be lost. */
