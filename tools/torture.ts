@@ -4,7 +4,8 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import fc from 'fast-check';
+import type fc from 'fast-check';
+import { fails } from './rig/check.ts';
 import { makeWorld } from './rig/world.ts';
 import type { Purpose } from './simulate/plan.ts';
 import { commandsPlans, commandsSession } from './torture/commands.ts';
@@ -36,8 +37,6 @@ const { values, positionals } = parseArgs({
 });
 const { smoke } = values;
 const turns = smoke ? 8 : Number(values.turns);
-/** Real time for making a plan shorter, in milliseconds. */
-const shrinkMs = 300_000;
 const counts = new Map<string, number>();
 let failed = 0;
 
@@ -48,16 +47,14 @@ if (values.help || positionals.some(name => !names.includes(name))) {
 }
 const world = await makeWorld();
 
-/** A session of a part; one that fails is made shorter. */
+/** A session of a part, and what counts of it. */
 async function session<Plan>(
   name: string,
   seed: number,
   plans: fc.Arbitrary<Plan>,
   play: (plan: Plan) => Promise<{ readonly failures: readonly string[] }>,
 ): Promise<void> {
-  let until = Number.POSITIVE_INFINITY;
-  const property = fc.asyncProperty(plans, async plan => {
-    if (performance.now() > until) return;
+  const hasFailed = await fails(name, seed, plans, async plan => {
     const { failures, ...result } = await play(plan);
     for (const [what, count] of Object.entries(result)) {
       const words = `${name}: ${typeof count === 'number' ? what : `${what} ${count}`}`;
@@ -65,15 +62,9 @@ async function session<Plan>(
       const [so, by] = [counts.get(words) ?? 0, typeof count === 'number' ? Math.round(count) : 1];
       counts.set(words, isMost ? Math.max(so, by) : so + by);
     }
-    if (failures.length === 0) return;
-    until = Math.min(until, performance.now() + shrinkMs);
-    throw new Error(failures.join('\n'));
+    return failures;
   });
-  const result = await fc.check(property, { seed, numRuns: 1 });
-  if (!result.failed) return;
-  failed += 1;
-  const plan = JSON.stringify(result.counterexample?.[0]);
-  process.stdout.write(`\nfailure, ${name}, seed ${seed}: ${result.errorInstance}\n${plan}\n`);
+  if (hasFailed) failed += 1;
 }
 
 const screen = (name: string, purpose: Purpose) => (seed: number) =>

@@ -1,43 +1,113 @@
 /** A share of `npm run simulate`: faults that were found, a session of each kind, and a bug on purpose for each law. */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { found } from './found.ts';
 
 const tool = fileURLToPath(new URL('../../tools/simulate.ts', import.meta.url));
-const run = async (...args: string[]): Promise<string> => {
-  const done = promisify(execFile)(process.execPath, [tool, ...args]);
-  return (await done.catch((error: { stdout: string }) => error)).stdout;
-};
 
-it('keeps its laws where faults were found', async () => {
+/** A simulator, by its output. Each test waits for its own line only: on a busy machine all of them take long. */
+class Simulator {
+  readonly ended: Promise<void>;
+  readonly #lines: string[] = [];
+  #more = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(...args: readonly string[]) {
+    const child = spawn(process.execPath, [tool, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const note = (): void => {
+      this.#more.resolve();
+      this.#more = Promise.withResolvers();
+    };
+    const lines = createInterface({ input: child.stdout }).on('line', line => {
+      this.#lines.push(line);
+      note();
+    });
+    this.ended = new Promise(resolve => {
+      lines.on('close', () => {
+        this.#isOver = true;
+        note();
+        resolve();
+      });
+    });
+  }
+
+  /** The rest of the line that begins with this. */
+  async line(begin: string): Promise<string | undefined> {
+    for (;;) {
+      const line = this.#lines.find(each => each.startsWith(begin));
+      if (line !== undefined || this.#isOver) return line?.slice(begin.length);
+      await this.#more.promise;
+    }
+  }
+
+  async text(): Promise<string> {
+    await this.ended;
+    return this.#lines.join('\n');
+  }
+}
+
+describe('the simulator keeps its laws', () => {
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-plans-'));
   const plans = join(folder, 'plans.json');
   writeFileSync(plans, JSON.stringify(found));
-  const said = await run('--plans', plans, '--development');
-  rmSync(folder, { recursive: true });
-  expect(said).toMatch(/, 0 sessions failed\n$/);
-  expect(said).toMatch(/^screens judged +[1-9]/m);
-  expect(said).toMatch(/^counts compared +[1-9]/m);
-  expect(said).toMatch(/^views compared +4$/m);
+  let simulator: Simulator;
+  beforeAll(() => {
+    simulator = new Simulator('--plans', plans, '--development');
+  });
+  afterAll(async () => {
+    await simulator.ended;
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each(Object.keys(found))('where it was found that %s', async was => {
+    expect(await simulator.line(`${was}: `)).toBe('ok');
+  });
+
+  it('in whole sessions', async () => {
+    const said = await simulator.text();
+    expect(said).toMatch(/^screens judged +[1-9]/m);
+    expect(said).toMatch(/^counts compared +[1-9]/m);
+    expect(said).toMatch(/^views compared +4$/m);
+  });
+
+  it('where programs use the service', async () => {
+    const said = await new Simulator('--without-screen', '--hours', '5').text();
+    expect(said).toMatch(/, 0 sessions failed$/);
+    expect(said).toMatch(/^runs compared +[1-9]/m);
+    expect(said).toMatch(/^crash +[1-9]/m);
+  });
 });
 
-it('keeps its laws where programs use the service', async () => {
-  const said = await run('--without-screen', '--hours', '8');
-  expect(said).toMatch(/, 0 sessions failed\n$/);
-  expect(said).toMatch(/^runs compared +[1-9]/m);
-  expect(said).toMatch(/^crash +[1-9]/m);
+describe('random keys on wrong answers keep the laws', () => {
+  // Anything; a session in which secrets are typed; one that may only read, and is pressed to write.
+  const seeds = [1, 14, 15];
+  let simulator: Simulator;
+  beforeAll(() => {
+    simulator = new Simulator('--only', seeds.join(), '--steps', '12', '--development');
+  });
+
+  it.each(seeds)('in session %i', async seed => {
+    expect(await simulator.line(`seed ${seed}: `)).toBe('ok');
+  });
+
+  it('of every kind', async () => {
+    const said = await simulator.text();
+    for (const what of ['keys', 'faults', 'secrets typed', 'screens judged', 'views compared'])
+      expect(said).toMatch(new RegExp(`^${what} +[1-9]`, 'm'));
+  });
 });
 
 describe('a law is watched:', () => {
-  let said = '';
-  beforeAll(async () => {
-    said = await run('--bugs');
+  let simulator: Simulator;
+  beforeAll(() => {
+    simulator = new Simulator('--bugs');
   });
+  afterAll(() => simulator.ended);
 
   it.each([
     ['a row is lost', /are listed without/],
@@ -73,7 +143,7 @@ describe('a law is watched:', () => {
     ['memory grows', /memory grows: \d+ MB, then \d+ MB/],
     ['memory is left behind', /\d+ MB are left behind/],
     ['sockets are left', /there are \d+ sockets, then \d+/],
-  ])('%s', (bug, failure) => {
-    expect(said.split('\n').find(line => line.startsWith(`${bug}: `))).toMatch(failure);
+  ])('%s', async (bug, failure) => {
+    expect(await simulator.line(`${bug}: `)).toMatch(failure);
   });
 });

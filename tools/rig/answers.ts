@@ -167,6 +167,14 @@ export function changed(text: string, changes: readonly Change[]): string {
   return changes.reduce((so, { do: name, at }) => (isKeyOf(ofText, name) ? ofText[name](so, at) : so), whole);
 }
 
+/** Something, or so many times as often nothing, to which it shrinks. */
+export const orNone = <Item>(items: fc.Arbitrary<Item>, nonePerItem: number): fc.Arbitrary<Item | null> =>
+  fc.oneof(
+    { withCrossShrink: true },
+    { weight: nonePerItem, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: items },
+  );
+
 export const share = fc.nat(999).map(thousandths => thousandths / 1_000);
 const deep = fc
   .tuple(fc.constantFrom(60, 900, 4_000), fc.constantFrom(['[', ']'] as const, ['{"a":', '}'] as const))

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { anyChanges, type Change } from './answers.ts';
+import { anyChanges, type Change, orNone } from './answers.ts';
 import { controls, deceivers, names } from './texts.ts';
 
 /** What happens to a request: its answer is changed or broken, or it does not reach the service. */
@@ -311,7 +311,7 @@ const wrong: fc.Arbitrary<Fault> = anyChanges.map(json => ({ json }));
 export type Faults = readonly (Fault | null)[];
 const slots = 24;
 const faultsOf = (fault: fc.Arbitrary<Fault>, goodPerBad: number): fc.Arbitrary<Faults> =>
-  fc.tuple(...Array.from({ length: slots }, () => fc.option(fault, { freq: goodPerBad })));
+  fc.tuple(...Array.from({ length: slots }, () => orNone(fault, goodPerBad)));
 const mixed = (json: number, http: number, tcp: number): fc.Arbitrary<Fault> =>
   fc.oneof(
     { weight: json, arbitrary: wrong },

@@ -31,6 +31,8 @@ type ScreenStep = Extract<Step, { readonly do: 'open' | 'input' | 'type secret' 
 
 /** Until the screen has drawn what it was given. */
 const restMs = 1_000;
+/** A frame that is broken for so many rests stays broken. */
+const mostRests = 3;
 /** Until a key has been answered. */
 const keyMs = 30;
 /** Thread time that one input may take in milliseconds: enough to draw everything on screen several times. */
@@ -100,7 +102,13 @@ export class AtScreen {
   async look(): Promise<void> {
     const screen = this.#screen;
     if (!screen) return;
-    if (screen.code === undefined) await this.#options.time.pass(restMs);
+    // A key may have suspended it, or lent its terminal to another program.
+    for (let rests = 0; screen.code === undefined && rests < mostRests; rests += 1) {
+      screen.signal('SIGCONT');
+      await this.#options.time.pass(restMs);
+      const { columns, rows } = screen.size;
+      if (frameFailures(screen.text(), columns, rows).length === 0) break;
+    }
     if (screen.code === undefined) return this.#judge(screen);
     await this.end();
     await this.#open(this.#place, this.#readOnly);

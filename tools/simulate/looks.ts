@@ -65,8 +65,8 @@ const trainerPath = /trainer-reward-by-step$/;
 const heldOutPath = /held-out-reward-by-step$/;
 
 /** Every number in a column was sent. */
-function columnFailures(text: string, title: string, width: number, sent: readonly unknown[]): string[] {
-  return columnOf(text, title, width)
+function columnFailures(text: string, title: string, sent: readonly unknown[]): string[] {
+  return columnOf(text, title)
     .filter(cell => !/[kMGTP]$/.test(cell) && !sent.some(value => standsFor(cell, value)))
     .map(cell => `${title} says ${cell}, which was not sent`);
 }
@@ -152,7 +152,7 @@ const listView = (
   section: string,
   asks: readonly RegExp[],
   rowsIn: (sent: Evidence['sent']) => SentRows | undefined,
-  [title, width, field]: readonly [title: string, width: number, field: string],
+  [title, field]: readonly [title: string, field: string],
 ): View => ({
   place: () => ({ view: 'list', resource }),
   asks,
@@ -161,7 +161,7 @@ const listView = (
     const values = (rows?.rows ?? []).map(row => fieldOf(row, field));
     return [
       ...rowFailures(rows, shownRows(text)),
-      ...columnFailures(text, title, width, values),
+      ...columnFailures(text, title, values),
       ...sectionFailures(screen, section, rows),
     ];
   },
@@ -173,19 +173,15 @@ const views = {
     'Benchmarks',
     [benchmarksPath],
     sent => sentRows(sent(listedBenchmarksPath), 'bench_id'),
-    ['RUNS', 6, 'eval_run_count'],
+    ['RUNS', 'eval_run_count'],
   ),
-  runs: listView('runs', 'Runs', [runsPath], sent => sentRows(sent(runsPath), 'eval_run_id'), [
-    'MEAN',
-    7,
-    'reward_mean',
-  ]),
+  runs: listView('runs', 'Runs', [runsPath], sent => sentRows(sent(runsPath), 'eval_run_id'), ['MEAN', 'reward_mean']),
   trajectories: listView(
     'trajectories',
     'Trajectories',
     [trajectoriesPath],
     sent => sentRows(sent(trajectoriesPath), 'trajectory_id'),
-    ['REWARD', 7, 'reward'],
+    ['REWARD', 'reward'],
   ),
   run: {
     place: ({ run }) => ({ view: 'record', resource: 'runs', id: run }),

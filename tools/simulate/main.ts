@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
+import { fails } from '../rig/check.ts';
 import { Random } from '../rig/random.ts';
 import type { Bugs } from './bugs.ts';
 import { installInlineWorkers } from './inline-worker.ts';
@@ -15,7 +16,7 @@ import { VirtualNetwork } from './virtual-network.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const usage = `npm run simulate -- --hours N --seed N   sessions until this many hours of use have passed
-npm run simulate -- --only SEED          this session
+npm run simulate -- --only SEED,…        these sessions
 npm run simulate -- --plans FILE         the plans of a file, such as those of faults that were found
 npm run simulate -- --watch MINUTES      a long watch of runs that start and end
 npm run simulate -- --bugs [NAME…]       a session with each bug on purpose, or these, which has to fail
@@ -144,33 +145,19 @@ async function findBugs(): Promise<number> {
   return missed;
 }
 
-/** Real time for making a plan shorter, in seconds. */
-const shrinkSeconds = Number(process.env['SHRINK'] ?? 60);
-
-/** A plan from the seed; if it fails, it is shown with the shortest that fails as well. Returns whether it has failed. */
-async function session(seed: number): Promise<boolean> {
-  let until = Number.POSITIVE_INFINITY;
-  const property = fc.asyncProperty(plansOf(Number(values.steps), !values['without-screen']), async plan => {
-    if (process.hrtime()[0] > until) return;
+/** A session with a plan from the seed. Returns whether it has failed. */
+const session = (seed: number): Promise<boolean> =>
+  fails('a session', seed, plansOf(Number(values.steps), !values['without-screen']), async (plan, isFirst) => {
     const result = await play(seed, plan);
-    if (until === Number.POSITIVE_INFINITY) add(result);
-    if (result.failures.length === 0) return;
-    until = Math.min(until, process.hrtime()[0] + shrinkSeconds);
-    throw new Error(result.failures.join('\n'));
+    if (isFirst) add(result);
+    return result.failures;
   });
-  const { failed, counterexample, errorInstance, numShrinks } = await fc.check(property, { seed, numRuns: 1 });
-  if (failed)
-    say(
-      `\nfailure, seed ${seed}, made shorter ${numShrinks} times: ${errorInstance}\n${JSON.stringify(counterexample?.[0])}`,
-    );
-  return failed;
-}
 
 /** A session with this plan. Returns whether it has failed. */
 async function known(name: string, plan: Plan): Promise<boolean> {
   const result = await play(1, plan);
   add(result);
-  if (result.failures.length > 0) say(`\nfailure, ${name}: ${result.failures.join('\n')}`);
+  say(`${name}: ${result.failures.join('\n') || 'ok'}`);
   return result.failures.length > 0;
 }
 
@@ -184,8 +171,14 @@ async function simulate(): Promise<number> {
     const plans = JSON.parse(readFileSync(values.plans, 'utf8')) as Record<string, Plan>;
     for (const [name, plan] of Object.entries(plans)) note(await known(name, plan));
   } else if (values.watch) note(await known('the watch', watchOf(Number(values.watch))));
-  else if (values.only) note(await session(Number(values.only)));
-  else for (let seed = Number(values.seed); ms < Number(values.hours) * 3_600_000; seed += 1) note(await session(seed));
+  else if (values.only) {
+    for (const seed of values.only.split(',').map(Number)) {
+      const hasFailed = await session(seed);
+      say(`seed ${seed}: ${hasFailed ? 'failed' : 'ok'}`);
+      note(hasFailed);
+    }
+  } else
+    for (let seed = Number(values.seed); ms < Number(values.hours) * 3_600_000; seed += 1) note(await session(seed));
   for (const [what, count] of [...counts].sort()) say(`${what.padEnd(28)}${count}`);
   const seconds = (Number(process.hrtime.bigint() - began) / 1e9).toFixed(1);
   const { user, system } = process.cpuUsage();

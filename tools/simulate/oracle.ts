@@ -131,8 +131,8 @@ export function rowFailures(sent: SentRows | undefined, shown: ShownRows): strin
   return failures;
 }
 
-/** The texts of a column, by the position of its title; numbers are right-aligned. */
-export function columnOf(text: string, title: string, width: number): string[] {
+/** The numbers of a column, which end where its title does. */
+export function columnOf(text: string, title: string): string[] {
   const lines = text.split('\n');
   const head = lines.findIndex(line => line.includes(title));
   const right = (lines[head]?.indexOf(title) ?? 0) + title.length;
@@ -140,11 +140,8 @@ export function columnOf(text: string, title: string, width: number): string[] {
   const cells: string[] = [];
   for (const line of lines.slice(head + 1)) {
     if (/^[├└]/.test(line)) break;
-    const cell = [...line]
-      .slice(Math.max(0, right - width), right)
-      .join('')
-      .trim();
-    if (cell !== '' && /^[-−]?\d[\d.]*(?:e[+-]?\d+)?[kMGTP]?$|^none$/.test(cell)) cells.push(cell);
+    const [cell = ''] = /[^\s│]*$/.exec([...line].slice(0, right).join('')) ?? [];
+    if (/^[-−]?\d[\d.]*(?:e[+-]?\d+)?[kMGTP]?$|^none$/.test(cell)) cells.push(cell);
   }
   return cells;
 }

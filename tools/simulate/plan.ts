@@ -1,5 +1,6 @@
 /** What a user does in a session, and what goes wrong meanwhile: a list of steps, of which any may be left out. */
 import fc from 'fast-check';
+import { orNone } from '../rig/answers.ts';
 import { type Typing, typings } from '../rig/desk.ts';
 import { anyFaults, type Faults, networkFaults } from '../rig/faults.ts';
 import { type Input, inputsOf } from '../rig/inputs.ts';
@@ -106,6 +107,7 @@ function screenSteps(purpose: Purpose, without: readonly string[] = []): fc.Arbi
     },
   );
 }
+
 const wrongAnswers = step('answers', { to: fc.constant('screen'), faults: anyFaults });
 const signals = step('signal', { name: oneOf('SIGTERM', 'SIGHUP', 'SIGINT', 'SIGTSTP', 'SIGCONT') });
 
@@ -115,25 +117,24 @@ const many = <Item>(items: fc.Arbitrary<Item>, count: number): fc.Arbitrary<Item
 
 function withScreen(purpose: Purpose, turns: number): fc.Arbitrary<Plan> {
   const open: Step = { do: 'open', view: 'benchmarks', readOnly: purpose === 'read-only' };
+  const others = fc.oneof(
+    { weight: 100, arbitrary: ownSteps },
+    { weight: 6, arbitrary: wrongAnswers },
+    { weight: 3, arbitrary: signals },
+  );
   const turn = fc.tuple(
-    fc.option(
-      fc.oneof(
-        { weight: 100, arbitrary: ownSteps },
-        { weight: 6, arbitrary: wrongAnswers },
-        { weight: 3, arbitrary: signals },
-      ),
-      {
-        freq: 20,
-      },
-    ),
+    fc.option(others, { freq: 20 }),
     screenSteps(purpose),
     step('wait', { ms: oneOf(0, 20, 300, 3 * second) }),
   );
   return fc.record({
-    steps: many(turn, turns).map(all => [
-      open,
-      ...all.flatMap(([own, typed, rest]) => [...(own ? [own] : []), ...typed, rest]),
-    ]),
+    steps: fc
+      .tuple(wrongAnswers, many(turn, turns))
+      .map(([wrong, all]) => [
+        open,
+        wrong,
+        ...all.flatMap(([own, typed, rest]) => [...(own ? [own] : []), ...typed, rest]),
+      ]),
     looks: fc.array(looks, { minLength: 0, maxLength: 3 }),
   });
 }
@@ -143,7 +144,7 @@ export function terminalSteps(purpose: Purpose, turns: number): fc.Arbitrary<rea
   const stops = step('signal', { name: oneOf('SIGTSTP', 'SIGSTOP') });
   const crash = step('crash', { writes: fc.constant(0), downMs: fc.constant(0) });
   const others = fc.oneof({ weight: 3, arbitrary: stops }, { weight: 1, arbitrary: crash });
-  const turn = fc.tuple(screenSteps(purpose, ['q', 'ctrl-c']), fc.option(others, { freq: 6 }));
+  const turn = fc.tuple(screenSteps(purpose, ['q', 'ctrl-c']), orNone(others, 5));
   const wait: Step = { do: 'wait', ms: 0 };
   return many(turn, turns).map(all => all.flatMap(([typed, other]) => [...typed, ...(other ? [other] : []), wait]));
 }

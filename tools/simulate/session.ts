@@ -120,6 +120,7 @@ class Session {
       await time.during(Promise.allSettled([proxy.close(), this.#local.stop()]), callMs);
       await time.pass(callMs);
       this.#judgeTraces(proxy);
+      this.#count('faults', proxy.counts.faults);
       process.chdir('/');
       deafen();
     }
