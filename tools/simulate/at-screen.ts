@@ -7,8 +7,8 @@ import { frameFailures, slipOn } from '../rig/judge.ts';
 import type { FaultyProxy } from '../rig/proxy.ts';
 import { hasSecret } from '../rig/traces.ts';
 import type { Bugs } from './bugs.ts';
-import { agents, type Template } from './local-service.ts';
-import { failuresOf, isAnswered, type Look, placeOf } from './looks.ts';
+import { agents } from './local-service.ts';
+import { failuresOf, type Ids, isAnswered, type Look, placeOf } from './looks.ts';
 import { mainPane, shownRows } from './oracle.ts';
 import type { Listed, Step } from './plan.ts';
 import { SimulatedScreen } from './screen.tsx';
@@ -16,7 +16,8 @@ import type { VirtualTime } from './virtual-time.ts';
 
 export interface AtScreenOptions {
   readonly time: VirtualTime;
-  readonly template: Template;
+  /** What views can be opened on. */
+  readonly ids: () => Ids;
   readonly proxy: FaultyProxy;
   readonly service: (readOnly: boolean) => Service;
   /** How many there are in the database. */
@@ -183,10 +184,12 @@ export class AtScreen {
 
   /** Law: what a view says is what was sent, and what it leaves out, it says. */
   async lookAt(look: Look): Promise<void> {
-    const { time, template, proxy, fail, count } = this.#options;
+    const { time, ids, proxy, fail, count } = this.#options;
+    const place = placeOf(look, ids());
+    if (!place) return;
     proxy.setFaults(look.faults, agents.screen);
     const before = proxy.exchanges.at(-1);
-    const screen = await this.#open(placeOf(look, template), true);
+    const screen = await this.#open(place, true);
     screen.resize(200, 60);
     const exchanges = (): typeof proxy.exchanges =>
       proxy.exchanges.slice(before ? proxy.exchanges.indexOf(before) + 1 : 0);

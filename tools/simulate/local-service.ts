@@ -18,8 +18,6 @@ export const agents = { user: 'simulated-user', reader: 'simulated-reader', scre
 export interface Template {
   readonly folder: string;
   readonly benchId: string;
-  readonly run: string;
-  readonly training: string;
 }
 
 /** What a kill leaves of a data folder. */

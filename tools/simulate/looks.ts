@@ -37,13 +37,14 @@ interface Evidence {
   readonly sent: (path: RegExp) => readonly string[];
 }
 
+/** A run that has ended, and a training run, if there are any. */
 export interface Ids {
-  readonly run: string;
-  readonly training: string;
+  readonly run: string | undefined;
+  readonly training: string | undefined;
 }
 
 interface View {
-  readonly place: (ids: Ids) => Place;
+  readonly place: (ids: Ids) => Place | undefined;
   /** Paths that must have been answered before the screen is judged; their answers may be wrong. */
   readonly asks: readonly RegExp[];
   readonly failures: (evidence: Evidence) => readonly string[];
@@ -184,12 +185,13 @@ const views = {
     ['REWARD', 'reward'],
   ),
   run: {
-    place: ({ run }) => ({ view: 'record', resource: 'runs', id: run }),
+    place: ({ run }) => (run === undefined ? undefined : { view: 'record', resource: 'runs', id: run }),
     asks: [runPath, runProgressPath, rewardsPath, rolloutsPath],
     failures: runFailures,
   },
   'training run': {
-    place: ({ training }) => ({ view: 'record', resource: 'training', id: training }),
+    place: ({ training }) =>
+      training === undefined ? undefined : { view: 'record', resource: 'training', id: training },
     asks: [trainingProgressPath, checkpointsPath, trainerPath, heldOutPath],
     failures: trainingFailures,
   },
@@ -205,7 +207,8 @@ export const looks: fc.Arbitrary<Look> = fc.oneof(
   }),
 );
 
-export const placeOf = ({ view }: Look, ids: Ids): Place => views[view].place(ids);
+/** Undefined if there is nothing to look at. */
+export const placeOf = ({ view }: Look, ids: Ids): Place | undefined => views[view].place(ids);
 
 /** Whether every question was answered that a look needs. */
 export const isAnswered = ({ view }: Look, exchanges: readonly Exchange[]): boolean =>

@@ -92,10 +92,9 @@ async function makeTemplate(): Promise<Template> {
       await new Promise(resolve => setTimeout(resolve, 100));
     }
   };
-  const { benchId, trainingId } = await time.during(fillWorld({ call, until }), 10 * callMs);
-  const runs = await time.during<{ eval_run_id: string }[]>(call('GET', `eval/${benchId}/runs`), callMs);
+  const { benchId } = await time.during(fillWorld({ call, until }), 10 * callMs);
   await time.during(local.stop(), callMs);
-  return { folder: local.folder, benchId, run: runs[0]?.eval_run_id ?? '', training: trainingId };
+  return { folder: local.folder, benchId };
 }
 const template = await makeTemplate();
 

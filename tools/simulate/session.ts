@@ -151,9 +151,14 @@ class Session {
       fail,
       count,
     });
+    const firstId = (from: string): string | undefined =>
+      this.#local.rows<{ id: string }>(`select ${from} order by created_at limit 1`)[0]?.id;
     this.#screen = new AtScreen({
       time,
-      template,
+      ids: () => ({
+        run: firstId("eval_run_id as id from eval_runs where status = 'completed'"),
+        training: firstId("training_run_id as id from training_runs where status = 'succeeded'"),
+      }),
       proxy,
       service: readOnly => screen(connect(`${agents.screen}${readOnly ? ` ${agents.reader}` : ''}`, readOnly)),
       stored: what => this.#user?.stored(what).size ?? 0,

@@ -252,9 +252,10 @@ class DepthSession {
     }
     const { exitCode: code } = await terminal.ended;
     if (endMs > mostEndMs) this.#fail(`it took ${Math.round(endMs)} ms to end by ${ending}`);
+    // Before it is read: this waits until everything is on the terminal.
+    const changed = await changedIn(terminal);
     const everything = `${terminal.mainScreen()}\n${terminal.text()}`;
     if (code !== codes[ending]) this.#fail(`it ended with code ${code} by ${ending}: ${everything.slice(-2_000)}`);
-    const changed = await changedIn(terminal);
     if (changed.length > 0) this.#fail(`the terminal is left changed: ${changed.join(', ')}`);
     if (/benchtop failed|Error:/.test(everything)) this.#fail(`it says: ${everything.slice(-2_000)}`);
   }
