@@ -1,7 +1,6 @@
 /** `benchtop get`: prints everything about one resource. */
 
 import * as z from 'zod/mini';
-import { asError } from '../base/errors.ts';
 import { isRecord, own } from '../base/own-property.ts';
 import { declaresField } from '../contract/fields.ts';
 import { hasEnded } from '../contract/status.ts';
@@ -11,7 +10,7 @@ import { resourceOfId, resources } from '../resources/catalogue.ts';
 import { isFoundByLabel, isReadAlone, type Resource, wordFor } from '../resources/define.ts';
 import { doneWith, type LookedAt, lookAt } from '../resources/look.ts';
 import type { Watching } from '../resources/watch-reads.ts';
-import { isGone } from '../service/errors.ts';
+import { isGone, NotFoundError, ServiceError } from '../service/errors.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { clean, sanitiseLine } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -107,11 +106,11 @@ async function findToShow(among: readonly Resource[], word: string, context: Com
 }
 
 /** The error for an id whose form names its resource, which other services may use for another. */
-function guessed(resource: Resource, id: string, error: unknown): CommandError {
+function guessed(resource: Resource, id: string, error: ServiceError): NotFoundError {
   const others = resources.filter(each => each.get && isReadAlone(each) && each !== resource).map(wordFor);
-  const words = clean`There is no ${wordFor(resource)} ${id}, as its form suggests: ${asError(error).message}`;
+  const words = clean`There is no ${wordFor(resource)} ${id}, as its form suggests: ${error.message}`;
   const advice = `If it is of something else, name that: benchtop get ${others.slice(0, 3).join('|')}|… ${id}`;
-  return new CommandError(`${words} ${sanitiseLine(advice)}`, exitCodes.notFound);
+  return new NotFoundError(`${words} ${sanitiseLine(advice)}`, error);
 }
 
 export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): Promise<number> {
@@ -131,7 +130,7 @@ export async function run({ args, flags }: CommandInput<'get'>, io: CommandIo): 
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const { resource, id, row } = await findToShow(among, second ?? first, context).catch((error: unknown) => {
-      throw ofId && isGone(error) ? guessed(ofId, first, error) : error;
+      throw ofId && error instanceof ServiceError && isGone(error) ? guessed(ofId, first, error) : error;
     });
     const [field] = flags.field?.split('.') ?? [];
     const isOfRow = field !== undefined && (field === 'id' || hasValue(row, field));

@@ -62,10 +62,6 @@ export function summariseRewards(
   };
 }
 
-/** `step 6  ckpt_1`, or its id if the step is not known. */
-const checkpointCell = ({ parent_checkpoint_id: id, step }: EvalRun): string | undefined =>
-  id ? [step == null ? '' : `step ${step}`, id].filter(Boolean).join('  ') : undefined;
-
 export const runColumns: readonly Column<MeasuredRun>[] = [
   {
     id: 'name',
@@ -82,17 +78,18 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     value: listedMean,
     text: meanOfRun,
   },
-  modelColumn(row => row.base_model_slug),
+  seenColumn(rememberedAt),
+  // Where there is little room, the step stays.
+  { ...modelColumn(row => modelWords(row) || undefined), exported: row => row.base_model_slug ?? undefined },
   {
     id: 'checkpoint',
     title: 'CHECKPOINT',
-    width: { min: 10, max: 40, grow: 1 },
-    cutAt: 'end',
-    value: checkpointCell,
-    exported: row => row.parent_checkpoint_id ?? undefined,
+    width: { min: 12, max: 40, grow: 1 },
+    wide: true,
+    forPrograms: true,
+    value: row => row.parent_checkpoint_id ?? undefined,
   },
   timeColumn('created', 'STARTED', row => row.created_at),
-  seenColumn(rememberedAt),
   {
     id: 'benchmark',
     title: 'BENCHMARK',

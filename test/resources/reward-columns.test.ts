@@ -144,6 +144,18 @@ describe('the table of runs', () => {
     });
   });
 
+  it('tells a step of training from its base model, where there is little room too', () => {
+    const run = { eval_run_id: 'a', base_model_slug: 'benchtop/tutor-base' };
+    const trained = { ...run, parent_checkpoint_id: 'ckpt_1', step: 6 };
+    const model = runColumns.find(({ id }) => id === 'model');
+    expect([run, trained].map(row => model?.value(row))).toEqual([
+      'benchtop/tutor-base',
+      'benchtop/tutor-base at step 6',
+    ]);
+    expect(model?.exported?.(trained)).toBe('benchtop/tutor-base');
+    expect(model?.cutAt).toBe('start');
+  });
+
   it('has room for it at 60 and at 80 columns, without a column less', () => {
     const rows = [
       { eval_run_id: 'a', status: 'completed', reward_mean: 0.877, base_model_slug: 'benchtop/tutor-base' },

@@ -217,5 +217,5 @@ it('marks the checkpoints that answer, and the one that does in production', asy
   expect(asked).toHaveLength(1);
   page = { has_more: true, next_cursor: 'next' };
   await stage.workbench.cache.refetchQueries({ queryKey: ['deployments'] });
-  await stage.waitFor('DEPLOYED covers only 5 deployments');
+  await stage.waitFor('DEPLOYED knows only 5 deployments');
 });
