@@ -25,7 +25,7 @@ async function everyView(
   let written = 0;
   for (const [columns, rows] of at) {
     for (const { name, way, shows } of views) {
-      const session = openSession(home.env, { columns, rows });
+      const session = openSession(home.env, { columns, rows, args: ['open', 'benchmarks'] });
       await session.waitFor('▸ t-words');
       await goWay(session, way);
       for (const words of shows) await session.waitFor(words);
@@ -49,7 +49,7 @@ async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
     options: { num_steps: 24, held_out_every: 2 },
   });
   await home.until(`train/${id}`, ({ status }) => status === 'succeeded');
-  const session = openSession(home.env, { columns: 110, rows: 30 });
+  const session = openSession(home.env, { columns: 110, rows: 30, args: ['open', 'benchmarks'] });
   await session.waitFor('▸ t-words');
   await goWay(session, [...go('training'), { see: '▸ more words' }, 'enter', { see: 'held-out' }, { see: 'ckpt_' }]);
   await session.waitFor('final');

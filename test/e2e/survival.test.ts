@@ -204,7 +204,7 @@ describe('a session', () => {
     question = await talk('third');
     const first = await held();
     const other = openSession(home.env, { program: newerProgram(join(home.home, 'newer'), '0.2.0') });
-    await other.waitFor('t-words');
+    await other.waitFor('Benchmarks');
     expect((await held(first)).version).toBe('0.2.0');
     await goesOn();
     other.signal('SIGTERM');
