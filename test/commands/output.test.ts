@@ -38,10 +38,10 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
   );
   const cli = cliOn({ baseUrl: url, apiKey: 'key' });
   expect((await cli('list', ['runs'])).out.split('\n')).toEqual([
-    'RUN\tID\tSTATUS\tMEAN\tMODEL\tCHECKPOINT\tSTARTED\tSTEP\tN\tTOTAL',
-    'evr_1\tevr_1\tcancelled\t0.5\t\t\t\t\t888\t1792',
-    'evr_2\tevr_2\tcompleted\t0.25\t\t\t\t\t\t',
-    'evr_3\tevr_3\trunning\t\t\t\t\t\t\t1792',
+    'RUN\tID\tSTATUS\tMEAN\tMODEL\tCHECKPOINT\tSTARTED\tSEEN\tSTEP\tN\tTOTAL',
+    'evr_1\tevr_1\tcancelled\t0.5\t\t\t\t\t\t888\t1792',
+    'evr_2\tevr_2\tcompleted\t0.25\t\t\t\t\t\t\t',
+    'evr_3\tevr_3\trunning\t\t\t\t\t\t\t\t1792',
     '',
   ]);
   const csv = await cli('list', ['runs', '--format', 'csv']);
