@@ -45,7 +45,7 @@ it('lists for programs of how many rewards a mean is, after the columns for peop
     '',
   ]);
   const csv = await cli('list', ['runs', '--format', 'csv']);
-  expect(csv.out.split('\r\n')[0]).toBe('run,id,status,mean,model,checkpoint,started,step,n,total');
+  expect(csv.out.split('\r\n')[0]).toBe('run,id,status,mean,model,checkpoint,started,seen,step,n,total');
   const sorted = await cli('list', ['runs', '--sort', 'n', '--columns', 'name,mean,n']);
   expect(sorted.out.split('\n')[1]).toBe('evr_1\t0.5\t888');
   const terminal = (await cli('list', ['runs'], { columns: 80 })).out;
