@@ -43,7 +43,7 @@ describe('the command line', () => {
     for (const words of [['--help'], ['help', 'list'], ['secret', '-h'], ['--version']]) {
       expect(await run(words, home.env)).toEqual({ code: 0, output: written[prebuiltName(words)] });
     }
-    const wide = openSession(home.env, { columns: 120, rows: 100, args: ['--help'] });
+    const wide = openSession(home.env, { columns: 120, rows: 130, args: ['--help'] });
     await wide.ended;
     await wide.waitFor('benchtop COMMAND --help explains a command.');
     expect(wide.text().trimEnd()).toBe(written['--help'].trimEnd());
