@@ -1,5 +1,5 @@
 /** The service that the screen shows: the configured one, or another profile the user switches to. */
-import { unwatchFile, watchFile } from 'node:fs';
+import { type StatsListener, unwatchFile, watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../base/errors.ts';
 import { Listeners } from '../base/listeners.ts';
@@ -133,8 +133,8 @@ export class Session {
   #config: Config;
   #shown: ShownService;
   #connection: Connection;
-  /** The watched files, with what a change does. */
-  readonly #watched = new Map<string, () => void>();
+  /** The watched files, with the listeners for a change. */
+  readonly #watched = new Map<string, StatsListener>();
   readonly #listeners = new Listeners();
 
   /** @throws ConfigError */
@@ -154,14 +154,16 @@ export class Session {
     const wanted = new Map(keyFiles(profile).map(path => [path, this.#keyChanged]));
     wanted.set(settingsPath, this.#settingsChanged);
     for (const [path, listener] of this.#watched) if (!wanted.has(path)) this.#unwatch(path, listener);
-    for (const [path, listener] of wanted) {
+    for (const [path, changed] of wanted) {
       if (this.#watched.has(path)) continue;
+      // Node also calls it at first for a file that does not exist.
+      const listener: StatsListener = (now, before) => (now.nlink > 0 || before.nlink > 0) && changed();
       this.#watched.set(path, listener);
       watchFile(path, { interval: lookMs, persistent: false }, listener);
     }
   }
 
-  #unwatch(path: string, listener: () => void): void {
+  #unwatch(path: string, listener: StatsListener): void {
     this.#watched.delete(path);
     unwatchFile(path, listener);
   }

@@ -274,6 +274,21 @@ describe('the settings file, changed by another program', () => {
         ? page(response, request)
         : refusal(401, 'authentication_error', 'authentication_required')(response, request);
 
+  it('changes nothing as long as there is none', async () => {
+    const { session, file } = await started();
+    let changes = 0;
+    session.subscribe(() => {
+      changes += 1;
+    });
+    // Node first calls every listener for a file that does not exist.
+    await new Promise<void>(resolve => {
+      const listener = (): void => resolve();
+      watchFile(file, listener);
+      onTestFinished(() => unwatchFile(file, listener));
+    });
+    expect(changes).toBe(0);
+  });
+
   it('has a refused key read again, and all on screen asked once', async () => {
     const { session, server, write, status } = await failing(takes('sk-new-0123456789'), {
       apiKey: 'sk-old-0123456789',
