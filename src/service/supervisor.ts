@@ -187,8 +187,12 @@ export class SupervisedConnection implements Supervisor, ConnectionMonitor {
       this.#lastId = target.id;
       this.#target = target;
       this.#failure = undefined;
-      this.#hold(target);
-      this.#setConnected(target);
+      // After the requests that wait for the target have been sent: their answers come no sooner than needed for this.
+      setImmediate(() => {
+        if (this.#target !== target) return;
+        this.#hold(target);
+        this.#setConnected(target);
+      });
       return target;
     } catch (cause) {
       const error = asError(cause);

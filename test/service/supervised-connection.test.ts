@@ -73,6 +73,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+it('lets callers send their requests before it holds the service and says that it is connected', async () => {
+  const located = connection.locate(anySignal).then(() => [service.held.length, connection.state.kind]);
+  await service.comesUp(4_001);
+  await expect(located).resolves.toEqual([0, 'starting']);
+  expect([service.held.length, connection.state.kind]).toEqual([1, 'connected']);
+});
+
 it('knows the address once the service was found', async () => {
   expect(connection.baseUrl).toBeUndefined();
   const located = connection.locate(anySignal);
