@@ -16,19 +16,16 @@ export interface ServiceSettings {
 }
 
 /**
- * A keyed hash of the settings, equal for equal settings on the same data folder. Without access to the folder it
- * reveals nothing about the upstream server's key.
+ * Equal for equal settings on the same data folder. With a key of an upstream server it is a keyed hash, which reveals
+ * nothing about that key without access to the folder.
  *
  * @throws DataFolderError
  */
 export function fingerprintOf(dataFolder: string, { upstream, rateLimit }: ServiceSettings): string {
   const limit = rateLimit ? [rateLimit.perSecond, rateLimit.burst] : [];
-  return keyringOf(dataFolder).sign('settings', [
-    realpathSync(dataFolder),
-    upstream?.url ?? '',
-    upstream?.key ?? '',
-    ...limit,
-  ]);
+  const parts = [realpathSync(dataFolder), upstream?.url ?? '', upstream?.key ?? '', ...limit];
+  // A start need not wait for Node's cryptography if nothing is secret.
+  return upstream?.key ? keyringOf(dataFolder).sign('settings', parts) : JSON.stringify(parts);
 }
 
 export interface RunningSettings {

