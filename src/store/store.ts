@@ -248,9 +248,10 @@ export class RememberedStore {
     return row && jsonIn(row['value']);
   }
 
+  /** Does not wait for the disk: the first answer of a service saves one. */
   setSetting(name: string, value: unknown): void {
     const sql = 'insert or replace into settings (profile, name, value) values (?, ?, ?)';
-    this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null));
+    this.#tables.lazily(() => this.#tables.run(sql, this.#scope, name, JSON.stringify(value ?? null)));
   }
 
   /** Deletes what has not been seen for 90 days, and the excess. */

@@ -258,6 +258,7 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
   store.trajectoryUploads.begin(upload, 'key', ['t1']);
   store.trajectoryUploads.repeat('key', 'key 2');
   store.pin({ kind: 'run', id: 'evr_1', label: 'evr_1' });
+  store.setSetting('generation', 'playground');
   store.close();
 
   const [normal, full] = [new Set([1]), new Set([2])];
@@ -265,6 +266,7 @@ it('waits for the disk with whatever keeps a write from being sent twice, and no
     seen: normal,
     progress: normal,
     pages: normal,
+    settings: normal,
     starts: full,
     uploads: full,
     upload_files: full,
