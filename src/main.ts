@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Starts the workbench, or the command given on the command line. */
-import module from 'node:module';
 import { join } from 'node:path';
+import { cacheCompiledCode } from './base/compiled-code.ts';
 import { makePrivateFolder } from './base/ownership.ts';
 import { printPrebuilt } from './commands/prebuilt.ts';
 import { findPaths } from './config/paths.ts';
@@ -19,8 +19,10 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
   process.exit(2);
 }
 const words = process.argv.slice(2);
-if (!printPrebuilt(words, new URL('.', import.meta.url))) {
-  cacheCompiledCode(join(findPaths(process.env).cache, 'compiled'));
+if (!printPrebuilt(words, new URL('.', import.meta.url))) void start();
+
+async function start(): Promise<void> {
+  cacheCode(join(findPaths(process.env).cache, 'compiled'));
   hideKnownWarnings();
   // Only the screen needs no table of flags.
   if (words.length === 0) {
@@ -36,11 +38,13 @@ if (!printPrebuilt(words, new URL('.', import.meta.url))) {
   }
 }
 
-/** In the user's own folder: Node's default is shared by all users of the machine, who could change what is run. */
-function cacheCompiledCode(folder: string): void {
+/** In the user's own folder: whoever can change it changes what is run. */
+function cacheCode(folder: string): void {
+  const [word = '-'] = words;
+  const purpose = word.startsWith('-') ? 'screen' : word === 'serve' ? 'service' : 'command';
   try {
     makePrivateFolder(folder);
-    module.enableCompileCache(folder);
+    cacheCompiledCode(folder, purpose);
   } catch {
     // Every start compiles, then.
   }

@@ -4,10 +4,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { tokenize } from '@alcalzone/ansi-tokenize';
 import stringWidth from 'string-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
+import { checkPatches } from '../tools/patched.ts';
 
 /** Writes a text without any of the fast paths. */
 const wide = '\n日';
@@ -25,7 +25,7 @@ function everyCharacter(): string[] {
 
 describe('an install', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const name = 'wrap-ansi';
+  const name = 'string-width';
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'benchtop-patches-'));
@@ -46,6 +46,15 @@ describe('an install', () => {
 
   it('succeeds with the version that a patch was made for', () => {
     expect(applyPatches()).toMatch(/^0: /);
+    expect(() => checkPatches(folder)).not.toThrow();
+  });
+
+  it('that left out a patch fails the build', () => {
+    const path = join(folder, 'node_modules', name, 'index.js');
+    const patched = readFileSync(path, 'utf8');
+    writeFileSync(path, patched.replace('segmenter ??= new Intl.Segmenter();', ''));
+    expect(() => checkPatches(folder)).toThrow(/^patches\/string-width\+.* is not applied/);
+    writeFileSync(path, patched);
   });
 
   it('fails with another version, even if the patch still fits', () => {
@@ -53,6 +62,7 @@ describe('an install', () => {
     const installed = JSON.parse(readFileSync(path, 'utf8')) as object;
     writeFileSync(path, JSON.stringify({ ...installed, version: '99.0.0' }));
     expect(applyPatches()).toMatch(/^1: .*version mismatch/s);
+    expect(() => checkPatches(folder)).toThrow(/is not applied/);
   });
 });
 
@@ -68,14 +78,5 @@ describe('string-width', () => {
     const styled = '\u001b[1mtea ─\u001b[0m';
     expect(stringWidth(styled)).toBe(5);
     expect(stringWidth(styled, { countAnsiEscapeCodes: true })).toBe(11);
-  });
-});
-
-describe('ansi-tokenize', () => {
-  it('cuts a text by the short way as by the long one', () => {
-    const differing = everyCharacter()
-      .flatMap(character => [character, `\u001b[1ma${character}b\u001b[22m ${character}`])
-      .filter(text => JSON.stringify(tokenize(text)) !== JSON.stringify(tokenize(`${text}${wide}`).slice(0, -2)));
-    expect(differing).toEqual([]);
   });
 });

@@ -1,10 +1,11 @@
 /**
- * Bundles the program: ESM, production React, split so that code the first frame does not need (the local service, the
+ * Bundles the program: CommonJS, whose compiled code benchtop caches (`src/base/compiled-code.ts`), production React, split so that code the first frame does not need (the local service, the
  * HTTP client, Markdown, chat) is loaded only when it is used.
  */
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type CodeSplittingNameFunction, type Plugin, rolldown } from 'rolldown';
+import { checkPatches } from './patched.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -15,12 +16,71 @@ const screen = `${root}src/commands/tui.tsx`;
 const main = `${root}src/main.ts`;
 /** The module that loads the other commands. */
 const dispatch = `${root}src/commands/run.ts`;
+/** Stands in for classes of Intl. */
+const intl = `${root}src/base/late-intl.ts`;
+/** What the process of the local service loads. */
+const daemon = [`${root}src/commands/serve.ts`, `${root}src/local/daemon/serve.ts`];
 
-/** Ink imports its devtools only if the environment asks for them; the bundle has none. */
-export const withoutDevtools: Plugin = {
-  name: 'without-devtools',
-  resolveId: { filter: { id: /^react-devtools-core$/ }, handler: () => '\0no-devtools' },
-  load: { filter: { id: /no-devtools$/ }, handler: () => 'export default {}' },
+interface Edit {
+  readonly file: RegExp;
+  readonly from: string | RegExp;
+  readonly to: string;
+}
+
+/** What the bundle changes in packages, because CommonJS cannot wait while it loads, or to make a start faster. */
+const edits: readonly Edit[] = [
+  // got has each request load Node's cryptography, in 5 ms: for an id, which only diagnostics use, and for TLS.
+  { file: /\/got\/dist\/source\/core\/diagnostics-channel\.js$/, from: 'return randomUUID();', to: "return '';" },
+  {
+    file: /\/got\/dist\/source\/core\/options\.js$/,
+    from: '?? checkServerIdentity,',
+    to: '?? ((...identity) => checkServerIdentity(...identity)),',
+  },
+  // Ink waits for devtools, if the environment asks for them. The bundle has none.
+  { file: /\/ink\/build\/reconciler\.js$/, from: /process\.env\['DEV'\] === 'true'/g, to: 'false' },
+  // Yoga waits for its WebAssembly, which Node compiles in a millisecond.
+  {
+    file: /\/yoga-layout\/dist\/src\/index\.js$/,
+    from: 'const Yoga = wrapAssembly(await loadYoga());',
+    to: 'const module = {}; loadYoga(module); const Yoga = wrapAssembly(module);',
+  },
+  {
+    file: /\/yoga-layout\/dist\/binaries\/yoga-wasm-base64-esm\.js$/,
+    from: /\(function\(\)\{return w\|\|.*?\}\)\(\)\.catch\(ca\);return\{\}/s,
+    to: 'a(new WebAssembly.Instance(new WebAssembly.Module(wa()),d));return{}',
+  },
+];
+
+/** Makes the changes. An edit without its place fails the build: the package has changed. */
+export function editedPackages(): Plugin {
+  const open = new Set(edits);
+  return {
+    name: 'edited-packages',
+    transform: {
+      filter: { id: edits.map(({ file }) => file) },
+      handler(code, id) {
+        return edits
+          .filter(({ file }) => file.test(id))
+          .reduce((text, edit) => {
+            const edited = text.replace(edit.from, () => edit.to);
+            if (edited !== text) open.delete(edit);
+            return edited;
+          }, code);
+      },
+    },
+    buildEnd(error) {
+      if (!error && open.size > 0) throw new Error(`Found no place for ${[...open].map(({ to }) => to).join(' and ')}`);
+    },
+  };
+}
+
+/** Parts of got that benchtop never asks for: HTTP/2, and its cache with four packages. */
+const unused: Plugin = {
+  name: 'unused',
+  load: {
+    filter: { id: /\/got\/dist\/source\/core\/utils\/http2-client\.js$|\/cacheable-request\/dist\/index\.js$/ },
+    handler: () => 'export default class {}\nexport class CacheError extends Error {}',
+  },
 };
 
 type ModuleGraph = Parameters<CodeSplittingNameFunction>[1];
@@ -38,12 +98,12 @@ function importedBy(entries: readonly string[], graph: ModuleGraph): Set<string>
 }
 
 /**
- * One chunk for what only the first frame needs, and one for what it shares with the command line, with other commands or
- * with both; one for what talks to the service, which the first answer waits for. With more chunks Node takes 25 ms to find, read and link seventy files. What `main` itself needs stays with it:
- * Node compiles it before the compile cache is enabled, on every start.
+ * Few chunks, because each takes Node a millisecond to find and read: one for what only the first frame needs, one for
+ * what it shares with commands, one for what it shares with the local service as well; one for what talks to a service,
+ * which the first answer waits for. What `main` itself needs stays with it: it is compiled at every start.
  */
 function startChunks(): CodeSplittingNameFunction {
-  let chunks: Record<'main' | 'line' | 'screen' | 'shared' | 'service', Set<string>> | undefined;
+  let chunks: Record<'main' | 'line' | 'screen' | 'commands' | 'service' | 'daemon', Set<string>> | undefined;
   return (id, graph) => {
     if (!chunks) {
       const late = (id: string) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? [];
@@ -52,18 +112,22 @@ function startChunks(): CodeSplittingNameFunction {
         main: importedBy([main], graph),
         line: importedBy([dispatch], graph),
         screen: importedBy([screen], graph),
-        shared: importedBy(commands, graph),
+        commands: importedBy(commands, graph),
         service: importedBy(late(connect), graph),
+        daemon: importedBy(daemon, graph),
       };
+      const inkIn = [...chunks.commands].find(command => command.includes('/node_modules/ink/'));
+      if (inkIn) throw new Error(`A command imports ${inkIn}: every command and the local service would load it.`);
     }
     if (chunks.main.has(id)) return id === main ? null : 'base';
     // The command line parser reports errors itself, without the code shared by the commands.
     if (chunks.line.has(id)) {
       if (chunks.screen.has(id) || chunks.service.has(id)) return 'text';
-      return chunks.shared.has(id) ? 'line' : null;
+      return chunks.commands.has(id) ? 'line' : null;
     }
     if (!chunks.screen.has(id)) return chunks.service.has(id) ? 'service' : null;
-    return chunks.shared.has(id) ? 'shared' : 'screen';
+    if (chunks.daemon.has(id) || chunks.service.has(id)) return 'core';
+    return chunks.commands.has(id) ? 'shared' : 'screen';
   };
 }
 
@@ -76,14 +140,19 @@ export interface Bundled {
 
 /** Bundles the program into `folder`, replacing its content. `plugins` run before the standard ones. */
 export async function bundle(folder: string, plugins: readonly Plugin[] = []): Promise<Bundled[]> {
+  checkPatches(root);
   const bundled = await rolldown({
     cwd: root,
     // Programs that Node starts by path: the command line, and the workers of the local service.
     input: { main, worker: `${root}src/local/engine/worker.ts` },
     platform: 'node',
-    transform: { define: { 'process.env.NODE_ENV': '"production"' }, target: 'node22' },
+    transform: {
+      define: { 'process.env.NODE_ENV': '"production"' },
+      inject: { 'Intl.Segmenter': [intl, 'Segmenter'], 'Intl.ListFormat': [intl, 'ListFormat'] },
+      target: 'node22',
+    },
     moduleTypes: { '.txt': 'text' },
-    plugins: [...plugins, withoutDevtools],
+    plugins: [...plugins, unused, editedPackages()],
     preserveEntrySignatures: false,
     onLog: (level, log, report) => {
       // What should be loaded late is loaded at once, because something imports it statically.
@@ -95,13 +164,17 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
   await rm(folder, { recursive: true, force: true });
   const { output } = await bundled.write({
     dir: folder,
-    format: 'esm',
+    format: 'cjs',
+    strict: true,
+    charset: 'ascii',
     minify: true,
     comments: { legal: true, annotation: false, jsdoc: false },
-    chunkFileNames: 'chunks/[name]-[hash].js',
+    chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: { groups: [{ name: startChunks(), debugName: 'start', includeDependenciesRecursively: false }] },
   });
   await bundled.close();
+  // The package itself says that its files are ESM.
+  await writeFile(`${folder}/package.json`, '{ "type": "commonjs" }\n');
   return output.flatMap(file =>
     file.type === 'chunk'
       ? [{ fileName: file.fileName, imports: file.imports, modules: Object.keys(file.modules) }]

@@ -4,7 +4,7 @@
 export const partMissing =
   'This part of benchtop is no longer on the disk: it may have been upgraded. Quit and start it again.';
 
-const isPartMissing = (thrown: unknown): boolean => errorCode(thrown) === 'ERR_MODULE_NOT_FOUND';
+const isPartMissing = (thrown: unknown): boolean => /^(ERR_)?MODULE_NOT_FOUND$/.test(errorCode(thrown) ?? '');
 
 /** The error itself, or one made from another value. */
 export function asError(thrown: unknown): Error {

@@ -1,4 +1,5 @@
 /** Creates files for the user: under safe names, never over existing files, and completely or not at all. */
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
@@ -71,7 +72,7 @@ export async function writeNewFile(name: string, parts: Parts): Promise<string> 
     });
   };
   if (await isTaken(path)) failed({ code: 'EEXIST' });
-  const unfinished = join(dirname(path), `.benchtop-${process.getBuiltinModule('node:crypto').randomUUID()}.part`);
+  const unfinished = join(dirname(path), `.benchtop-${randomUUID()}.part`);
   const remove = (): void => rmSync(unfinished, { force: true });
   process.once('exit', remove);
   try {

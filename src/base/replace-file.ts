@@ -1,4 +1,5 @@
 /** Replaces a file atomically. */
+import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from './errors.ts';
@@ -40,7 +41,7 @@ export function renameDurably(from: string, to: string): void {
  * @throws the system's error; the old content is then unchanged, or the disk could not confirm the new one
  */
 export function replaceFile(path: string, content: string | Uint8Array): void {
-  const fresh = join(dirname(path), `.${process.getBuiltinModule('node:crypto').randomUUID()}.part`);
+  const fresh = join(dirname(path), `.${randomUUID()}.part`);
   try {
     // Creates the file; never follows a link that another user put there.
     const file = openSync(fresh, 'wx', 0o600);

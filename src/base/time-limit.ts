@@ -1,4 +1,6 @@
 /** Interrupts a task that takes too long: a regular expression with nested repeats can run forever. */
+import { setFlagsFromString } from 'node:v8';
+import { createContext, Script } from 'node:vm';
 import { errorCode } from './errors.ts';
 
 let guard: { readonly run: (timeout: number) => void; task: () => void } | undefined;
@@ -53,8 +55,6 @@ export function withinCpuTime(task: () => void, limit: number): boolean {
 const almost = 0.9;
 
 function makeGuard(): NonNullable<typeof guard> {
-  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  const { createContext, Script } = process.getBuiltinModule('node:vm');
   // V8 compiles an expression on first use, and optimising `a?a?a?…aaa…` takes exponential time in code that cannot be
   // interrupted. Expressions that are already compiled are not affected.
   setFlagsFromString('--no-regexp-optimization');

@@ -7,7 +7,7 @@ import { type Endpoint, isWrite, type Method, type Page } from '../contract/comm
 import { endpoints, type Operation } from '../contract/endpoints.ts';
 import { mayHaveField } from '../contract/fields.ts';
 import { joinedRows } from '../contract/lists.ts';
-import { statusText } from '../net/node.ts';
+import { statusText } from '../net/status-text.ts';
 import { untypedCall } from '../service/call.ts';
 import { ServiceError } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';

@@ -18,14 +18,11 @@ import { changedBy, resourceNamed, resourceOfId, resources, sentBy } from '../re
 import { isFoundByLabel, isReadAlone, type Resource } from '../resources/define.ts';
 import type { CommandIo } from './io.ts';
 import { rowSchema } from './list.ts';
-import type { ArgumentSpec, CommandSpec, ValueOf } from './table/spec.ts';
+import { type ArgumentSpec, type CommandSpec, fileNames, type ValueOf } from './table/spec.ts';
 import type { CommandContext } from './with-service.ts';
 
 /** A value and a description of it. */
 export type Candidate = readonly [value: string, description: string];
-
-/** Returned instead of candidates: the shell completes file names. */
-export const files = ':files';
 
 /** The command line before the value. */
 export interface Line {
@@ -259,7 +256,7 @@ interface Completed {
 const singular = (among: readonly Resource[]): Candidate[] => among.map(({ names }) => [names[1], '']);
 
 const sources: { readonly [Of in ValueOf]: (completed: Completed) => Candidate[] | Promise<Candidate[]> } = {
-  file: () => [[files, '']],
+  file: () => [[fileNames, '']],
   profile: ({ io }) => profileCandidates(io),
   operation: async () => {
     const { endpoints } = await import('../contract/endpoints.ts');

@@ -5,12 +5,12 @@
 import { resourceNamed } from '../resources/catalogue.ts';
 import { scopeNames } from '../resources/place.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { type Candidate, files, type Line } from './candidates.ts';
+import type { Candidate, Line } from './candidates.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { type CommandInput, commands, groups, workbench } from './table/commands.ts';
 import { serviceFlags } from './table/flags.ts';
-import { type FlagSpec, longFlag } from './table/spec.ts';
+import { type FlagSpec, fileNames, longFlag } from './table/spec.ts';
 import { argumentsIn, choicesOf, lineOf } from './words.ts';
 
 const scripts = {
@@ -33,7 +33,7 @@ const scripts = {
   breaks=\${before//[^:=@]/}
   COMPREPLY=()
   while IFS=$'\\t' read -r value description; do
-    if [ "$value" = '${files}' ]; then compopt -o default; COMPREPLY=(); return; fi
+    if [ "$value" = '${fileNames}' ]; then compopt -o default; COMPREPLY=(); return; fi
     case \${words[last]} in [\\"\\']*) ;; *) value=$(printf %q "$value") ;; esac
     for ((i = 0; i < \${#breaks}; i++)); do value=\${value#*[:=@]}; done
     case $before in *@) value=@$value ;; esac
@@ -48,7 +48,7 @@ _benchtop() {
   local value description
   local -a found begun
   while IFS=$'\\t' read -r value description; do
-    if [[ "$value" == '${files}' ]]; then compset -P '*='; _files; return; fi
+    if [[ "$value" == '${fileNames}' ]]; then compset -P '*='; _files; return; fi
     if [[ "$value" == *= ]]; then begun+=("\${value//:/\\\\:}:$description"); continue; fi
     found+=("\${value//:/\\\\:}:$description")
   done < <(benchtop __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
@@ -59,7 +59,7 @@ if [ "\${funcstack[1]}" = _benchtop ]; then _benchtop "$@"; else compdef _bencht
   fish: `function __benchtop_complete
   set -l words (commandline -opc) (commandline -ct)
   for line in (benchtop __complete $words[2..-1] 2>/dev/null)
-    if test "$line" = '${files}'
+    if test "$line" = '${fileNames}'
       __fish_complete_path (commandline -ct)
     else
       echo $line
@@ -150,15 +150,15 @@ export async function complete(given: readonly string[], io: CommandIo): Promise
   const all = await candidates(before, partial, io).catch((): Candidate[] => []);
   // Names come over the wire: one that cannot be typed safely is not offered.
   const fitting = all.filter(
-    ([value]) => value === files || (value.startsWith(partial) && value === sanitiseLine(value)),
+    ([value]) => value === fileNames || (value.startsWith(partial) && value === sanitiseLine(value)),
   );
   await io.print(
     fitting
       .map(([value, description]) =>
-        `${value === files ? '' : prefix}${value}\t${sanitiseLine(description)}\n`.replaceAll(/[^\S\n\t]+/g, ' '),
+        `${value === fileNames ? '' : prefix}${value}\t${sanitiseLine(description)}\n`.replaceAll(/[^\S\n\t]+/g, ' '),
       )
       .join('')
-      .replaceAll(`${files}\t`, files),
+      .replaceAll(`${fileNames}\t`, fileNames),
   );
   return exitCodes.done;
 }

@@ -32,7 +32,6 @@ import { messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
 import { jobNotes } from './serve.ts';
-import { checkKeys, checkTerminal, homePlace } from './start-checks.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
 import { version } from './version.ts';
@@ -241,6 +240,8 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
   const program = `benchtop ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
   yield { about: 'program', state: 'ok', words: program };
   yield* terminalFindings(io.environment);
+  // It needs the code of every screen, which other commands would load as well.
+  const { checkKeys, checkTerminal, homePlace } = await import('./start-checks.ts');
   try {
     checkTerminal(io.environment);
   } catch (error) {

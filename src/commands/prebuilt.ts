@@ -1,11 +1,9 @@
 /**
- * Help and version as prebuilt text. Imports nothing: parsing a command line takes longer than everything else here.
+ * Help and version as prebuilt text. Imports little: parsing a command line takes longer than everything else here.
  */
+import { fstatSync, readFileSync, writeSync } from 'node:fs';
 import { own } from '../base/own-property.ts';
 import { defaultColumns, isAsciiOnly } from '../text/terminal.ts';
-
-/** A default import would run all getters of the module. */
-const fs = process.getBuiltinModule('node:fs');
 
 /** The file of prebuilt texts, next to the program. */
 export const prebuiltFile = 'help.json';
@@ -22,7 +20,7 @@ function textOrJson(words: readonly string[], folder: URL): string | undefined {
   const name = prebuiltName(words);
   if (!/^(.*\n)?--(help|version)$/s.test(name)) return undefined;
   try {
-    const texts = JSON.parse(fs.readFileSync(new URL(prebuiltFile, folder), 'utf8')) as Record<string, string>;
+    const texts = JSON.parse(readFileSync(new URL(prebuiltFile, folder), 'utf8')) as Record<string, string>;
     return own(texts, name);
   } catch {
     return undefined;
@@ -32,7 +30,7 @@ function textOrJson(words: readonly string[], folder: URL): string | undefined {
 /** Whether text of the default width fits this terminal. */
 function fitsTerminal(): boolean {
   // Opening a stream takes longer than everything else here, so do it only for a possible terminal.
-  if (!fs.fstatSync(1).isCharacterDevice() || !process.stdout.isTTY) return true;
+  if (!fstatSync(1).isCharacterDevice() || !process.stdout.isTTY) return true;
   return (process.stdout.columns || defaultColumns) >= defaultColumns && !isAsciiOnly(process.env);
 }
 
@@ -47,7 +45,7 @@ export function printPrebuilt(words: readonly string[], folder: URL): boolean {
   if (text === undefined || !fitsTerminal()) return false;
   let rest = Buffer.from(text);
   try {
-    while (rest.length > 0) rest = rest.subarray(fs.writeSync(1, rest));
+    while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
   } catch {
     // The pipe is full or broken: a stream waits, or reports the error.
     process.stdout.once('error', error => void import('./io.ts').then(({ stopWriting }) => stopWriting(error)));

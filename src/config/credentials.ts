@@ -1,4 +1,4 @@
-import type { ChildProcessByStdio } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
@@ -164,7 +164,7 @@ async function runCommand(command: readonly string[], origin: Origin, signal?: A
     const advice = 'Run it by hand to see what it says; it must work without a prompt.';
     return new ConfigError(`The command of ${describeOrigin(origin)} (${program}) ${what}. ${advice}`, origin);
   };
-  const child = process.getBuiltinModule('node:child_process').spawn(program, parameters, {
+  const child = spawn(program, parameters, {
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: hasProcessGroups,
     shell: false,

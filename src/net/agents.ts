@@ -2,14 +2,14 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Agent as HttpAgent } from 'node:http';
-import type { Agent as HttpsAgent } from 'node:https';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { isIP } from 'node:net';
+import { connect, getCACertificates } from 'node:tls';
 import { errorCode } from '../base/errors.ts';
 import { type NamedProxy, proxyFor } from '../config/proxy.ts';
 import type { Environment } from '../text/terminal.ts';
 import { isCertificateError } from './failure.ts';
-import { nodeHttp, nodeHttps, nodeTls } from './node.ts';
 
 /** The proxy or certificate settings cannot be used. */
 export class RouteError extends Error {
@@ -75,12 +75,12 @@ export class Agents {
       proxyEnv: proxyVariables(proxy, url.hostname),
     };
     if (url.protocol !== 'https:') {
-      return { proxy, protocols: { http: new (nodeHttp().Agent)(shared) } };
+      return { proxy, protocols: { http: new HttpAgent(shared) } };
     }
     const own = await readCertificates(this.#caFile);
     const added = [...this.#systemCertificates, ...own];
-    const ca = added.length > 0 ? [...nodeTls().getCACertificates('default'), ...added] : [];
-    const https = new (nodeHttps().Agent)({
+    const ca = added.length > 0 ? [...getCACertificates('default'), ...added] : [];
+    const https = new HttpsAgent({
       ...shared,
       // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable the check.
       rejectUnauthorized: true,
@@ -129,7 +129,6 @@ function proxyVariables(proxy: NamedProxy | undefined, host: string): { http_pro
  * SSL_CERT_DIR.
  */
 export function systemCertificates(): string[] {
-  const { getCACertificates } = nodeTls();
   const known = new Set(getCACertificates('default'));
   return [...new Set(getCACertificates('system'))].filter(certificate => !known.has(certificate));
 }
@@ -179,7 +178,6 @@ async function readCertificates(caFile: string | undefined): Promise<string[]> {
 
 /** Whether Node trusts an https proxy's certificate. Connects as Node does, but sends nothing. */
 export function isTrustedProxy({ hostname, port }: URL, connectMs: number): Promise<boolean> {
-  const { connect } = nodeTls();
   const host = hostname.replace(/^\[|\]$/g, '');
   const name = isIP(host) === 0 ? { servername: host } : {};
   return new Promise(resolve => {

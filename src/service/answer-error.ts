@@ -8,7 +8,7 @@ import { capabilityWords } from '../contract/capabilities.ts';
 import type { Auth } from '../contract/common.ts';
 import { errorEnvelope, type Failure, failure, inferenceErrorEnvelope } from '../contract/errors.ts';
 import { describeIssues } from '../contract/issues.ts';
-import { statusText } from '../net/node.ts';
+import { statusText } from '../net/status-text.ts';
 import { clean } from '../text/sanitise.ts';
 import {
   ApiError,

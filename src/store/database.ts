@@ -1,7 +1,7 @@
 /** The database file of the remembered store: its schema, and sharing it with other programs. */
 
-import { chmodSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import { chmodSync, existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { sqliteCode } from '../base/errors.ts';
 
 const schema = `
@@ -58,11 +58,6 @@ const schema = `
   ) strict, without rowid;
 `;
 
-/** Imports SQLite lazily, because the first frame may not need it. */
-function openDatabase(path: string, busyMs = 0): DatabaseSync {
-  return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path, { timeout: busyMs });
-}
-
 /**
  * Other programs lock the file for milliseconds only, and a lost note is better than a screen that hangs for longer.
  */
@@ -89,13 +84,15 @@ function writeAhead(database: DatabaseSync): void {
  * @throws Error of SQLite, or of the file system
  */
 export function connect(path: string, busyMs: number): DatabaseSync {
-  const database = openDatabase(path, busyMs);
+  // A power cut that damages a new file loses nothing, and the frame need not wait for the disk.
+  const level = existsSync(path) ? 'full' : 'off';
+  const database = new DatabaseSync(path, { timeout: busyMs });
   try {
     chmodSync(path, 0o600);
+    database.exec(`pragma synchronous = ${level}`);
     writeAhead(database);
-    database.exec('pragma synchronous = full');
     // Use one transaction, so that a new file is written once and not once per table.
-    database.exec(`begin; ${schema} commit`);
+    database.exec(`begin; ${schema} commit; pragma synchronous = full`);
     return database;
   } catch (error) {
     database.close();
@@ -105,7 +102,7 @@ export function connect(path: string, busyMs: number): DatabaseSync {
 
 /** An in-memory database, lost when the program ends. */
 export function connectInMemory(): DatabaseSync {
-  const database = openDatabase(':memory:');
+  const database = new DatabaseSync(':memory:');
   database.exec(schema);
   return database;
 }

@@ -4,6 +4,7 @@
  * the outcome is known. If it cannot be written, it is kept in memory.
  */
 
+import { createHash } from 'node:crypto';
 import { orderedJson } from '../base/ordered-json.ts';
 import type { Row, Tables } from './tables.ts';
 
@@ -35,8 +36,7 @@ export interface EarlierStart extends Pick<StartKey, 'key' | 'sentAt'> {
 }
 
 /** An input may be a whole conversation. */
-const inputHash = (input: unknown): string =>
-  process.getBuiltinModule('node:crypto').createHash('sha256').update(orderedJson(input)).digest('hex');
+const inputHash = (input: unknown): string => createHash('sha256').update(orderedJson(input)).digest('hex');
 
 function isAlive(pid: number): boolean {
   try {

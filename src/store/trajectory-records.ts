@@ -2,6 +2,7 @@
  * Records of trajectory uploads: one row per request, written before the request is sent, so that another program can
  * continue an upload without duplicates. Trajectories without a row have not been sent, or were rejected.
  */
+import { createHash } from 'node:crypto';
 import { ResumableUploads, type Row, uploadsKeptMs } from './tables.ts';
 
 /** Identifies an upload. */
@@ -59,7 +60,6 @@ export class TrajectoryRecords extends ResumableUploads {
     if (this.tables.folder === undefined) return () => {};
     // Imported on demand: the first frame does not need it.
     const { takeNamedLock } = await import('../base/file-lock.ts');
-    const { createHash } = process.getBuiltinModule('node:crypto');
     const name = createHash('sha256')
       .update(JSON.stringify([this.tables.scope, path, dataset]))
       .digest('hex');

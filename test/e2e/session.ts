@@ -36,7 +36,7 @@ export function newerProgram(folder: string, next: string): string {
   const own = new RegExp(`(["'\`])${version.replaceAll('.', '\\.')}\\1`, 'g');
   let changed = 0;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.js')) continue;
+    if (!/\.c?js$/.test(name)) continue;
     const path = join(folder, name);
     const text = readFileSync(path, 'utf8');
     if (!own.test(text)) continue;

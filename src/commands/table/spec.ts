@@ -28,6 +28,9 @@ export interface FlagSpec extends Pick<ArgumentSpec, 'of' | 'kinds'> {
   readonly hidden?: true;
 }
 
+/** Printed instead of candidates: the shell completes file names. */
+export const fileNames = ':files';
+
 /** What a value names, for completions. */
 export type ValueOf =
   | 'file'

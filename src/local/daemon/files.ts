@@ -1,5 +1,6 @@
 /** The files in the data folder by which programs find the local service, and which ensure there is only one. Mode 0600. */
 
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,7 +10,7 @@ import { takeLock } from '../../base/file-lock.ts';
 import { fileSharing, folderSharing, makePrivateFolder, SharedError } from '../../base/ownership.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { databasePath } from '../store/database-path.ts';
-import { Keyring, masterKeyLength, randomBytes } from '../store/keyring.ts';
+import { Keyring, masterKeyLength } from '../store/keyring.ts';
 
 const address = z.object({ base_url: z.string(), api_key: z.string(), pid: z.number(), instance_id: z.string() });
 export type ServiceAddress = z.output<typeof address>;

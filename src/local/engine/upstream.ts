@@ -8,7 +8,7 @@ import { parseWhole } from '../../contract/proto-field.ts';
 import { Agents } from '../../net/agents.ts';
 import { readBody, readErrorBody } from '../../net/body.ts';
 import { WireFailure } from '../../net/failure.ts';
-import { statusText } from '../../net/node.ts';
+import { statusText } from '../../net/status-text.ts';
 import { exchange, type WireAnswer, type WireRequest } from '../../net/wire.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 

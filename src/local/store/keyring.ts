@@ -3,10 +3,7 @@
  * a key for each use, so that a signature for one use is worthless for another.
  */
 
-/** Loaded on first use, so that clients of other services do not wait for it. */
-const crypto = () => process.getBuiltinModule('node:crypto');
-
-export const randomBytes = (length: number): Buffer => crypto().randomBytes(length);
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export const masterKeyLength = 32;
 const nonceLength = 12;
@@ -32,24 +29,24 @@ export class Keyring {
   }
 
   #key(use: string): Buffer {
-    return Buffer.from(crypto().hkdfSync('sha256', this.#master, '', `benchtop ${use}`, 32));
+    return Buffer.from(hkdfSync('sha256', this.#master, '', `benchtop ${use}`, 32));
   }
 
   /** HMAC-SHA256 over the parts, including where each part ends. */
   sign(use: SignedUse, parts: readonly (string | number)[]): string {
-    return crypto().createHmac('sha256', this.#key(use)).update(JSON.stringify(parts)).digest('base64url');
+    return createHmac('sha256', this.#key(use)).update(JSON.stringify(parts)).digest('base64url');
   }
 
   verify(use: SignedUse, parts: readonly (string | number)[], signature: string): boolean {
     const right = Buffer.from(this.sign(use, parts));
     const given = Buffer.from(signature);
-    return right.length === given.length && crypto().timingSafeEqual(right, given);
+    return right.length === given.length && timingSafeEqual(right, given);
   }
 
   /** Encrypts with AES-256-GCM. `owner` is authenticated: the value can only be opened for the same owner. */
   seal(owner: string, value: string): Uint8Array {
     const nonce = randomBytes(nonceLength);
-    const cipher = crypto().createCipheriv('aes-256-gcm', this.#key('secrets'), nonce);
+    const cipher = createCipheriv('aes-256-gcm', this.#key('secrets'), nonce);
     cipher.setAAD(Buffer.from(owner));
     const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
@@ -60,7 +57,7 @@ export class Keyring {
     const nonce = sealed.subarray(0, nonceLength);
     const tag = sealed.subarray(nonceLength, nonceLength + tagLength);
     try {
-      const decipher = crypto().createDecipheriv('aes-256-gcm', this.#key('secrets'), nonce);
+      const decipher = createDecipheriv('aes-256-gcm', this.#key('secrets'), nonce);
       decipher.setAAD(Buffer.from(owner));
       decipher.setAuthTag(tag);
       const text = Buffer.concat([decipher.update(sealed.subarray(nonceLength + tagLength)), decipher.final()]);

@@ -1,5 +1,5 @@
 /** Runs another program (a pager, an editor) on the terminal, while this one continues without drawing. */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants as fileConstants, openSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
@@ -63,7 +63,6 @@ export class External {
    */
   async run(command: string, args: readonly string[]): Promise<number> {
     const terminal = openTerminal();
-    const { spawn } = process.getBuiltinModule('node:child_process');
     const child = spawn(command, [...args], { stdio: terminal ? [terminal, terminal, 'inherit'] : 'inherit' });
     if (terminal) closeSync(terminal);
     this.#child = child;

@@ -1,0 +1,31 @@
+/**
+ * Stand in for classes of Intl in the bundle. Packages create them while they load, and the first one takes ICU
+ * milliseconds, but a start needs none: its text is plain, and no error lists anything.
+ */
+const { Intl: intl } = globalThis;
+
+export class Segmenter implements Pick<Intl.Segmenter, 'segment'> {
+  readonly #options: ConstructorParameters<typeof Intl.Segmenter>;
+  #segmenter: Intl.Segmenter | undefined;
+
+  constructor(...options: ConstructorParameters<typeof Intl.Segmenter>) {
+    this.#options = options;
+  }
+
+  segment(text: string): Intl.Segments {
+    this.#segmenter ??= new intl.Segmenter(...this.#options);
+    return this.#segmenter.segment(text);
+  }
+}
+
+export class ListFormat implements Pick<Intl.ListFormat, 'format'> {
+  readonly #options: ConstructorParameters<typeof Intl.ListFormat>;
+
+  constructor(...options: ConstructorParameters<typeof Intl.ListFormat>) {
+    this.#options = options;
+  }
+
+  format(list: Iterable<string>): string {
+    return new intl.ListFormat(...this.#options).format(list);
+  }
+}
