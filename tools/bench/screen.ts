@@ -106,8 +106,8 @@ async function start(bench: Bench): Promise<void> {
     await known.end();
     return { shell: shell / node, data: data / node, remembered: remembered / nodeAgain };
   });
-  bench.row('first frame of the shell', median(runs.map(run => run.shell)), 5, '× node', 1);
-  bench.row('first frame with data of the service', median(runs.map(run => run.data)), 9, '× node', 1);
+  bench.row('first frame of the shell', median(runs.map(run => run.shell)), 4.5, '× node', 1);
+  bench.row('first frame with data of the service', median(runs.map(run => run.data)), 6, '× node', 1);
   bench.row('first frame with what was remembered', median(runs.map(run => run.remembered)), 5, '× node', 1);
 }
 
