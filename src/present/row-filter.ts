@@ -5,7 +5,8 @@
  */
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
-import type { Column } from './column.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { type Column, cellText } from './column.ts';
 
 /** A filter of rows: of their text, and of the values of columns. */
 export interface RowFilter<Row> {
@@ -46,7 +47,7 @@ interface Token {
 
 /** The words of a filter. Quotes may still be open. */
 function tokensOf(input: string): Token[] {
-  return [...input.matchAll(/(!?)(?:"([^"]*)"?|(\S+))/g)].flatMap(([, sign = '', quoted, word]) => {
+  return [...input.matchAll(/(!?)(?:"([^"]*)"?|((?:[^\s"]|"[^"]*"?)+))/g)].flatMap(([, sign = '', quoted, word]) => {
     const text = quoted ?? word ?? '';
     return text === '' || word === '!' ? [] : { text, isQuoted: quoted !== undefined, isInverse: sign !== '' };
   });
@@ -107,7 +108,7 @@ function testOf<Row>(column: Column<Row>, operator: Operator, wanted: string): T
   }
   const lower = wanted.toLowerCase();
   const textsOf = (row: Row): readonly string[] =>
-    [column.value(row), column.text?.(row)].flatMap(each => (each === undefined ? [] : String(each).toLowerCase()));
+    [column.value(row), cellText(column, row)].flatMap(each => (each === undefined ? [] : String(each).toLowerCase()));
   if (operator === ':') return row => textsOf(row).some(text => text.includes(lower));
   if (operator === '~') {
     const fuzzy = parseFilter(`~${wanted}`);
@@ -128,7 +129,7 @@ function termOf<Row>({ text, isQuoted }: Token, columns: readonly Column<Row>[])
   const column = columnNamed(columns, name);
   const value = rest.slice(operator.length).replace(/^"|"$/g, '');
   if (!column) {
-    const known = columns.map(each => namesOf(each)[0]).join(', ');
+    const known = columns.map(each => sanitiseLine(namesOf(each)[0] ?? '')).join(', ');
     return { ok: false, error: `No column ${name}: "${text}" in quotes searches for the text. Columns: ${known}` };
   }
   return value === '' ? () => true : testOf(column, operator, value);

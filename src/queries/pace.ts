@@ -40,6 +40,8 @@ function recentIntervals(points: readonly ProgressPoint[]): Interval[] {
   for (let index = points.length - 1; index > 0 && (ms < windowMs || steps < windowSteps); index -= 1) {
     const [from, to] = [points[index - 1], points[index]];
     if (!from || !to) break;
+    // Before the first step it may have been in the queue.
+    if (from.completed_steps === 0) continue;
     const interval = { ms: to.at - from.at, steps: to.completed_steps - from.completed_steps };
     if (!(interval.steps > 0 && Number.isFinite(interval.steps) && interval.ms > 0)) continue;
     intervals.push(interval);

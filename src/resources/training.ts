@@ -1,4 +1,5 @@
 /** Training runs and their checkpoints. */
+import { perObject } from '../base/memo.ts';
 import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import { type Column, statusColumn } from '../present/column.ts';
@@ -94,16 +95,29 @@ export function intervalOfHeldOut({ reward, samples = 0, expected = samples }: H
   return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
 }
 
-/** The 95% limits of each held-out mean whose samples are known. */
-export function heldOutLimits(
-  rewards: readonly HeldOutReward[],
-  range: Range,
-): readonly { readonly step: number; readonly low: number; readonly high: number }[] {
-  return rewards.flatMap(row => {
+interface Limits {
+  readonly step: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The limits of a point, as long as the answer with it lives: an interval takes about a millisecond. */
+const limitsOf = perObject((row: HeldOutReward) =>
+  perObject((range: Range): Limits | undefined => {
     const mean = heldOutMeans([row])?.last;
     const interval = mean && intervalOfHeldOut(mean, range);
-    return interval ? [{ step: row.step, low: interval.low, high: interval.high }] : [];
-  });
+    return interval && { step: row.step, low: interval.low, high: interval.high };
+  }),
+);
+
+/** Intervals of more points would hold up the screen. */
+const mostLimits = 200;
+
+/** The 95% limits of the held-out means whose samples are known, of at most a few hundred evenly chosen points. */
+export function heldOutLimits(rewards: readonly HeldOutReward[], range: Range): readonly Limits[] {
+  const every = Math.ceil(rewards.length / mostLimits);
+  const chosen = rewards.filter((_, index) => (rewards.length - 1 - index) % every === 0);
+  return chosen.flatMap(row => limitsOf(row)(range) ?? []);
 }
 
 /**

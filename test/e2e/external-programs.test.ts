@@ -22,7 +22,8 @@ beforeAll(() => {
 afterAll(() => home.remove());
 
 async function opened(env: Record<string, string> = {}, options = {}): Promise<Session> {
-  const session = openSession({ ...home.env, PAGER: pager, ...env }, options);
+  // What has been trained would make Watch the home.
+  const session = openSession({ ...home.env, PAGER: pager, ...env }, { args: ['open', 'benchmarks'], ...options });
   await session.waitFor('▸ t-words');
   return session;
 }

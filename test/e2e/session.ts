@@ -90,7 +90,7 @@ export function openSession(
 export async function openInShell(env: Record<string, string>): Promise<Session> {
   const session = openSession(env, { inShell: true });
   await session.waitFor(prompt);
-  session.type(`${programLine}\r`);
+  session.type(`${programLine} open benchmarks\r`);
   await session.waitFor('▸ t-words');
   const leftOn = session.leftOn.bind(session);
   return Object.assign(session, { leftOn: () => leftOn().filter(mode => mode !== 'bracketed paste') });

@@ -52,7 +52,8 @@ describe('a filter of rows', () => {
   it('compares the values of columns', () => {
     expect(found('status:failed')).toEqual(['sweep seed1']);
     expect(found('status:cancel')).toEqual(['other seed1']);
-    expect(found('status="cancel signaled"')).toEqual([]);
+    expect(found('status="cancel signaled"')).toEqual(['other seed1']);
+    expect(found('name:"other seed1"')).toEqual(['other seed1']);
     expect(found('status=cancel_signaled')).toEqual(['other seed1']);
     expect(found('status!=failed')).toEqual(['sweep seed2', 'other seed1', 'a:b seed11']);
     expect(found('lr>1e-5')).toEqual(['sweep seed2', 'other seed1']);

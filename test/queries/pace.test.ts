@@ -46,11 +46,16 @@ describe('the pace', () => {
   });
 
   it('counts no step that a number cannot hold', () => {
-    expect(words(points([2_000, 10], [2_000, Number.POSITIVE_INFINITY]))).toBe('5.0 steps/s');
+    expect(words(points([1_000, 5], [2_000, 10], [2_000, Number.POSITIVE_INFINITY]))).toBe('5.0 steps/s');
     const store = RememberedStore.inMemory('test');
     for (const [at, steps] of [Number.POSITIVE_INFINITY, 1e308, 3].entries()) store.recordProgress('trn_1', steps, at);
     expect(store.progressOf('trn_1').map(({ completed_steps }) => completed_steps)).toEqual([3]);
     store.close();
+  });
+
+  it('leaves out the time before the first step, in which it may have waited in a queue', () => {
+    expect(words(points([10 * minute, 5], [2_000, 10]))).toContain('5.0 steps/s');
+    expect(words(points([10 * minute, 5]))).not.toContain('step');
   });
 
   it('leaves out the time in which nothing could be observed', () => {

@@ -214,7 +214,7 @@ function meanWords(row: WatchedResource): string {
   const { mean, graded, total, status } = row;
   if (isTrainers(row) || mean === undefined) return '';
   if (graded === undefined || total === undefined) return meanCell(row, status);
-  return `${reward(mean)} n=${graded === total ? graded : `${graded}/${total}`}`;
+  return graded === total ? reward(mean) : `${reward(mean)} n=${graded}/${total}`;
 }
 
 /** The interval of the number in the line: the last held-out reward, or the mean of an evaluation. */

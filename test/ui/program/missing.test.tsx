@@ -122,15 +122,15 @@ describe('what another program deleted before it is opened from its list', () =>
     const deployment = { deployment_id: 'dep_1', model_slug: 'talker', status: 'DEPLOYED' };
     Object.assign(service.answers, trainingAnswers, { listDeployments: () => pageOf([deployment]) });
     const lists = { listEvalRuns: () => [], listTrainingRuns: () => [], listDeployments: () => pageOf([]) };
+    const screen = openWorld(service, { view: 'list', resource });
+    await screen.waitFor(text => /▸ (baseline|longer|talker)/.test(text));
+    // Only now: the list reads some of it as well.
     for (const operation of operations) {
       service.answers[operation] = () => {
-        // Lists ask for the progress as well.
-        if (operation !== 'getTrainingProgress') Object.assign(service.answers, lists);
+        Object.assign(service.answers, lists);
         return notFound(id);
       };
     }
-    const screen = openWorld(service, { view: 'list', resource });
-    await screen.waitFor(text => /▸ (baseline|longer|talker)/.test(text));
     await screen.press('enter');
     await screen.waitFor(`There is no ${id}.`);
     await eventually(() =>

@@ -22,6 +22,7 @@ import {
   curveOf,
   extentOf,
   gapsIn,
+  leastPositive,
   type Reading,
   readingAt,
   smooth,
@@ -115,6 +116,8 @@ export function progressSeries(points: readonly ProgressPoint[]): ChartSeries[] 
   return [{ name: 'completed steps by minute, as observed here', curve }];
 }
 
+const distinctSteps = perObject((trainer: readonly TrainerReward[]) => new Set(trainer.map(({ step }) => step)).size);
+
 /**
  * Completed steps, by the newer of two answers: the progress, and the number of steps with a trainer metric. They are
  * separate requests, and a curve ahead of the count would look like an error.
@@ -129,7 +132,7 @@ export function completedSteps(
   const committed = checkpoints
     .map(({ step_index }) => step_index ?? 0)
     .filter(step => step <= (progress?.total_steps ?? 0));
-  return Math.max(counted, new Set(trainer.map(({ step }) => step)).size, ...committed);
+  return committed.reduce((most, step) => Math.max(most, step), Math.max(counted, distinctSteps(trainer)));
 }
 
 /**
@@ -153,12 +156,18 @@ export interface StepTime {
  * of the known times are left out.
  */
 export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
-  const sorted = times.toSorted((left, right) => left.step - right.step || left.at - right.at);
-  // A run that went back to a checkpoint was at a step twice; its last time counts.
-  const known = sorted.filter(({ step, at }, index) => {
-    const next = sorted[index + 1];
-    return next === undefined || (next.step > step && next.at >= at);
-  });
+  // In order of time: a run that went back to a checkpoint does the steps after it again, and their last time counts.
+  const known: StepTime[] = [];
+  for (const time of times.toSorted((left, right) => left.at - right.at || left.step - right.step)) {
+    while (known.length > 0 && (known.at(-1)?.step ?? 0) >= time.step) known.pop();
+    known.push(time);
+  }
+  // It may have been in the queue: its first steps tell when it began.
+  const [created, first, second] = known;
+  if (created?.step === 0 && first && second) {
+    const stepMs = (second.at - first.at) / (second.step - first.step);
+    known[0] = { step: 0, at: Math.max(created.at, Math.min(first.at, first.at - first.step * stepMs)) };
+  }
   const start = known[0]?.at ?? 0;
   return ({ xs, ys }) => {
     let index = 0;
@@ -171,11 +180,11 @@ export function byMinutes(times: readonly StepTime[]): (curve: Curve) => Curve {
       const share = (step - from.step) / (to.step - from.step);
       return (from.at + share * (to.at - from.at) - start) / 60_000;
     });
-    const first = minutes.findIndex(each => !Number.isNaN(each));
-    const last = minutes.findLastIndex(each => !Number.isNaN(each));
-    return first < 0
+    const firstKnown = minutes.findIndex(each => !Number.isNaN(each));
+    const lastKnown = minutes.findLastIndex(each => !Number.isNaN(each));
+    return firstKnown < 0
       ? { xs: new Float64Array(), ys: new Float64Array() }
-      : { xs: minutes.subarray(first, last + 1), ys: ys.subarray(first, last + 1) };
+      : { xs: minutes.subarray(firstKnown, lastKnown + 1), ys: ys.subarray(firstKnown, lastKnown + 1) };
   };
 }
 
@@ -202,12 +211,13 @@ export interface NoteOptions {
 export function chartNotes(series: readonly ChartSeries[], options: NoteOptions): string {
   const { lag, perColumn, unit, byTime, log, weight } = options;
   const columns = perColumn === undefined ? 0 : Math.round(perColumn * 10) / 10;
-  const hidden = log ? series.reduce((sum, { curve }) => sum + curve.ys.filter(y => y <= 0).length, 0) : 0;
+  const hidden = log ? series.reduce((sum, { curve }) => sum + curve.ys.filter(y => y < leastPositive).length, 0) : 0;
   return [
     lag === undefined ? '' : `trainer curve read up to step ${lag}`,
-    byTime ? 'minutes since each run was created' : '',
+    byTime ? 'minutes since each run began' : '',
     columns > 1 ? `${columns}${unit || ' steps'} per column: the mean, and faint the range` : '',
     weight > 0 ? `smoothed ${weight}` : '',
+    series.some(({ band }) => band) ? 'dotted around held-out: 95% limits' : '',
     log ? `log scale${hidden > 0 ? `, without ${counted(hidden, 'value')} at or below 0` : ''}` : '',
   ]
     .filter(Boolean)
@@ -247,7 +257,9 @@ export function gridLines(
     const series = all[index] ?? [];
     const [shown] = series;
     const value = shown && readingAt(shown.curve, chart.crosshair ?? Number.POSITIVE_INFINITY);
-    const head = [names.get(sanitiseLine(name)) ?? '', value?.y === undefined ? none : reward(value.y)];
+    const number = value?.y === undefined ? none : reward(value.y);
+    const cut = truncate(names.get(sanitiseLine(name)) ?? '', Math.max(0, cell.width - number.length - 1));
+    const head = [cut, number];
     const { lines } = drawChart(series, {
       ...{ width: cell.width, height: cell.height - 1, theme, xRange, yRange },
       crosshair: chart.crosshair,

@@ -1,4 +1,5 @@
 /** The columns of the list of training runs that its view adds: what was measured, and the options that differ. */
+import { perObject } from '../../../base/memo.ts';
 import { isRecord, own } from '../../../base/own-property.ts';
 import type { Cell, Column } from '../../../present/column.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
@@ -31,16 +32,42 @@ function numbers(
 
 /** More columns than this would leave no room for names. */
 const mostOptions = 8;
+/** Options of a run beyond these are not compared. */
+const mostCompared = 100;
 
-/** A column for each option in which the runs differ. The number of steps has a column already. */
+/** Texts longer than this are no option to compare by. */
+const longest = 200;
+
+function optionCell(row: MeasuredTraining, name: string): Cell {
+  const value = isRecord(row.options) ? own<unknown>(row.options, name) : undefined;
+  if (value == null) return undefined;
+  return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)?.slice(0, longest);
+}
+
+/** The names of the options in which the runs differ. The number of steps has a column already. */
+function differingOptions(rows: readonly MeasuredTraining[]): readonly string[] {
+  const differing = new Set<string>();
+  const first = new Map<string, { readonly value: Cell; count: number }>();
+  for (const row of rows) {
+    if (!isRecord(row.options)) continue;
+    for (const name of Object.keys(row.options).slice(0, mostCompared)) {
+      if (name === 'num_steps' || differing.has(name)) continue;
+      const [value, known] = [optionCell(row, name), first.get(name)];
+      if (!known) first.set(name, { value, count: 1 });
+      else if (known.value === value) known.count += 1;
+      else differing.add(name);
+    }
+    if (differing.size >= mostOptions) break;
+  }
+  const isPartial = differing.size < mostOptions;
+  const names = [...first].filter(([name, { count }]) => differing.has(name) || (isPartial && count < rows.length));
+  return names.map(([name]) => name).slice(0, mostOptions);
+}
+
+/** A column for each option in which the runs differ. */
 export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
-  const options = rows.map(row => (isRecord(row.options) ? row.options : {}));
-  const names = [...new Set(options.flatMap(each => Object.keys(each)))].filter(name => name !== 'num_steps');
-  const cell = (value: unknown): Cell =>
-    value == null ? undefined : typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value);
-  const differing = names.filter(name => new Set(options.map(each => cell(own(each, name)))).size > 1);
-  return differing.slice(0, mostOptions).map(name => {
-    const value = (row: MeasuredTraining): Cell => (isRecord(row.options) ? cell(own(row.options, name)) : undefined);
+  return differingOptions(rows).map(name => {
+    const value = (row: MeasuredTraining): Cell => optionCell(row, name);
     const isNumber = rows.every(row => typeof (value(row) ?? 0) === 'number');
     const title = sanitiseLine(name).toUpperCase();
     return {
@@ -54,7 +81,8 @@ export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<M
 /** The declared columns, with what decides between runs after the status. */
 export function listColumns(rows: readonly ProgressedRun[], range: Range): readonly Column<MeasuredTraining>[] {
   const [name, status, done, steps, ...others] = trainingColumns;
-  const intervalOf = ({ measured }: MeasuredTraining) => measured && intervalOfHeldOut(measured.last, range);
+  const ofMeans = perObject((measured: HeldOutMeans) => intervalOfHeldOut(measured.last, range));
+  const intervalOf = ({ measured }: MeasuredTraining) => measured && ofMeans(measured);
   const held = numbers('held-out', 'HELD-OUT', row => row.measured?.last.reward);
   const measures: readonly Column<MeasuredTraining>[] = [
     numbers('best', 'BEST', row => row.measured?.best.reward),
@@ -65,6 +93,7 @@ export function listColumns(rows: readonly ProgressedRun[], range: Range): reado
       width: 12,
       align: 'right',
       wide: true,
+      filtered: false,
       value: row => intervalOf(row)?.low,
       text: row => {
         const interval = intervalOf(row);

@@ -209,7 +209,9 @@ function chartLines(
   height: number,
   theme: Theme,
 ): { readonly lines: readonly string[]; readonly plotWidth: number } {
-  const legend = legendLines(series, chart.crosshair, width, theme, unit);
+  const all = legendLines(series, chart.crosshair, width, theme, unit);
+  // A chart comes before the names of all of its curves.
+  const legend = all.slice(0, Math.max(1, height - smallestChart));
   const room = height - legend.length;
   if (room < smallestChart) {
     const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];
@@ -218,7 +220,9 @@ function chartLines(
   const { crosshair, log, zoom } = chart;
   const weight = smoothings[chart.smoothing] ?? 0;
   const isCrowded = series.some(({ curve }) => curve.xs.length > 2 * width);
-  const hasNotes = room > smallestChart + 1 && (isCrowded || log || byTime || weight > 0 || lag !== undefined);
+  const hasNotes =
+    room > smallestChart + 1 &&
+    (isCrowded || log || byTime || weight > 0 || lag !== undefined || series.some(({ band }) => band));
   const size = { width, height: room - (hasNotes ? 1 : 0), theme };
   const { lines, plotWidth, perColumn } = drawChart(series, { ...size, xRange: zoom ?? range, crosshair, log });
   if (!hasNotes) return { lines: [...lines, ...legend], plotWidth };

@@ -101,6 +101,7 @@ export class Plot {
     let drawn = 0;
     let last: Dot | undefined;
     for (const [toX, toY] of points) {
+      if (!Number.isInteger(toX) || !Number.isInteger(toY)) continue;
       let [x, y] = last ?? [toX, toY];
       const across = Math.abs(toX - x);
       const down = -Math.abs(toY - y);

@@ -86,6 +86,9 @@ function lastResult<Args extends readonly unknown[], Result>(
   };
 }
 
+/** Smaller values have no room around them on a logarithmic scale. */
+export const leastPositive = 1e-300;
+
 /** What of a curve is drawn. */
 export interface Shown extends Range {
   /** On a logarithmic scale, only values above 0 can be drawn; the others are gaps. */
@@ -98,7 +101,7 @@ export function visible({ xs, ys }: Curve, { low, high, positive }: Shown): Curv
   let to = indexAt(xs, high);
   while (xs[to] === high) to += 1;
   const shown = ys.subarray(from, to);
-  return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y > 0 ? y : Number.NaN)) : shown };
+  return { xs: xs.subarray(from, to), ys: positive ? shown.map(y => (y >= leastPositive ? y : Number.NaN)) : shown };
 }
 
 /** The least and the greatest value; undefined without values. */
@@ -182,7 +185,7 @@ export const columnsOf = lastResult((curve, { low, high, positive }: Shown, coun
       read[own] = 1;
     }
     const y = ys[index] as number;
-    if (Number.isNaN(y) || (positive && y <= 0)) continue;
+    if (Number.isNaN(y) || (positive && y < leastPositive)) continue;
     sum += y;
     valued += 1;
     if (!(y >= (lows[own] as number))) lows[own] = y;

@@ -97,7 +97,7 @@ it('goes to a typed step, and aligns the runs by time', async () => {
   await stage.press('2', '1', 'enter');
   await stage.waitFor('at 20 ');
   await stage.press('T');
-  await stage.waitFor('minutes since each run was created');
+  await stage.waitFor('minutes since each run began');
   await stage.waitFor(text => /\b250\b|\b240\b|\b200\b/.test(text));
   expect(stage.text()).not.toContain('at 20 ');
   await stage.press('T', 'L');

@@ -51,19 +51,32 @@ describe('curves', () => {
     const align = byMinutes([
       { step: 10, at: 600_000 },
       { step: 0, at: 0 },
-      { step: 20, at: 3_000_000 },
+      { step: 20, at: 1_800_000 },
     ]);
     const curve = { xs: Float64Array.from([0, 5, 10, 15, 20, 25]), ys: Float64Array.from([1, 2, 3, 4, 5, 6]) };
-    expect([...align(curve).xs]).toEqual([0, 5, 10, 30, 50]);
+    expect([...align(curve).xs]).toEqual([0, 5, 10, 20, 30]);
     expect(align(curve).ys).toHaveLength(5);
     expect(byMinutes([])(curve).xs).toHaveLength(0);
     // It went back from step 10 to 4, and was at step 10 again at 30 minutes.
     const again = byMinutes([
       { step: 0, at: 0 },
       { step: 10, at: 600_000 },
+      { step: 4, at: 1_200_000 },
       { step: 10, at: 1_800_000 },
     ]);
-    expect([...again({ xs: Float64Array.from([5, 10]), ys: Float64Array.from([1, 2]) }).xs]).toEqual([15, 30]);
+    const twice = again({ xs: Float64Array.from([4, 7, 10]), ys: Float64Array.from([1, 2, 3]) }).xs;
+    expect([...twice].map(minute => Math.round(minute - (twice[0] ?? 0)))).toEqual([0, 5, 10]);
+    // It waited in the queue for 50 minutes: it began when its first steps say.
+    const queued = byMinutes([
+      { step: 0, at: 0 },
+      { step: 10, at: 3_600_000 },
+      { step: 20, at: 4_200_000 },
+    ]);
+    expect([...queued(curve).xs]).toEqual([0, 5, 10, 15, 20]);
+    // Clocks differ: the curve stays in order.
+    const mixed = byMinutes([5, 8, 3, 12].map((step, index) => ({ step, at: [65, 68, 10, 72][index] ?? 0 })));
+    const { xs } = mixed({ xs: Float64Array.from([3, 5, 8, 10, 12]), ys: new Float64Array(5) });
+    expect([...xs]).toEqual([...xs].toSorted((left, right) => left - right));
   });
 
   it('have a range that grows in round steps', () => {

@@ -200,6 +200,24 @@ describe('axes', () => {
   });
 });
 
+it('a logarithmic scale ends with the smallest numbers there are', () => {
+  for (const y of [5e-324, 2e-323, 1e-320, 1e-300]) {
+    const options = { width: 60, height: 12, theme, log: true };
+    expect(
+      chartLines(
+        [
+          line('a', [
+            { x: 0, y },
+            { x: 1, y: 1e300 },
+          ]),
+        ],
+        options,
+      ),
+    ).toHaveLength(12);
+    expect(chartLines([line('a', [{ x: 0, y }])], options)).toHaveLength(12);
+  }
+});
+
 describe('two series', () => {
   const points = rising.map(({ x }) => ({ x, y: 0.5 }));
   const same = [line('a', points), line('b', points)];
