@@ -207,23 +207,31 @@ function useOverlays() {
   return { overlays, show, close };
 }
 
-/** Goes to the home of a busy program, if it opened elsewhere by itself and no key has been pressed yet. */
-function useBusyHome({ busyHome }: Registry, isAtHome: boolean, go: (place: Place) => void): void {
+/** The terminals on which a key was pressed or a place opened, by this program or one before it, of another service. */
+const inUse = new WeakSet<TerminalPort>();
+
+/** Goes to the home of a busy program, if it opened elsewhere by itself and nobody has used the terminal yet. */
+function useBusyHome(
+  { busyHome }: Registry,
+  terminal: TerminalPort,
+  isAtHome: boolean,
+  go: (place: Place) => void,
+): void {
   const workbench = useWorkbench();
   const { onPress } = useRouter();
   useEffect(() => {
-    if (!isAtHome || !busyHome) return undefined;
-    const stop = (): void => {
-      for (const each of stops) each();
+    if (!isAtHome) inUse.add(terminal);
+    if (!busyHome || inUse.has(terminal)) return undefined;
+    const stops = [
+      workbench.statuses.subscribe(() => {
+        if (isBusy(workbench) && !inUse.has(terminal)) go(busyHome);
+      }),
+      onPress(() => void inUse.add(terminal)),
+    ];
+    return () => {
+      for (const stop of stops) stop();
     };
-    const look = (): void => {
-      if (!isBusy(workbench)) return;
-      stop();
-      go(busyHome);
-    };
-    const stops = [workbench.statuses.subscribe(look), onPress(() => stop())];
-    return stop;
-  }, [workbench, onPress, isAtHome, busyHome, go]);
+  }, [workbench, terminal, onPress, isAtHome, busyHome, go]);
 }
 
 export function ShellScreen({ registry, terminal, start, notices = 'off' }: ShellProps) {
@@ -240,6 +248,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
   const place = currentPlace(state);
   useBusyHome(
     registry,
+    terminal,
     start === undefined && placeKey(place) === placeKey(registry.home),
     useCallback(target => dispatch({ kind: 'navigate', action: { kind: 'go', trail: [target] } }), []),
   );

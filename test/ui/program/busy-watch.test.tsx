@@ -52,6 +52,22 @@ it('opens on Watch once something runs, and each line says how it stands (W4, W1
   expect(lineOf(screen.text(), 1)).toContain(failureWords.slice(0, 20));
 });
 
+it('stays where it is once a key was pressed, also back at home (W20)', async () => {
+  const rig = openProgram({ service: scriptedService(world('none').answers).service });
+  onTestFinished(rig.close);
+  const { screen, workbench } = rig;
+  const { statuses } = workbench;
+  await screen.waitFor('▸ ');
+  await screen.type(':models\r');
+  await screen.waitFor('acme/small');
+  await screen.type(':benchmarks\r');
+  await screen.waitFor(text => !text.includes('acme/small'));
+  const at = Date.now();
+  statuses.report([{ kind: 'training', id: 'trn_9', label: 'late', status: 'running' }], { askedAt: at, at });
+  await screen.waitFor(text => /Watch +\d/.test(text));
+  expect(screen.text()).not.toContain('WATCHED');
+});
+
 it('tells the names apart at every size, and cuts no number (W7, W12, W17)', async () => {
   const { screen } = await openBusy({ minutes: 2 });
   await pressed(screen.type('/seed\r'));
