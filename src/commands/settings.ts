@@ -265,7 +265,7 @@ async function checkSetting(
   environment: Environment,
 ): Promise<void> {
   const [area, profile = '', field = '', assumption] = names;
-  if (area === 'keys') {
+  if (area === 'keys' || area === 'home') {
     const { checkKeys, homePlace } = await import('./start-checks.ts');
     checkKeys({ preferences: { keys: settings.keys ?? {} }, settingsPath: path });
     homePlace({ preferences: { home: settings.home }, settingsPath: path });

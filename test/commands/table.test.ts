@@ -387,6 +387,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['theme', 'dark'], { key: 'theme', value: 'dark' }),
     asJson(['profiles.keyed.apiKey', 'hidden-0123456789'], { key: 'profiles.keyed.apiKey', value: '********' }),
     asJson(['profiles.keyed.assumptions', '{}'], { key: 'profiles.keyed.assumptions', value: {} }),
+    bad(['home', 'nonsense'], usage, /^benchtop: home in .* names no section: nonsense\. Known are: watch, /),
     bad(['theme', 'mauve'], usage, /^benchtop: theme takes one of terminal, dark, light, high-contrast, plain\.$/),
     bad(['poll.focusedSeconds', '0'], usage, /^benchtop: poll\.focusedSeconds must be at least 1\.$/),
     bad(['profiles.x.apiKeyCommand', 'pass'], usage, /apiKeyCommand takes a list of a program and its arguments/),
