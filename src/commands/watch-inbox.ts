@@ -8,7 +8,7 @@ import { eventFields, eventWords, summaryOf } from '../resources/inbox.ts';
 import { lookAt } from '../resources/look.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
-import { Inbox, sortOf } from '../workbench/inbox.ts';
+import { Inbox, isBad } from '../workbench/inbox.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord } from './output.ts';
@@ -69,7 +69,6 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
       if (flags.json) await io.print(`${safeJson(record)}\n`);
       else await printRecord(record, id, flags, io, { text: () => text });
     }
-    const isBad = events.some(event => sortOf(event) !== 'ended' && sortOf(event) !== 'deployed');
-    return isBad ? exitCodes.failed : exitCodes.done;
+    return events.some(isBad) ? exitCodes.failed : exitCodes.done;
   });
 }

@@ -12,14 +12,12 @@ import { heldOutWords } from './training.ts';
 export function eventWord(event: InboxEvent): string {
   const sort = sortOf(event);
   const { status } = event.detail;
-  if (sort === 'over an alarm') return event.what;
   return sort === 'ended' && status !== undefined ? statusWords(status) : sort;
 }
 
 const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
   failed: 'failure',
   stalled: 'attention',
-  'over an alarm': 'attention',
   deleted: 'unknown',
   deployed: 'success',
   ended: 'success',
@@ -32,10 +30,15 @@ function lookOf(event: InboxEvent): StatusLook {
 /** When it happened; `seen` before it if the service did not say. */
 const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
-/** How long it took, if its times are known. */
-function tookWords({ what, at, isExact, detail }: InboxEvent): string {
+/** How long it took, in milliseconds, if its times are known. */
+function tookMs({ what, at, isExact, detail }: InboxEvent): number | undefined {
   const from = parseTime(detail.startedAt);
-  return what !== 'end' || !isExact || from === undefined || at < from ? '' : duration(at - from);
+  return what !== 'end' || !isExact || from === undefined || at < from ? undefined : at - from;
+}
+
+function tookWords(event: InboxEvent): string {
+  const ms = tookMs(event);
+  return ms === undefined ? '' : duration(ms);
 }
 
 /** Its last numbers: the held-out reward or the mean, and how much was done. */
@@ -113,11 +116,12 @@ export const inboxColumns = (range: Range): readonly Column<InboxEvent>[] => [
     width: 10,
     align: 'right',
     filtered: false,
+    isTime: true,
     value: row => row.at,
     text: timeWords,
     exported: row => new Date(row.at).toISOString(),
   },
-  { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookWords },
+  { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookMs, text: tookWords },
   {
     id: 'reason',
     title: 'REASON, NUMBERS',

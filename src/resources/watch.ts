@@ -166,8 +166,8 @@ const shortestStallMs = 5 * 60_000;
 export function noteStalls(workbench: Workbench, now = Date.now()): void {
   const { inbox, remembered } = workbench;
   for (const line of watchedOf(workbench, now)) {
-    const { standing, id } = line;
-    if (standing.kind === 'moving') inbox.clear('stall', line);
+    const { standing, id, status } = line;
+    if (standing.kind === 'moving' || hasEnded(status)) inbox.clear('stall', line);
     // Without a known pace, a slow run would look like one that has stalled.
     if (standing.kind !== 'stalled' || standing.atLeast || standing.forMs < shortestStallMs) continue;
     inbox.raise('stall', line, remembered.progressOf(id).at(-1)?.at ?? now - standing.forMs);
@@ -195,6 +195,7 @@ function lineOfUpload(job: AnyJob): WatchedResource {
     total: 1,
     startedAt: job.startedAt === undefined ? undefined : new Date(job.startedAt).toISOString(),
     endedAt: job.endedAt,
+    endTime: job.endedAt === undefined ? undefined : new Date(job.endedAt).toISOString(),
     ...noPace,
     pinned: false,
     readAt: undefined,

@@ -7,7 +7,7 @@ export interface StoredEvent {
   readonly kind: string;
   readonly id: string;
   readonly label: string;
-  /** `end`, `stall`, or the name of an alarm. */
+  /** `end` or `stall`. */
   readonly what: string;
   /** When it happened; epoch milliseconds. */
   readonly at: number;
@@ -29,11 +29,12 @@ export class EventRecords {
     this.#tables = tables;
   }
 
-  /** Adds or updates an event. A dismissed one stays dismissed. */
+  /** Adds or updates an event. A dismissed one stays dismissed, unless the resource has another status now. */
   put({ kind, id, label, what, at, isExact, detail }: StoredEvent): void {
     const sql = `insert into events (profile, kind, id, what, label, at, exact, detail, dismissed)
       values (?, ?, ?, ?, ?, ?, ?, ?, 0) on conflict do update
-      set label = excluded.label, at = excluded.at, exact = excluded.exact, detail = excluded.detail`;
+      set label = excluded.label, at = excluded.at, exact = excluded.exact, detail = excluded.detail,
+      dismissed = dismissed and json_extract(detail, '$.status') is json_extract(excluded.detail, '$.status')`;
     const values = [this.#tables.scope, kind, id, what, label, at, isExact ? 1 : 0, JSON.stringify(detail)];
     this.#tables.lazily(() => this.#tables.run(sql, ...values));
   }
@@ -42,6 +43,14 @@ export class EventRecords {
   has({ kind, id, what }: EventKey): boolean {
     const sql = 'select 1 from events where profile = ? and kind = ? and id = ? and what = ?';
     return this.#tables.all(sql, this.#tables.scope, kind, id, what).length > 0;
+  }
+
+  /** Everything but ends, dismissed or not. */
+  raised(): EventKey[] {
+    const sql = "select kind, id, what from events where profile = ? and what <> 'end'";
+    return this.#tables
+      .all(sql, this.#tables.scope)
+      .map(({ kind, id, what }) => ({ kind: String(kind), id: String(id), what: String(what) }));
   }
 
   /** The events that were not dismissed, latest first. */

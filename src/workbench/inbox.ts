@@ -25,8 +25,11 @@ export interface Absence {
   readonly to: number;
 }
 
-/** Without answers for this long the program was asleep, suspended or offline. */
-const awayMs = 2 * 60_000;
+/** Without answers for this long, or for longer than some polls, the program was asleep, suspended or offline. */
+const shortestAwayMs = 2 * 60_000;
+const awayPolls = 3;
+/** Characters of a reason; the service may send a whole traceback. */
+const mostReason = 2_000;
 /** How often the time of the last answer is saved. */
 const savedEveryMs = 15_000;
 /** How far the clocks of the service and of this machine may differ. */
@@ -34,13 +37,16 @@ const clockMs = 60_000;
 /** Name of the setting with the time of the last answer. */
 const lookedAt = 'looked at';
 
-const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
+/** Names an event in a map. */
+export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
 
-/** What is kept of a resource: not its curve, which is long. */
+/** What is kept of a resource, as it is read back: without its curve, which is long, and without unknown fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
-  const { status, done, total, mean, graded, gradedAt, startedAt, endTime, reason, parent, gone } = known;
+  const { status, done, total, mean, graded, gradedAt, startedAt, endTime, parent, gone } = known;
   const measured = known.measured && { ...known.measured, curve: [] };
-  return { status, done, total, mean, graded, gradedAt, measured, startedAt, endTime, reason, parent, gone };
+  const reason = known.reason?.slice(0, mostReason);
+  const detail = { status, done, total, mean, graded, gradedAt, measured, startedAt, endTime, reason, parent, gone };
+  return JSON.parse(JSON.stringify(detail)) as EventDetail;
 }
 
 /** How many events of each sort there are. */
@@ -51,16 +57,21 @@ export function tallyOf(events: readonly InboxEvent[]): ReadonlyMap<string, numb
 }
 
 /** The sorts of events, most urgent first. */
-const sorts = ['failed', 'stalled', 'over an alarm', 'deleted', 'deployed', 'ended'] as const;
+const sorts = ['failed', 'stalled', 'deleted', 'deployed', 'ended'] as const;
 export type EventSort = (typeof sorts)[number];
 
 export function sortOf({ what, kind, detail }: InboxEvent): EventSort {
   if (what === 'stall') return 'stalled';
-  if (what !== 'end') return 'over an alarm';
   if (detail.gone) return 'deleted';
   const meaning = statusMeaning(detail.status ?? '');
   if (meaning === 'failure') return 'failed';
   return kind === 'deployment' && meaning === 'success' ? 'deployed' : 'ended';
+}
+
+/** Whether somebody should look at it soon. */
+export function isBad(event: InboxEvent): boolean {
+  const sort = sortOf(event);
+  return sort !== 'ended' && sort !== 'deployed';
 }
 
 /** `3 failed, 1 stalled, 2 ended`; empty without events. */
@@ -81,13 +92,21 @@ export class Inbox {
   #absence: Absence | undefined;
   /** The names of events of the last absence. */
   readonly #missed = new Set<string>();
-  /** The names of events that `clear` may have to remove, although they were dismissed. */
-  readonly #raised = new Set<string>();
+  /** The names of events that `clear` has to remove, dismissed or not, from this and earlier starts. */
+  #raised: Set<string>;
+  readonly #awayMs: number;
 
-  constructor(remembered: () => RememberedStore, statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>) {
+  /** @param pollMs milliseconds between two polls while nobody acts */
+  constructor(
+    remembered: () => RememberedStore,
+    statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>,
+    pollMs: number = 0,
+  ) {
+    this.#awayMs = Math.max(shortestAwayMs, awayPolls * pollMs);
     this.#remembered = remembered;
     this.#statuses = statuses;
     this.#list = this.#read();
+    this.#raised = this.#readRaised();
     const saved = remembered().setting(lookedAt);
     this.#before = typeof saved === 'number' ? saved : undefined;
     this.#lookedAt = this.#before;
@@ -118,14 +137,20 @@ export class Inbox {
   /** Applies what other programs have recorded or dismissed. */
   readAgain(): void {
     const list = this.#read();
+    this.#raised = this.#readRaised();
     if (!isDeepStrictEqual(list, this.#list)) this.#set(list);
   }
 
-  /** Says that an answer has arrived, so that somebody may be looking. */
-  attend(now: number): void {
+  /**
+   * Says that an answer has arrived, so that somebody may be looking.
+   *
+   * @param wasPaused whether polling was paused since the last answer, which does not mean that nobody looked
+   */
+  attend(now: number, wasPaused = false): void {
     const last = this.#lookedAt;
     const isFirst = this.#savedAt === 0;
-    if (last !== undefined && (isFirst || now - last > awayMs)) this.#absence = { from: last, to: now };
+    if (last !== undefined && (isFirst || (!wasPaused && now - last > this.#awayMs)))
+      this.#absence = { from: last, to: now };
     this.#lookedAt = now;
     if (isFirst || now - this.#savedAt >= savedEveryMs) this.save();
   }
@@ -140,8 +165,12 @@ export class Inbox {
   /** Records an end, or that a watched resource has vanished. */
   ended(transition: Transition, now = Date.now()): void {
     const { resource } = transition;
+    this.clear('stall', resource);
     if (this.isMissed(transition)) this.#missed.add(nameOf({ ...resource, what: 'end' }));
-    this.#put('end', resource, parseTime(resource.endTime), now);
+    const endTime = parseTime(resource.endTime);
+    // Of a second end, the time may still be that of the first.
+    const isOld = !transition.ended && (endTime ?? 0) <= (transition.lastReadAt ?? 0);
+    this.#put('end', resource, isOld ? undefined : endTime, now);
   }
 
   /**
@@ -152,6 +181,7 @@ export class Inbox {
   observed(observations: readonly Observation[], at: number): void {
     for (const said of observations) {
       const { kind, id } = said;
+      if (hasEnded(said.status)) this.clear('stall', said);
       const known = this.#statuses.get(said);
       const event = known && this.#find({ kind, id, what: 'end' });
       if (event) this.#complete(event, known);
@@ -178,7 +208,8 @@ export class Inbox {
   /** Adds what later answers say about an end: its time, its reason, its last numbers. */
   #complete(event: InboxEvent, known: KnownResource): void {
     const detail = detailOf({ ...known, gone: event.detail.gone ?? false });
-    const exact = parseTime(known.endTime);
+    const isOld = !event.isExact && known.endTime === event.detail.endTime;
+    const exact = isOld ? undefined : parseTime(known.endTime);
     if (event.isExact === (exact !== undefined) && isDeepStrictEqual(detail, event.detail)) return;
     if (!hasEnded(known.status)) return;
     this.#put('end', { ...known, gone: event.detail.gone ?? false }, exact, event.at);
@@ -198,7 +229,7 @@ export class Inbox {
   /** Removes what is no longer true. */
   clear(what: string, { kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
     const wasRaised = this.#raised.delete(nameOf({ kind, id, what }));
-    if (!wasRaised && !this.#find({ kind, id, what })) return;
+    if (!wasRaised) return;
     this.#remembered().events.remove({ kind, id, what });
     this.#set(this.#read());
   }
@@ -225,12 +256,16 @@ export class Inbox {
   #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number): void {
     const { kind, id, label } = known;
     const event = { kind, id, label, what, at: exact ?? otherwise, isExact: exact !== undefined };
-    this.#remembered().events.put({ ...event, detail: JSON.parse(JSON.stringify(detailOf(known))) });
+    this.#remembered().events.put({ ...event, detail: { ...detailOf(known) } });
     this.#set(this.#read());
   }
 
   #read(): readonly InboxEvent[] {
     return this.#remembered().events.open() as readonly InboxEvent[];
+  }
+
+  #readRaised(): Set<string> {
+    return new Set(this.#remembered().events.raised().map(nameOf));
   }
 
   #set(list: readonly InboxEvent[]): void {

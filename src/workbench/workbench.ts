@@ -2,7 +2,7 @@
 import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../base/listeners.ts';
 import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
-import { isRunning } from '../contract/status.ts';
+import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
 import { Lists } from '../queries/lists/lists.ts';
@@ -110,6 +110,8 @@ export class Workbench implements QueryHost {
   #closing = false;
   readonly #stopObserving: () => void;
   #paused = false;
+  /** Whether polling was paused at some time since the last answer. */
+  #wasPaused = false;
   readonly #stopFollowing: () => void;
   /** The generation of the connected service process. */
   #generation = 0;
@@ -140,13 +142,15 @@ export class Workbench implements QueryHost {
     this.readOnly = readOnly;
     ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
     this.pins = new Pins(() => this.remembered);
-    this.inbox = new Inbox(() => this.remembered, this.statuses);
+    this.inbox = new Inbox(() => this.remembered, this.statuses, poll.visibleMs);
     this.statuses.onTransitions(transitions => {
       // An end may be in the first answer after an absence.
-      this.inbox.attend(Date.now());
+      this.#attend(Date.now());
       for (const transition of transitions) {
         const { kind, id } = transition.resource;
-        if (transition.ended && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
+        // What was deployed may fail later: that is a second end.
+        const isEnd = transition.ended || statusMeaning(transition.to) === 'failure';
+        if (isEnd && (this.statuses.runs(kind) || this.pins.has(kind, id))) this.inbox.ended(transition);
       }
     });
     this.lists.recallCounts();
@@ -161,7 +165,7 @@ export class Workbench implements QueryHost {
     this.#stopObserving = observeAnswers(this.cache, {
       statuses: this.statuses,
       onObserved: (observations, { at, by }) => {
-        this.inbox.attend(at);
+        this.#attend(at);
         this.inbox.observed(observations, at);
         this.#remember(observations, at);
         for (const { kind, id, done } of observations) {
@@ -199,6 +203,11 @@ export class Workbench implements QueryHost {
     const runningKinds = [...this.kinds.keys()].filter(kind => statuses.runs(kind));
     const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
     statuses.recall(recent.filter(({ status }) => isRunning(status)));
+  }
+
+  #attend(at: number): void {
+    this.inbox.attend(at, this.#wasPaused);
+    this.#wasPaused = this.#paused;
   }
 
   /** Saves answers for the next start. The store writes them later. */
@@ -269,6 +278,7 @@ export class Workbench implements QueryHost {
   /** Pauses or resumes polling. A manual refresh still works. */
   setPaused(paused: boolean): void {
     this.#paused = paused;
+    this.#wasPaused = true;
     this.#listeners.notify();
   }
 

@@ -4,6 +4,7 @@ import type { Observation } from '../../src/queries/statuses/store.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { eventWords, summaryOf } from '../../src/resources/inbox.ts';
 import { RememberedStore } from '../../src/store/store.ts';
+import { Inbox } from '../../src/workbench/inbox.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { fakeService } from '../service/fake-service.ts';
 import { storeFolder } from './store-folder.ts';
@@ -122,4 +123,73 @@ it('raises each thing once, however often it is seen, and again only once it was
   inbox.raise('stall', known, 4_000);
   expect(inbox.list()).toMatchObject([{ at: 4_000 }]);
   await end(opened);
+});
+
+it('writes nothing for an answer that says the same again, however long its reason', async () => {
+  const opened = start(storeFolder(onTestFinished));
+  opened.answer(run('a'));
+  const last = run('a', { status: 'failed', endTime: ago(60_000), reason: 'x'.repeat(5_000), done: 1 });
+  opened.answer(last);
+  const { inbox } = opened.workbench;
+  expect(inbox.list()[0]?.detail.reason).toHaveLength(2_000);
+  let changes = 0;
+  onTestFinished(inbox.subscribe(() => (changes += 1)));
+  opened.answer(last);
+  expect(changes).toBe(0);
+  await end(opened);
+});
+
+it('has a second end of a resource, although the first was dismissed', async () => {
+  const opened = start(storeFolder(onTestFinished));
+  const { workbench, answer, said } = opened;
+  const endTime = ago(60_000);
+  const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', label: 'd', status, endTime });
+  answer(deployment('DEPLOYING'));
+  answer(deployment('DEPLOYED'));
+  expect(said()).toEqual(['d deployed']);
+  workbench.dismiss({ kind: 'deployment', id: 'd' });
+  answer(deployment('DEPLOYED'));
+  expect(said()).toEqual([]);
+  answer(deployment('FAILED'));
+  answer({ ...deployment('FAILED'), reason: 'evicted' });
+  expect(said()).toEqual(['d failed, evicted']);
+  // The service still tells the time of the deployment.
+  expect(workbench.inbox.list()).toMatchObject([{ isExact: false }]);
+  await end(opened);
+});
+
+it('forgets a stall once the run has ended or moves, also after a restart, so that a second one is shown', async () => {
+  const path = storeFolder(onTestFinished);
+  const first = start(path);
+  first.answer(run('a'), run('b'));
+  for (const id of ['a', 'b']) {
+    const known = first.workbench.statuses.get({ kind: 'training', id });
+    if (known) first.workbench.inbox.raise('stall', known, 1_000);
+  }
+  first.workbench.inbox.dismiss(first.workbench.inbox.list().filter(({ id }) => id === 'a'));
+  expect(first.said()).toEqual(['b stalled']);
+  await end(first);
+
+  const second = start(path);
+  const { inbox, statuses } = second.workbench;
+  second.answer(run('a'), run('b', { status: 'cancelled' }));
+  expect(second.said()).toEqual(['b cancelled']);
+  const known = statuses.get({ kind: 'training', id: 'a' });
+  if (!known) throw new Error('it was not recalled');
+  inbox.clear('stall', known);
+  inbox.raise('stall', known, 2_000);
+  expect(second.said()).toContain('a stalled');
+  await end(second);
+});
+
+it('is not away between slow polls, nor while polling is paused', () => {
+  const minuteMs = 60_000;
+  const statuses = start(storeFolder(onTestFinished)).workbench.statuses;
+  const inbox = new Inbox(() => RememberedStore.inMemory('test'), statuses, 5 * minuteMs);
+  inbox.attend(1);
+  inbox.attend(10 * minuteMs);
+  inbox.attend(60 * minuteMs, true);
+  expect(inbox.absence).toBeUndefined();
+  inbox.attend(80 * minuteMs);
+  expect(inbox.absence).toEqual({ from: 60 * minuteMs, to: 80 * minuteMs });
 });

@@ -10,7 +10,7 @@ import type { Place } from '../../resources/place.ts';
 import { rewardName } from '../../resources/watch.ts';
 import { reward } from '../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
-import { sortOf } from '../../workbench/inbox.ts';
+import { isBad, nameOf } from '../../workbench/inbox.ts';
 import type { AnyJob } from '../../workbench/jobs.ts';
 import { useFollowing } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
@@ -69,21 +69,20 @@ function jobNotice(job: AnyJob, resumeKey: string | undefined): Toast | undefine
   return { kind: 'danger', text, tail: advice, news: true };
 }
 
-/** Sums up what happened while nobody looked, as it becomes known. */
+/** Sums up what happened while nobody looked, as more of it becomes known. */
 function useMissedNotice(toast: (toast: Toast) => void): void {
   const { inbox } = useWorkbench();
   const { keyOf } = useRouter();
   useEffect(() => {
-    let said = '';
+    const said = new Set<string>();
     return inbox.subscribe(() => {
       const missed = inbox.missed();
-      const words = summaryOf(missed, inbox.absence?.from);
-      if (words === '' || words === said) return;
-      said = words;
-      const isBad = missed.some(event => sortOf(event) === 'failed');
+      const names = missed.map(nameOf);
+      if (names.every(name => said.has(name))) return;
+      for (const name of names) said.add(name);
       toast({
-        kind: isBad ? 'danger' : 'info',
-        text: words,
+        kind: missed.some(isBad) ? 'danger' : 'info',
+        text: summaryOf(missed, inbox.absence?.from),
         tail: `  <${keyOf(globalCommands.inbox)}> inbox`,
         news: true,
       });

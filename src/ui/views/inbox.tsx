@@ -5,19 +5,17 @@ import { type ListSource, wholePage } from '../../queries/lists/list-source.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
 import { eventWord, inboxColumns, numbersOf } from '../../resources/inbox.ts';
 import { parseTime } from '../../text/time.ts';
-import type { InboxEvent } from '../../workbench/inbox.ts';
+import { type InboxEvent, nameOf } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useInbox } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 
-const keyOfEvent = ({ what, kind, id }: InboxEvent): string => `${what} ${kind} ${id}`;
-
 /** The events come from the store of this machine: nothing is requested for them. */
 const events: ListSource<InboxEvent> = {
   key: ['inbox'],
-  id: keyOfEvent,
+  id: nameOf,
   derived: true,
   readPage: async () => wholePage<InboxEvent>([]),
   activity: () => 'settled',

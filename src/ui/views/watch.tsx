@@ -24,7 +24,7 @@ import {
   type WatchedResource,
 } from '../../resources/watch.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
-import { sortOf } from '../../workbench/inbox.ts';
+import { isBad } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
 import { usePane } from '../app/view.tsx';
@@ -168,9 +168,8 @@ function useInboxLines(): readonly string[] {
   const { styles } = useTheme();
   const words = summaryOf(events, events.at(-1)?.at);
   if (words === '') return [];
-  const isUrgent = events.some(event => sortOf(event) !== 'ended' && sortOf(event) !== 'deployed');
   return [
-    ` ${(isUrgent ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
+    ` ${(events.some(isBad) ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,
   ];
 }
 
