@@ -16,7 +16,13 @@ export const tableCommands = {
   filter: { id: 'list.filter', title: 'filter', keys: ['/'], group: 'List', hint: 'filter' },
   sort: { id: 'list.sort', title: 'sort by the next column', keys: ['s'], group: 'List' },
   reverse: { id: 'list.reverse', title: 'reverse the order', keys: ['S'], group: 'List' },
-  clearFilter: { id: 'list.clear-filter', title: 'clear the filter', keys: ['esc'], group: 'List', palette: false },
+  clearFilter: {
+    id: 'list.clear-filter',
+    title: 'clear the filter, or the marks',
+    keys: ['esc'],
+    group: 'List',
+    palette: false,
+  },
   stop: {
     id: 'list.stop',
     title: 'stop reading the rest of the list',

@@ -43,6 +43,8 @@ export type TableAction =
   | { readonly kind: 'reverse'; readonly columns: readonly string[]; readonly partial?: boolean }
   | { readonly kind: 'toggle-mark' }
   | { readonly kind: 'clear-marks' }
+  /** Clears the filter; without one, the marks. */
+  | { readonly kind: 'escape' }
   | { readonly kind: 'choose-columns'; readonly choice: ColumnChoice };
 
 /** The context of an action: the arranged rows, and the height of the window. */
@@ -124,6 +126,12 @@ export function tableReducer(state: TableState, action: TableAction, surrounding
     }
     case 'clear-marks':
       return state.marks.size === 0 ? state : { ...state, marks: new Set() };
+    case 'escape':
+      return tableReducer(
+        state,
+        state.filter === '' ? { kind: 'clear-marks' } : { kind: 'filter', filter: '' },
+        surroundings,
+      );
     case 'choose-columns':
       return { ...state, choice: action.choice };
   }

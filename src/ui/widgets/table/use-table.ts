@@ -174,6 +174,6 @@ function tableBindings<Row>(
     bound(listCommands.reverse, { kind: 'reverse', columns: ids, partial }),
     bound(listCommands.mark, { kind: 'toggle-mark' }),
     { ...bound(listCommands.unmark, { kind: 'clear-marks' }), enabled: state.marks.size > 0 },
-    { ...bound(listCommands.clearFilter, { kind: 'filter', filter: '' }), enabled: state.filter !== '' },
+    { ...bound(listCommands.clearFilter, { kind: 'escape' }), enabled: state.filter !== '' || state.marks.size > 0 },
   ];
 }
