@@ -4,6 +4,7 @@
  * rotation, so that the request rate stays bounded however many resources there are.
  */
 
+import { hashKey } from '@tanstack/react-query';
 import { inParallel } from '../base/in-parallel.ts';
 import { hasEnded, isOver, isRunning } from '../contract/status.ts';
 import { overdueIntervals } from '../queries/freshness.ts';
@@ -105,13 +106,24 @@ interface Purpose extends Round {
   readonly running: number;
   /** The kinds whose list is read instead of each resource, because many are followed. */
   readonly listed: ReadonlySet<string>;
+  readonly asked: Asked;
 }
+
+/** When rounds sent each query, by hash; epoch milliseconds. The cache drops what nothing shows. */
+type Asked = ReadonlyMap<string, number>;
 
 /** When one of the queries last succeeded or failed; 0 for never. */
 function lastAttempt({ cache }: Workbench, queries: readonly Pick<AnyQuery, 'key'>[]): number {
   const states = queries.map(({ key }) => cache.getQueryState(key));
   return Math.max(0, ...states.flatMap(state => (state ? [state.dataUpdatedAt, state.errorUpdatedAt] : [])));
 }
+
+const lastEver = (workbench: Workbench, query: AnyQuery, asked: Asked): number =>
+  Math.max(lastAttempt(workbench, [query]), asked.get(hashKey(query.key)) ?? 0);
+
+/** Whether an earlier start saw its end, with the time. */
+const isRecalled = ({ openedAt }: Workbench, { endedAt, endTime }: KnownResource): boolean =>
+  endedAt !== undefined && endedAt < openedAt && endTime !== undefined;
 
 const isInFlight = ({ cache }: Workbench, { key }: Pick<AnyQuery, 'key'>): boolean =>
   cache.getQueryState(key)?.fetchStatus === 'fetching';
@@ -120,9 +132,9 @@ const isInFlight = ({ cache }: Workbench, { key }: Pick<AnyQuery, 'key'>): boole
  * Whether an ended resource must be read once more. An answer that arrives just after the end may have been requested
  * before it, and then still says running.
  */
-function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery): boolean {
+function lacksEnd(workbench: Workbench, { endedAt = 0 }: KnownResource, query: AnyQuery, asked: Asked): boolean {
   const data = workbench.cache.getQueryData(query.key);
-  const last = lastAttempt(workbench, [query]);
+  const last = lastEver(workbench, query, asked);
   return last === 0 || last < endedAt || (data !== undefined && isRunning(query.observes?.(data as never).status));
 }
 
@@ -148,7 +160,10 @@ function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose
   const [query] = queries;
   if (!query || isInFlight(workbench, query)) return undefined;
   const askedAt = lastAttempt(workbench, queries);
-  if (hasEnded(known.status)) return lacksEnd(workbench, known, query) ? { queries, dueAt: 0 } : undefined;
+  if (hasEnded(known.status)) {
+    const isDue = !isRecalled(workbench, known) && lacksEnd(workbench, known, query, purpose.asked);
+    return isDue ? { queries, dueAt: 0 } : undefined;
+  }
   if (purpose.byHand) return { queries, dueAt: askedAt };
   const due = dueAt(workbench, query, purpose.attention);
   if (due === undefined) return undefined;
@@ -184,13 +199,14 @@ function detailTurns(workbench: Workbench, known: KnownResource, { now, running,
   if (!isShown && !lacksEndTime(known)) return [];
   const { details } = resourceOfKind(known.kind)?.watch ?? {};
   const curves = isShown ? curvesOf(workbench, known) : [];
-  return [...offered(workbench, details?.(known.id)), ...curves].flatMap(query => {
+  const records = isRecalled(workbench, known) ? [] : offered(workbench, details?.(known.id));
+  return [...records, ...curves].flatMap(query => {
     const askedAt = lastAttempt(workbench, [query]);
     const turn = { queries: [query], dueAt: 0, isDetail: true };
     if (isInFlight(workbench, query)) return [];
     // The inbox and its notice wait for the time and the reason.
     if (hasEnded(known.status))
-      return lacksEnd(workbench, known, query) ? [{ ...turn, isDetail: curves.includes(query) }] : [];
+      return lacksEnd(workbench, known, query, purpose.asked) ? [{ ...turn, isDetail: curves.includes(query) }] : [];
     if (askedAt === 0) return curves.includes(query) || known.startedAt === undefined ? [turn] : [];
     if (!curves.includes(query) || !hasGrown(workbench, known, askedAt, now)) return [];
     const due = dueAt(workbench, query, 'focused');
@@ -305,7 +321,7 @@ async function readFirst([query, ...others]: readonly AnyQuery[], send: Send): P
   }
 }
 
-function purposeOf(workbench: Workbench, sent: readonly number[]): Purpose {
+function purposeOf(workbench: Workbench, sent: readonly number[], asked: Asked): Purpose {
   const { poll, paused } = workbench;
   const now = Date.now();
   const watched = cachedQuery(workbench, watchKey)?.isActive() === true;
@@ -316,7 +332,7 @@ function purposeOf(workbench: Workbench, sent: readonly number[]): Purpose {
   const attention = roundMs <= poll.visibleMs / 2 ? 'focused' : 'visible';
   const known = watchedKnown(workbench, now).filter(each => !each.gone && (watched || mayEnd(workbench, each)));
   const running = known.filter(({ status }) => !hasEnded(status)).length;
-  const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each)) : [];
+  const unmeasured = isListed ? workbench.statuses.all().filter(each => isUnmeasured(workbench, each, asked)) : [];
   const spent = sent.filter(at => at > now - windowMs(poll)).length;
   const listed = listedKinds(known);
   return {
@@ -332,14 +348,15 @@ function purposeOf(workbench: Workbench, sent: readonly number[]): Purpose {
     unmeasured,
     running,
     listed,
+    asked,
   };
 }
 
 /** Whether it ended without anybody having read its curve. */
-function isUnmeasured(workbench: Workbench, known: KnownResource): boolean {
+function isUnmeasured(workbench: Workbench, known: KnownResource, asked: Asked): boolean {
   if (known.gone || known.measured || !hasEnded(known.status)) return false;
   const [curve] = curvesOf(workbench, known);
-  return curve !== undefined && lastAttempt(workbench, [curve]) === 0 && !isInFlight(workbench, curve);
+  return curve !== undefined && lastEver(workbench, curve, asked) === 0 && !isInFlight(workbench, curve);
 }
 
 /** Reads the due statuses and, for Watch and for lists with curves, details. Returns the number of reads. @throws ServiceError */
@@ -368,10 +385,16 @@ async function readTurns(workbench: Workbench, purpose: Purpose, context: QueryC
 export function following(workbench: Workbench, counted: boolean): LiveQuery<number> {
   /** The times of the rounds' requests; epoch milliseconds. */
   let sent: readonly number[] = [];
-  const send = (query: AnyQuery): Promise<unknown> => {
+  const asked = new Map<string, number>();
+  const send = async (query: AnyQuery): Promise<unknown> => {
     const now = Date.now();
     sent = [...sent.filter(at => at > now - windowMs(workbench.poll)), now];
-    return fetchOnce(workbench, query);
+    try {
+      return await fetchOnce(workbench, query);
+    } finally {
+      // Not if it was cancelled.
+      if (lastAttempt(workbench, [query]) >= now) asked.set(hashKey(query.key), now);
+    }
   };
   const reads = (list: CountedList) => () => send(listQuery(workbench, list.source));
   return {
@@ -380,14 +403,14 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
     read: async context => {
       // Include what other programs of this user have seen running.
       workbench.recall();
-      const purpose = purposeOf(workbench, sent);
+      const purpose = purposeOf(workbench, sent, asked);
       seeListed(workbench, purpose.listed);
       const { running, others } = dueLists(workbench, purpose, counted);
       // Lists find the resources to follow. A round awaits them only if it has nothing else to read.
       const isIdle = purpose.known.length === 0;
       for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
       if (isIdle) await readEach(running.map(reads), context);
-      const turns = await readTurns(workbench, isIdle ? purposeOf(workbench, sent) : purpose, context, send);
+      const turns = await readTurns(workbench, isIdle ? purposeOf(workbench, sent, asked) : purpose, context, send);
       noteStalls(workbench);
       return turns;
     },

@@ -1,7 +1,8 @@
 /** What Watch says of the pace: nothing that was not read. */
 import { expect, it, onTestFinished } from 'vitest';
 import { kinds } from '../../src/resources/catalogue.ts';
-import { watchedOf } from '../../src/resources/watch.ts';
+import { stateOf, watchedOf, watchLines } from '../../src/resources/watch.ts';
+import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
 import { Workbench } from '../../src/workbench/workbench.ts';
 import { scriptedService } from '../queries/scripted-service.ts';
 
@@ -52,4 +53,15 @@ it('steps that were never read have no pace, and a run that waits is queued (W1,
   expect(paceAt(at + 1)).toBe('steps not read yet');
   listed(at, 'pending');
   expect(paceAt(at + 98_000)).toBe('queued 1m 38s');
+});
+
+it('the end of an upload is known exactly, because this program ran it', async () => {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const upload = new TrajectoryUpload('job', '/nowhere/at/all.jsonl', 'mine');
+  workbench.jobs.add(upload);
+  await upload.run(workbench.service);
+  const [line] = watchLines(workbench);
+  expect(line && stateOf(line, Date.now()).text).toMatch(/^failed \d+s ago/);
 });

@@ -1,0 +1,45 @@
+/** What has ended is read at most once more, also once the cache has dropped the answer. */
+import { QueryObserver } from '@tanstack/react-query';
+import { expect, it, onTestFinished } from 'vitest';
+import { fetchOnce } from '../../src/queries/live-query.ts';
+import { kinds } from '../../src/resources/catalogue.ts';
+import { following } from '../../src/resources/rotation.ts';
+import { Workbench } from '../../src/workbench/workbench.ts';
+import { pageOf, scriptedService } from '../queries/scripted-service.ts';
+
+const ended = '2026-03-04T05:06:07Z';
+
+it('reads the curve of an ended run once, and nothing else that an earlier start has seen', async () => {
+  const record = { training_run_id: 'trn_1', display_name: 'old', status: 'succeeded', completed_at: ended };
+  const scripted = scriptedService({
+    listBenchmarks: () => pageOf([]),
+    listEvalRuns: () => [],
+    listTrainingRuns: () => [],
+    listDeployments: () => pageOf([]),
+    getTrainingRun: () => record,
+    getTrainingProgress: () => record,
+    getHeldOutRewards: () => ({ held_out_rewards: [] }),
+  });
+  const workbench = new Workbench({ kinds, service: async () => scripted.service, profile: 'test' });
+  const { cache, statuses } = workbench;
+  // Watch and a list with curves are on screen.
+  const stops = ['watch', 'progress'].map(name =>
+    new QueryObserver(cache, { queryKey: [name], queryFn: () => 0 }).subscribe(() => {}),
+  );
+  onTestFinished(() => {
+    for (const stop of stops) stop();
+    workbench.close();
+  });
+  const known = { status: 'succeeded', startedAt: ended, endTime: ended };
+  statuses.recallEnded([{ kind: 'training', id: 'trn_1', label: 'old', at: Date.parse(ended), ended: known }]);
+  statuses.report([{ kind: 'training', id: 'trn_2', label: 'older', ...known }], { askedAt: 1, at: 1 });
+  const round = following(workbench, false);
+  for (const _ of [1, 2, 3]) {
+    await fetchOnce(workbench, round);
+    cache.removeQueries({ type: 'inactive' });
+  }
+  expect(scripted.asked('getHeldOutRewards', 'trn_1')).toBe(1);
+  expect(scripted.asked('getHeldOutRewards', 'trn_2')).toBe(1);
+  expect(scripted.asked('getTrainingRun')).toBe(0);
+  expect(scripted.asked('getTrainingProgress')).toBe(0);
+});
