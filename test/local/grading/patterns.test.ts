@@ -14,11 +14,10 @@ it('is waited for on a machine so busy that each attempt is held up', async () =
       context.run();
     }
   }
-  const getModule = process.getBuiltinModule;
-  const vm = { createContext: (context: object) => context, Script };
-  vi.spyOn(process, 'getBuiltinModule').mockImplementation(id => (id === 'node:vm' ? vm : getModule(id)) as never);
+  vi.doMock('node:vm', () => ({ createContext: (context: object) => context, Script }));
   vi.spyOn(process, 'threadCpuUsage').mockReturnValue({ user: 0, system: 0 });
   onTestFinished(() => {
+    vi.doUnmock('node:vm');
     vi.restoreAllMocks();
   });
   const { patternMatches } = await import('../../../src/local/grading/patterns.ts');
