@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer, Agent as HttpsAgent } from 'node:https';
+import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,7 +119,12 @@ describe('TLS', () => {
     const read = vi
       .spyOn(tls, 'getCACertificates')
       .mockImplementation(type => (type === 'system' ? [certificate] : getCACertificates(type)));
-    onTestFinished(() => read.mockRestore());
+    // The named imports of Node's modules follow only then.
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      read.mockRestore();
+      syncBuiltinESMExports();
+    });
     const reads = () => read.mock.calls.filter(([type]) => type === 'system').length;
     expect(await errorOf(serviceAt('https://127.0.0.1:1').service.call('listBenchmarks'))).toMatchObject({
       code: 'ECONNREFUSED',
