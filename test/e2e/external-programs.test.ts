@@ -21,9 +21,15 @@ beforeAll(() => {
 });
 afterAll(() => home.remove());
 
-async function opened(env: Record<string, string> = {}, options = {}): Promise<Session> {
+async function opened(env: Record<string, string> = {}, args: readonly string[] = [], size = {}): Promise<Session> {
   // What has been trained would make Watch the home.
-  const session = openSession({ ...home.env, PAGER: pager, ...env }, { args: ['open', 'benchmarks'], ...options });
+  const session = openSession(
+    { ...home.env, PAGER: pager, ...env },
+    {
+      ...size,
+      args: ['open', 'benchmarks', ...args],
+    },
+  );
   await session.waitFor('▸ t-words');
   return session;
 }
@@ -61,7 +67,7 @@ describe('a pager', () => {
   });
 
   it('keeps nothing waiting: what runs is followed, and its end rings the bell', async () => {
-    const session = await opened({}, { args: ['--notices', 'bell'] });
+    const session = await opened({}, ['--notices', 'bell']);
     await train({ num_steps: 15 });
     session.type(':training\r');
     await session.waitFor('▸ a few steps');
@@ -200,7 +206,7 @@ describe('the shell', () => {
 
 describe('a terminal that takes nothing more', () => {
   it('does not keep the program from ending', async () => {
-    const session = await opened({}, { columns: 200, rows: 60 });
+    const session = await opened({}, [], { columns: 200, rows: 60 });
     session.stall();
     // Each size is painted in full, until every buffer on the way is full.
     for (let round = 0; round < 200; round += 1) {
@@ -214,7 +220,7 @@ describe('a terminal that takes nothing more', () => {
 
 describe('the mouse', () => {
   it.each(['q', 'SIGTERM', 'SIGHUP'])('is given back after %s', async how => {
-    const session = await opened({}, { args: ['--mouse'] });
+    const session = await opened({}, ['--mouse']);
     expect(session.leftOn()).toEqual(expect.arrayContaining(['mouse mode 1000', 'mouse mode 1006']));
     if (how === 'q') session.press('q');
     else session.signal(how);
@@ -223,7 +229,7 @@ describe('the mouse', () => {
   });
 
   it('is the pager’s while that has the terminal', async () => {
-    const session = await opened({}, { args: ['--mouse'] });
+    const session = await opened({}, ['--mouse']);
     session.press('o');
     await session.waitFor('PAGER SHOWS');
     expect(session.leftOn()).toEqual([]);
