@@ -16,6 +16,8 @@ import { otherServedFolders, recordServedFolder, type ServedFolder } from './ser
 import type { CommandInput } from './table/commands.ts';
 import { version } from './version.ts';
 
+/** The first requests of whoever started it come within this time, in milliseconds. */
+const startMs = 1_000;
 /** A service that was started for a screen ends this long after its last request. */
 const idleMs = 5 * 60_000;
 
@@ -144,7 +146,6 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
   if (port > 65_535) throw new CommandError('--port takes a number from 0 to 65535.');
   const { AlreadyRunning, serve } = await import('../local/daemon/serve.ts');
   try {
-    keepHeapSmall();
     // A signal during the start cancels it.
     io.stopOnSignals?.();
     const service = await serve({
@@ -158,6 +159,7 @@ export async function run({ flags }: CommandInput<'serve'>, io: CommandIo): Prom
       rateLimit: rateLimit === undefined ? undefined : { perSecond: rateLimit, burst: Math.max(1, rateLimit * 2) },
       ...(flags.background ? { idleMs } : {}),
     });
+    setTimeout(keepHeapSmall, startMs).unref();
     io.signal.addEventListener('abort', () => void service.stop(), { once: true });
     if (io.signal.aborted) await service.stop();
     const forget = await recordServedFolder(paths.state, dataFolder);

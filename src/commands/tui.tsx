@@ -7,6 +7,7 @@ import { startTerminal } from '../ui/app/terminal/start-terminal.tsx';
 import type { TerminalPort } from '../ui/app/terminal-port.ts';
 import { registry } from '../ui/views/registry.ts';
 import { type Theme, themeFor } from '../ui/widgets/theme/theme.tsx';
+import type { Workbench } from '../workbench/workbench.ts';
 import { CommandError } from './exit.ts';
 import { keepHeapSmall } from './heap.ts';
 import { Session, type ShownService } from './session.ts';
@@ -46,6 +47,18 @@ function Screen({ session, shown, terminal, theme, start }: RootProps & { readon
   );
 }
 
+/** The first answer is drawn, and the next requests are sent, within this time in milliseconds. */
+const settleMs = 100;
+
+/** Calls back once the service has answered anything; a start with what was remembered has data before. */
+function onFirstAnswer({ cache }: Workbench, callback: () => void): void {
+  const stop = cache.getQueryCache().subscribe(event => {
+    if (event.type !== 'updated' || event.action.type !== 'success' || event.action.manual) return;
+    stop();
+    callback();
+  });
+}
+
 /** Time limit for closing connections. */
 const closeMs = 300;
 
@@ -62,7 +75,7 @@ export async function run({ lines: _, debug, ...flags }: WorkbenchFlags, start?:
   const { config } = session;
   checkKeys(config);
   homePlace(config);
-  keepHeapSmall();
+  onFirstAnswer(session.workbench, () => setTimeout(keepHeapSmall, settleMs).unref());
   process.on('exit', () => session.workbench.closeNow());
   const theme = themeFor(config.preferences.theme.value, process.env);
   const code = await startTerminal(
