@@ -141,6 +141,24 @@ describe('what another program deleted before it is opened from its list', () =>
   });
 });
 
+it('a training run that was deleted before it is opened is shown with the error', async () => {
+  const service = world('completed');
+  Object.assign(service.answers, trainingAnswers, { listTrainingRuns: () => [] });
+  for (const operation of [
+    'getTrainingRun',
+    'getTrainingProgress',
+    'getTrainerRewards',
+    'getHeldOutRewards',
+  ] as const) {
+    service.answers[operation] = () => notFound('trn_1');
+  }
+  const screen = openWorld(service, { view: 'record', resource: 'training', id: 'trn_1' });
+  await screen.waitFor('There is no trn_1.');
+  await screen.waitFor(text => !text.includes('Asking'));
+  expect(screen.text()).toContain('There is no trn_1.');
+  expect(screen.text()).not.toMatch(/read \d+s ago/);
+});
+
 describe('what another program deletes while it is open', () => {
   const rows = [
     { ...trajectory, num_steps: 2 },
