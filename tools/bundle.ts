@@ -21,68 +21,6 @@ const intl = `${root}src/base/late-intl.ts`;
 /** What the process of the local service loads. */
 const daemon = [`${root}src/commands/serve.ts`, `${root}src/local/daemon/serve.ts`];
 
-interface Edit {
-  readonly file: RegExp;
-  readonly from: string | RegExp;
-  readonly to: string;
-}
-
-/** What the bundle changes in packages, because CommonJS cannot wait while it loads, or to make a start faster. */
-const edits: readonly Edit[] = [
-  // got has each request load Node's cryptography, in 5 ms: for an id, which only diagnostics use, and for TLS.
-  { file: /\/got\/dist\/source\/core\/diagnostics-channel\.js$/, from: 'return randomUUID();', to: "return '';" },
-  {
-    file: /\/got\/dist\/source\/core\/options\.js$/,
-    from: '?? checkServerIdentity,',
-    to: '?? ((...identity) => checkServerIdentity(...identity)),',
-  },
-  // Ink waits for devtools, if the environment asks for them. The bundle has none.
-  { file: /\/ink\/build\/reconciler\.js$/, from: /process\.env\['DEV'\] === 'true'/g, to: 'false' },
-  // Yoga waits for its WebAssembly, which Node compiles in a millisecond.
-  {
-    file: /\/yoga-layout\/dist\/src\/index\.js$/,
-    from: 'const Yoga = wrapAssembly(await loadYoga());',
-    to: 'const module = {}; loadYoga(module); const Yoga = wrapAssembly(module);',
-  },
-  {
-    file: /\/yoga-layout\/dist\/binaries\/yoga-wasm-base64-esm\.js$/,
-    from: /\(function\(\)\{return w\|\|.*?\}\)\(\)\.catch\(ca\);return\{\}/s,
-    to: 'a(new WebAssembly.Instance(new WebAssembly.Module(wa()),d));return{}',
-  },
-];
-
-/** Makes the changes. An edit without its place fails the build: the package has changed. */
-export function editedPackages(): Plugin {
-  const open = new Set(edits);
-  return {
-    name: 'edited-packages',
-    transform: {
-      filter: { id: edits.map(({ file }) => file) },
-      handler(code, id) {
-        return edits
-          .filter(({ file }) => file.test(id))
-          .reduce((text, edit) => {
-            const edited = text.replace(edit.from, () => edit.to);
-            if (edited !== text) open.delete(edit);
-            return edited;
-          }, code);
-      },
-    },
-    buildEnd(error) {
-      if (!error && open.size > 0) throw new Error(`Found no place for ${[...open].map(({ to }) => to).join(' and ')}`);
-    },
-  };
-}
-
-/** Parts of got that benchtop never asks for: HTTP/2, and its cache with four packages. */
-const unused: Plugin = {
-  name: 'unused',
-  load: {
-    filter: { id: /\/got\/dist\/source\/core\/utils\/http2-client\.js$|\/cacheable-request\/dist\/index\.js$/ },
-    handler: () => 'export default class {}\nexport class CacheError extends Error {}',
-  },
-};
-
 type ModuleGraph = Parameters<CodeSplittingNameFunction>[1];
 
 /** The modules that `entries` import statically, directly or not. */
@@ -138,7 +76,7 @@ export interface Bundled {
   readonly modules: readonly string[];
 }
 
-/** Bundles the program into `folder`, replacing its content. `plugins` run before the standard ones. */
+/** Bundles the program into `folder`, replacing its content. */
 export async function bundle(folder: string, plugins: readonly Plugin[] = []): Promise<Bundled[]> {
   checkPatches(root);
   const bundled = await rolldown({
@@ -152,7 +90,7 @@ export async function bundle(folder: string, plugins: readonly Plugin[] = []): P
       target: 'node22',
     },
     moduleTypes: { '.txt': 'text' },
-    plugins: [...plugins, unused, editedPackages()],
+    plugins: [...plugins],
     preserveEntrySignatures: false,
     onLog: (level, log, report) => {
       // What should be loaded late is loaded at once, because something imports it statically.

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { editedPackages } from './bundle.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = `${root}node_modules/.cache`;
@@ -19,7 +18,6 @@ const bundled = await rolldown({
   platform: 'node',
   transform: { define: { 'process.env.NODE_ENV': JSON.stringify(environment) }, target: 'node22' },
   moduleTypes: { '.txt': 'text' },
-  plugins: [editedPackages()],
   onLog: (level, log, report) => level !== 'warn' && report(level, log),
 });
 await bundled.write({ file, format: 'esm', codeSplitting: false, sourcemap: true });

@@ -26,7 +26,10 @@ const keyRounds = 3;
 const withAll = 'with all patches';
 const withoutAny = 'without any patch';
 
-/** The files of packages before a patch, by path. A file that must export something new keeps its exports. */
+/** What a build cannot do without: a new export of Ink, and modules that would wait while they load. */
+const needed = /\/ink\/build\/(index|reconciler)\.js$|\/yoga-layout\//;
+
+/** The files of packages before a patch, by path, but those that a build needs. */
 function withoutPatch(patch: string, folder: string): Map<string, string> {
   const text = readFileSync(join(root, 'patches', patch), 'utf8');
   const files = [...text.matchAll(/^diff --git a\/(\S+) /gm)].map(([, path = '']) => path);
@@ -35,7 +38,7 @@ function withoutPatch(patch: string, folder: string): Map<string, string> {
     cpSync(join(root, path), join(folder, path));
   }
   execFileSync('git', ['apply', '--reverse', join(root, 'patches', patch)], { cwd: folder });
-  const code = files.filter(path => path.endsWith('.js') && path !== 'node_modules/ink/build/index.js');
+  const code = files.filter(path => path.endsWith('.js') && !needed.test(path));
   return new Map(code.map(path => [join(root, path), readFileSync(join(folder, path), 'utf8')]));
 }
 
@@ -96,7 +99,7 @@ export async function benchPatches(args: readonly string[], { smoke }: { readonl
     allowPositionals: true,
   });
   const folder = mkdtempSync(join(tmpdir(), 'benchtop-patches-'));
-  const patches = readdirSync(join(root, 'patches')).filter(name => name.endsWith('.patch'));
+  const patches = readdirSync(join(root, 'patches')).filter(name => /^(?!yoga-layout).*\.patch$/.test(name));
   const named = patches.filter(patch => names.length === 0 || names.some(name => patch.includes(name)));
   const wanted = smoke ? named.slice(0, 1) : named;
   const large = await startLargeService();
