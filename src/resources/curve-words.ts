@@ -3,9 +3,10 @@ import type { HeldOutReward, TrainerReward } from '../contract/training.ts';
 import { curveWords } from '../present/curve-words.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { heldOutMeans } from '../queries/held-out.ts';
+import { diagnosticsOf } from './diagnostics.ts';
 import { heldOutWords } from './training.ts';
 
-/** The held-out curve, then the trainer's, in lines; details are indented. */
+/** The held-out curve, then the trainer's, then its diagnostics, in lines; details are indented. */
 export function trainingCurveWords(
   heldOut: readonly HeldOutReward[],
   trainer: readonly TrainerReward[],
@@ -19,6 +20,7 @@ export function trainingCurveWords(
   const curves = [
     { name: 'held-out reward', points: heldOut.map(row => ({ step: row.step, value: row.held_out_reward })) },
     { name: 'trainer reward', points: trainer.map(row => ({ step: row.step, value: row.trainer_reward })) },
+    ...diagnosticsOf(trainer).map(({ label, points }) => ({ name: label, points })),
   ];
   return curves.flatMap(({ name, points }, index) => {
     const [first = '', ...details] = curveWords(name, points);

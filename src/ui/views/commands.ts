@@ -103,7 +103,7 @@ export const chartCommands = {
   zoomOut: { id: 'chart.zoom-out', title: 'zoom out', keys: ['_'], ...chart },
   smooth: { id: 'chart.smooth', title: 'change the smoothing of the curves', keys: ['w'], ...chart },
   scale: { id: 'chart.scale', title: 'logarithmic or linear scale', keys: ['L'], ...chart },
-  kinds: { id: 'chart.kinds', title: 'held-out curves, trainer curves or both', keys: ['u'], ...chart },
+  kinds: { id: 'chart.kinds', title: 'held-out curves, trainer curves, both, or diagnostics', keys: ['u'], ...chart },
   time: { id: 'chart.time', title: 'align runs by time or by step', keys: ['T'], ...chart },
   full: { id: 'chart.full', title: 'full height for the curves, or the usual', keys: ['f'], hint: 'full', ...chart },
   words: { id: 'chart.words', title: 'describe the curves in words', keys: ['W'], ...chart },

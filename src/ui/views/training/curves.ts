@@ -4,6 +4,7 @@ import { multipleOf, roundStep } from '../../../base/scale.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress } from '../../../contract/training.ts';
 import type { Range } from '../../../present/statistics/tasks.ts';
 import { heldOutMeans, samplesOf } from '../../../queries/held-out.ts';
+import { type Diagnostic, diagnosticsOf } from '../../../resources/diagnostics.ts';
 import { heldOutInterval, heldOutLimits, optimismWords } from '../../../resources/training.ts';
 import type { ProgressPoint } from '../../../store/store.ts';
 import { cutApart } from '../../../text/apart.ts';
@@ -35,7 +36,7 @@ export interface RunCurves {
 }
 
 /** Which curves of a run are drawn. */
-export const curveKinds = ['both', 'held-out', 'trainer'] as const;
+export const curveKinds = ['both', 'held-out', 'trainer', 'diagnostics'] as const;
 export type CurveKinds = (typeof curveKinds)[number];
 
 // A missing reward is a gap, not 0.
@@ -102,6 +103,47 @@ export function curveSeries(curves: RunCurves, options: SeriesOptions): ChartSer
   };
   const chosen = [...(kinds === 'trainer' ? [] : [heldOut]), ...(kinds === 'held-out' ? [] : [trainer])];
   return chosen.filter(({ curve }) => curve.xs.length > 0);
+}
+
+const diagnosticCurve = perObject(({ points }: Diagnostic) =>
+  curveOf(
+    points,
+    ({ step }) => step,
+    ({ value }) => value,
+  ),
+);
+
+/** The diagnostics of several runs, each with a series of every run, which is empty if a run lacks it. */
+export function diagnosticSeries(
+  runs: readonly { readonly curves: RunCurves; readonly options: SeriesOptions }[],
+): readonly { readonly name: string; readonly series: readonly ChartSeries[] }[] {
+  const labels = new Set(runs.flatMap(({ curves }) => diagnosticsOf(curves.trainer).map(({ label }) => label)));
+  return [...labels].map(label => {
+    const series = runs.map(({ curves, options: { smoothing, name, align = curve => curve } }): ChartSeries => {
+      const diagnostic = diagnosticsOf(curves.trainer).find(each => each.label === label);
+      const curve = diagnostic ? diagnosticCurve(diagnostic) : curveOf([], Number, Number);
+      return {
+        ...{ name: label, of: name === undefined ? undefined : sanitiseLine(name) },
+        curve: align(smoothed[smoothing]?.(curve) ?? curve),
+        raw: smoothing === 0 ? undefined : align(curve),
+      };
+    });
+    return { name: label, series };
+  });
+}
+
+/** Which line is of which run. */
+export function runLegend(runs: readonly { readonly name: string }[], width: number, theme: Theme): string {
+  const room = Math.floor((width + gap.length) / Math.max(1, runs.length)) - gap.length - sampleWidth - 1;
+  const names = cutApart(
+    runs.map(({ name }) => sanitiseLine(name)),
+    Math.max(1, room),
+    { ellipsis: theme.glyphs.ellipsis },
+  );
+  const each = runs.map(
+    ({ name }, index) => `${seriesSample(index, theme)} ${truncate(names.get(sanitiseLine(name)) ?? '', room)}`,
+  );
+  return each.join(gap);
 }
 
 /** Completed steps over time, as observed by this program: for services without curves. */
@@ -230,16 +272,18 @@ interface GridOptions {
   readonly theme: Theme;
   readonly range: XRange | undefined;
   readonly chart: ChartState;
+  /** Each chart has a y axis of its own; by default all share one. */
+  readonly ownAxes?: boolean;
 }
 
 /** Least size of a chart of the grid, with the line of its name. */
 const cellSize = { width: 26, height: 6 } as const;
 
-/** A chart for each run, all on the same axes, with its name and its last value. */
+/** A chart for each name, with the last value of its first series. */
 export function gridLines(
   runs: readonly { readonly name: string }[],
   all: readonly (readonly ChartSeries[])[],
-  { width, height, theme, range, chart }: GridOptions,
+  { width, height, theme, range, chart, ownAxes = false }: GridOptions,
 ): string[] {
   const most = Math.max(1, Math.floor((width + gap.length) / (cellSize.width + gap.length)));
   const fits = Math.max(1, Math.floor(height / cellSize.height));
@@ -247,7 +291,7 @@ export function gridLines(
   const down = Math.min(fits, Math.ceil(runs.length / across));
   const cell = { width: Math.floor((width + gap.length) / across) - gap.length, height: Math.floor(height / down) };
   const xRange = chart.zoom ?? range;
-  const yRange = valueRangeOf(all.flat(), xRange, chart.log);
+  const yRange = ownAxes ? undefined : valueRangeOf(all.flat(), xRange, chart.log);
   const names = cutApart(
     runs.map(({ name }) => sanitiseLine(name)),
     cell.width - 8,

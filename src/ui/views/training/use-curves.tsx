@@ -1,6 +1,7 @@
 /** The chart of one or several training runs, with its keys. */
 
 import { useEffect, useReducer } from 'react';
+import { diagnosticsOf } from '../../../resources/diagnostics.ts';
 import { truncate } from '../../../text/width.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
@@ -27,10 +28,13 @@ import {
   chartNotes,
   curveKinds,
   curveSeries,
+  diagnosticSeries,
   gridLines,
   growingRange,
   legendLines,
   progressSeries,
+  runLegend,
+  type SeriesOptions,
   smallCurve,
 } from './curves.ts';
 import { CurveWordsWindow } from './words-window.tsx';
@@ -60,14 +64,15 @@ const initialSettings: ChartSettings = {
 
 type SettingsAction =
   | ChartAction
-  | { readonly kind: 'kinds'; readonly shown: CurveKinds }
+  /** Shows the next of the kinds that there are. */
+  | { readonly kind: 'kinds'; readonly shown: CurveKinds; readonly among: readonly CurveKinds[] }
   | { readonly kind: 'toggle'; readonly what: 'isFull' | 'byTime' | 'isGrid' };
 
 function settingsReducer(settings: ChartSettings, action: SettingsAction): ChartSettings {
   switch (action.kind) {
     case 'kinds': {
-      const next = curveKinds[(curveKinds.indexOf(settings.kinds ?? action.shown) + 1) % curveKinds.length];
-      return { ...settings, kinds: next };
+      const { among, shown } = action;
+      return { ...settings, kinds: among[(among.indexOf(settings.kinds ?? shown) + 1) % among.length] };
     }
     case 'toggle': {
       const toggled = { ...settings, [action.what]: !settings[action.what] };
@@ -107,19 +112,20 @@ function useSeries(runs: readonly ChartedRun[], settings: ChartSettings) {
   const { remembered, compare } = useWorkbench();
   const timesOf = useStepTimes(runs, settings.byTime);
   const kinds = settings.kinds ?? (runs.length > 2 && runs.some(run => run.heldOut.length > 0) ? 'held-out' : 'both');
-  const seriesOf = (run: ChartedRun): readonly ChartSeries[] =>
-    curveSeries(run, {
-      smoothing: settings.chart.smoothing,
-      range: compare.rewardRange,
-      name: runs.length > 1 ? run.name : undefined,
-      kinds,
-      align: settings.byTime ? byMinutes(timesOf(run)) : undefined,
-    });
-  const all = runs.map(seriesOf);
+  const optionsOf = (run: ChartedRun): SeriesOptions => ({
+    smoothing: settings.chart.smoothing,
+    range: compare.rewardRange,
+    name: runs.length > 1 ? run.name : undefined,
+    kinds,
+    align: settings.byTime ? byMinutes(timesOf(run)) : undefined,
+  });
+  const measured = kinds === 'diagnostics';
+  const panels = measured ? diagnosticSeries(runs.map(run => ({ curves: run, options: optionsOf(run) }))) : [];
+  const all = measured ? panels.map(({ series }) => series) : runs.map(run => curveSeries(run, optionsOf(run)));
   const [first] = runs;
   const isMissing = first?.missing === true && all[0]?.length === 0;
   const observed = isMissing ? progressSeries(remembered.progressOf(first.id)) : [];
-  return { kinds, all: isMissing ? [observed, ...all.slice(1)] : all, isObserved: isMissing };
+  return { kinds, panels, all: isMissing ? [observed, ...all.slice(1)] : all, isObserved: isMissing };
 }
 
 export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOptions): CurvesView {
@@ -130,7 +136,10 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
   const [settings, dispatch] = useReducer(settingsReducer, before ?? initialSettings);
   useEffect(() => remember(settings), [remember, settings]);
   const { chart, isFull, byTime, isGrid } = settings;
-  const { kinds, all, isObserved } = useSeries(runs, settings);
+  const { kinds, panels, all, isObserved } = useSeries(runs, settings);
+  const among = curveKinds.filter(
+    kind => kind !== 'diagnostics' || runs.some(({ trainer }) => diagnosticsOf(trainer).length > 0),
+  );
   const series = all.flat();
   const curves = series.map(({ curve }) => curve);
   const extent = extentOf(curves);
@@ -146,10 +155,20 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
     byTime,
     lag: options.lag,
   };
+  const grid = { width, height, theme, range, chart };
+  const legend = runs.length > 1 ? [runLegend(runs, width, theme)] : [];
   const { lines, plotWidth } =
-    isGrid && hasGrid
-      ? { lines: gridLines(runs, all, { width, height, theme, range, chart }), plotWidth: width }
-      : chartLines(drawn, width, height, theme);
+    panels.length > 0
+      ? {
+          lines: [
+            ...gridLines(panels, all, { ...grid, height: Math.max(1, height - legend.length), ownAxes: true }),
+            ...legend,
+          ].slice(0, height),
+          plotWidth: width,
+        }
+      : isGrid && hasGrid
+        ? { lines: gridLines(runs, all, grid), plotWidth: width }
+        : chartLines(drawn, width, height, theme);
   const plot: DrawnPlot = { curves, width: plotWidth, range };
   const goTo = (): void =>
     shell.showOverlay('go to step', close => (
@@ -170,7 +189,11 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
       { command: chartCommands.go, run: goTo, enabled: hasCurves },
       { command: chartCommands.smooth, run: () => dispatch({ kind: 'smooth' }), enabled: hasCurves && !isObserved },
       { command: chartCommands.scale, run: () => dispatch({ kind: 'scale' }), enabled: hasCurves },
-      { command: chartCommands.kinds, run: () => dispatch({ kind: 'kinds', shown: kinds }), enabled: !isObserved },
+      {
+        command: chartCommands.kinds,
+        run: () => dispatch({ kind: 'kinds', shown: kinds, among }),
+        enabled: !isObserved,
+      },
       { command: chartCommands.time, run: () => dispatch({ kind: 'toggle', what: 'byTime' }), enabled: !isObserved },
       { command: chartCommands.words, run: words },
       ...(hasGrid

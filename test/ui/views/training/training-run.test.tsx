@@ -219,3 +219,29 @@ it('marks the checkpoints that answer, and the one that does in production', asy
   await stage.workbench.cache.refetchQueries({ queryKey: ['deployments'] });
   await stage.waitFor('DEPLOYED knows only 5 deployments');
 });
+
+it('shows each series that the service sends with the trainer reward on its own axis (V45)', async () => {
+  const measured = trainer_rewards.map(row => ({
+    ...row,
+    kl: row.step / 1_000,
+    entropy: 4 - row.step / 20,
+    loss: 250,
+  }));
+  const run = (rows: readonly object[]) =>
+    fakeService({ ...answers, getTrainerRewards: () => ({ trainer_rewards: rows }) });
+  const place = { view: 'record', resource: 'training', id: 'trn_first' } as const;
+  const stage = openViewOnStage(TrainingRunView, { place, service: async () => run(measured), columns: 110, rows: 40 });
+  await stage.waitFor('trainer 0.975');
+  await stage.press('u', 'u', 'u');
+  await stage.waitFor('KL to the base model 0.0400');
+  expect(stage.text()).toContain('entropy 2.00');
+  expect(stage.text()).toContain('loss 250');
+  await stage.press('W');
+  await stage.waitFor('entropy: 40 values, from 3.95 at step 1 to 2.00 at step 40');
+  const without = openViewOnStage(TrainingRunView, { place, service: async () => service, columns: 110, rows: 40 });
+  await without.waitFor('trainer 0.975');
+  await without.press('u', 'u');
+  await without.waitFor(text => !text.includes('held-out 0.100'));
+  await without.press('u');
+  await without.waitFor(text => /held-out 0\.100 .*trainer 0\.975/.test(text));
+});
