@@ -41,6 +41,7 @@ function show(config: Config, id: number, now: () => Config): ShownService {
     keepsChats: config.preferences.chatHistory,
     poll: config.preferences.poll,
     compare: config.preferences.compare,
+    alarms: config.preferences.alarms,
     remembered: () => openRemembered(config),
   });
   return { id, config, connection, workbench };

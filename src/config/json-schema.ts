@@ -8,15 +8,17 @@ import { settings } from './schema.ts';
 
 type Node = z.core.JSONSchema.BaseSchema;
 
-/** The properties of an object with their descriptions. */
+/** The properties of an object with their descriptions. Those of its parts by name, such as benchmarks, are named alike. */
 function described(node: Node, words: Readonly<Record<string, unknown>>): Node {
   const entries = Object.entries(node.properties ?? {}).map(([name, property]) => {
     const about = own(words, name);
     if (typeof property !== 'object' || about === undefined) return [name, property];
-    if (typeof about === 'string') return [name, { description: about, ...property }];
+    const { additionalProperties: part } = property;
+    const parts = typeof part === 'object' ? { additionalProperties: described(part, words) } : {};
+    if (typeof about === 'string') return [name, { description: about, ...property, ...parts }];
     return [name, described(property, about as Readonly<Record<string, unknown>>)];
   });
-  return { ...node, properties: Object.fromEntries(entries) };
+  return entries.length === 0 ? node : { ...node, properties: Object.fromEntries(entries) };
 }
 
 /** Lists the names of the assumptions for editors. The service layer checks names and values itself. */

@@ -3,6 +3,7 @@
 import { parseRange } from '../text/numbers.ts';
 import type { Environment } from '../text/terminal.ts';
 import { wantsColour } from '../text/terminal.ts';
+import { type AlarmSettings, resolveAlarms } from './alarms.ts';
 import { readSwitch } from './layers.ts';
 import { byDefault, ConfigError, describeOrigin, type Origin, type Sourced } from './origin.ts';
 import { noticeKinds, type Settings, themes } from './schema.ts';
@@ -26,6 +27,7 @@ export interface Preferences {
   /** Poll intervals in milliseconds, for running resources with focus and for the rest of the screen. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
   readonly compare: CompareSettings;
+  readonly alarms: AlarmSettings;
 }
 
 /** How runs are compared. */
@@ -85,6 +87,7 @@ export function resolvePreferences(
       equalWithin: settings.compare?.equalWithin ?? compareDefaults.equalWithin,
       rewardRange: parseRange(settings.compare?.rewardRange ?? '') ?? compareDefaults.rewardRange,
     },
+    alarms: resolveAlarms(settings),
   };
 }
 

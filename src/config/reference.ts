@@ -35,9 +35,10 @@ export const profileReference: Words<ProfileSettings> = {
   upstreamKeyCommand: 'Program and arguments that print the key of that server.',
 };
 
-export const settingsReference: Words<Omit<Settings, 'poll' | 'compare'>> & {
+export const settingsReference: Words<Omit<Settings, 'poll' | 'compare' | 'alarms'>> & {
   readonly poll: Words<NonNullable<Settings['poll']>>;
   readonly compare: Words<NonNullable<Settings['compare']>>;
+  readonly alarms: Words<NonNullable<Settings['alarms']>>;
 } = {
   $schema: 'The JSON Schema of this file, for editors. benchtop does not read it.',
   defaultProfile: 'The profile to use when no flag and no variable names one.',
@@ -58,6 +59,22 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'compare'>> & {
       'Two runs are equal where their difference is certain to be no larger than this: 0.05 by default, 0 for never.',
     rewardRange:
       'The lowest and the highest reward that the graders give: `0..1` by default. Intervals and verdicts rest on it.',
+  },
+  alarms: {
+    silentPaces:
+      'Alarm: no new step for this many times the run’s own time per step, and for 5 minutes: 10 by default, because no evaluation or checkpoint in between takes so long. 0 switches an alarm off.',
+    silentMinutes:
+      'Alarm: no new step for so many minutes, at any pace. Off by default, because a step may take hours.',
+    belowBest:
+      'Alarm: so many held-out rewards in a row whose 95% intervals lie wholly below that of the best one: 4 by default, which the noise of 200 rewards of one level reaches in 1 of 20 runs.',
+    failedPercent:
+      'Alarm: more than this percentage of the rollouts failed, once 20 or all have ended: 20 by default, because a mean of the rest says little.',
+    heldOut:
+      'Alarm: the newest held-out reward is outside of this range, such as `0.2..1`, or `off`, the default: what is low depends on the task.',
+    trainer: 'The same for the newest trainer reward.',
+    evaluation: 'The same for the mean of an evaluation, once 20 or all of its rollouts have a reward.',
+    benchmarks:
+      'Other limits for some benchmarks, by a pattern on their name or id: `{"kernel-*": {"silentMinutes": 60}}`. Later ones win.',
   },
 };
 

@@ -47,6 +47,23 @@ const profileSettings = () =>
 export const themes = ['terminal', 'dark', 'light', 'high-contrast', 'plain'] as const;
 export const noticeKinds = ['off', 'bell', 'desktop'] as const;
 
+/** A limit that 0 switches off. */
+const limit = (most: number) => z.optional(z.number().check(z.gte(0), z.lte(most)));
+/** A range of means, or `off`. */
+const alarmRange = () =>
+  z.optional(z.string().check(z.refine(text => text === 'off' || parseRange(text) !== undefined)));
+
+/** The limits of alarms; those of a benchmark replace those for all. */
+const alarmRules = {
+  silentMinutes: limit(100_000),
+  silentPaces: limit(100_000),
+  belowBest: z.optional(z.int().check(z.gte(0), z.lte(20))),
+  failedPercent: limit(100),
+  heldOut: alarmRange(),
+  trainer: alarmRange(),
+  evaluation: alarmRange(),
+};
+
 const seconds = () => z.optional(z.number().check(z.gte(1), z.lte(3_600)));
 
 const makeSettings = () =>
@@ -66,6 +83,14 @@ const makeSettings = () =>
     keys: z.optional(z.record(z.string(), z.array(z.string().check(z.minLength(1))))),
     /** Seconds between two polls. */
     poll: z.optional(z.strictObject({ focusedSeconds: seconds(), visibleSeconds: seconds() })),
+    /** When a run calls for attention. */
+    alarms: z.optional(
+      z.strictObject({
+        ...alarmRules,
+        /** By a pattern on the name of the benchmark. */
+        benchmarks: z.optional(z.record(z.string().check(z.minLength(1)), z.strictObject(alarmRules))),
+      }),
+    ),
     /** How runs are compared. */
     compare: z.optional(
       z.strictObject({

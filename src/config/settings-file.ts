@@ -188,12 +188,17 @@ function placeOf(path: readonly PropertyKey[]): string {
   return path.length === 0 ? 'the whole file' : sanitiseLine(path.map(String).join('.'), 'show');
 }
 
+/** The alarms with a range. */
+const alarmRanges: readonly string[] = ['heldOut', 'trainer', 'evaluation'];
+
 /** Describes one problem without the value, which may be a misplaced secret. */
 export function explain(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return 'cannot be used as a name';
   if (issue.code === 'invalid_type' && issue.path.at(-1)?.toString().endsWith('Command')) {
     return 'must be a list of a program and its arguments, such as ["pass", "show", "benchtop"]';
   }
+  if (issue.path[0] === 'alarms' && alarmRanges.includes(String(issue.path.at(-1))))
+    return 'must be the lowest and the highest mean as a text, such as "0.2..1", or "off"';
   if (issue.path.at(-1) === 'rewardRange') return 'must be the lowest and the highest reward as a text, such as "0..1"';
   return requirementOf(issue);
 }

@@ -54,8 +54,8 @@ export interface Column<Row> {
   readonly look?: (row: Row) => StatusLook;
 }
 
-/** How a state looks: as a status of this meaning, or as something that may need the user. */
-export type StatusLook = StatusMeaning | 'attention';
+/** How a state looks: as a status of this meaning, or as something that may need the user, or does. */
+export type StatusLook = StatusMeaning | 'attention' | 'alarm';
 
 /** A status column. A status that the service did not send is missing, like any other value. */
 export function statusColumn<Row>(

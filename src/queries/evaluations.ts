@@ -199,7 +199,8 @@ export function evalProgressQuery(runId: string): LiveQuery<EvalProgress> {
       const mean = live?.final_reward_mean ?? live?.provisional_reward_mean;
       const done = rolloutsDone(progress);
       const graded = live?.scored_rollouts;
-      return { kind: 'run', id: runId, status, done, total, mean, graded, reason: failureReason(failure) };
+      const failed = live?.failed_rollouts;
+      return { kind: 'run', id: runId, status, done, total, mean, graded, failed, reason: failureReason(failure) };
     },
     activity: progress => activityOfRun(progress?.status),
     read: context =>

@@ -23,6 +23,8 @@ export interface HeldOutMeans {
   readonly last: HeldOutMean;
   /** The highest; the earliest of equal ones. */
   readonly best: HeldOutMean;
+  /** The newest ones, oldest first. */
+  readonly recent?: readonly HeldOutMean[];
   /** The whole curve at equal distances of steps, oldest first; undefined where a reward is missing. */
   readonly curve: readonly (number | undefined)[];
   /** The usual number of steps from one reward to the next; undefined with one point. */
@@ -38,7 +40,8 @@ export function samplesOf(point: HeldOutReward): HeldOutSamples {
   return { samples, expected: expected_samples ?? completed_samples ?? samples };
 }
 
-function meanOf(point: HeldOutReward): HeldOutMean[] {
+/** The mean of a point, if it has one. */
+export function heldOutMeanOf(point: HeldOutReward): HeldOutMean[] {
   const { step, held_out_reward: reward, failed_samples, cancelled_samples, split } = point;
   if (reward == null) return [];
   const counts = { failed: failed_samples ?? undefined, cancelled: cancelled_samples ?? undefined };
@@ -52,6 +55,9 @@ function usualDistance(steps: readonly number[]): number | undefined {
   const usual = distances.filter(distance => distance === middle).length;
   return middle !== undefined && middle > 0 && usual * 2 > distances.length ? middle : undefined;
 }
+
+/** How many of the newest means are kept: no alarm asks for more. */
+const mostRecent = 20;
 
 /** A curve with more values is longer than any line, and is thinned out. */
 const mostValues = 512;
@@ -75,12 +81,19 @@ function curveOf(points: readonly HeldOutReward[], every: number | undefined): r
 /** The newest and the best held-out mean, and the curve; undefined if there is no reward. */
 export function heldOutMeans(rewards: readonly HeldOutReward[]): HeldOutMeans | undefined {
   const points = rewards.toSorted((left, right) => left.step - right.step);
-  const means = points.flatMap(meanOf);
+  const means = points.flatMap(heldOutMeanOf);
   const last = means.at(-1);
   if (!last) return undefined;
   const best = means.reduce((highest, mean) => (mean.reward > highest.reward ? mean : highest));
   const everySteps = usualDistance(points.map(({ step }) => step));
-  return { last, best, curve: curveOf(points, everySteps), everySteps, upTo: points.at(-1)?.step ?? last.step };
+  return {
+    last,
+    best,
+    recent: means.slice(-mostRecent),
+    curve: curveOf(points, everySteps),
+    everySteps,
+    upTo: points.at(-1)?.step ?? last.step,
+  };
 }
 
 /**

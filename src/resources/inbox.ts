@@ -8,7 +8,7 @@ import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { meanCell } from './measured-run.ts';
 import { heldOutWords } from './training.ts';
 
-/** What happened: `failed`, `succeeded`, `stalled`, `deployed`. */
+/** What happened: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
 export function eventWord(event: InboxEvent): string {
   const sort = sortOf(event);
   const { status } = event.detail;
@@ -17,7 +17,8 @@ export function eventWord(event: InboxEvent): string {
 
 const looks: Readonly<Record<ReturnType<typeof sortOf>, StatusLook>> = {
   failed: 'failure',
-  stalled: 'attention',
+  stalled: 'alarm',
+  alarm: 'alarm',
   deleted: 'unknown',
   deployed: 'success',
   ended: 'success',
@@ -59,7 +60,7 @@ export function numbersOf({ kind, detail }: InboxEvent, range?: Range): string {
 
 /** Why it happened, as far as known, and its last numbers. */
 export function reasonOf(event: InboxEvent, range?: Range): string {
-  return [event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
+  return [event.detail.alarm, event.detail.reason, numbersOf(event, range)].filter(Boolean).join('; ');
 }
 
 /** All that there is to say of an event, without its time and name. */
@@ -77,7 +78,7 @@ export function summaryOf(events: readonly InboxEvent[], since: number | undefin
 /** An event for a program. */
 export function eventFields(event: InboxEvent) {
   const { kind, id, label, at, isExact, detail } = event;
-  const { status, reason, done, total, mean, graded, measured, startedAt } = detail;
+  const { status, reason, alarm, done, total, mean, graded, measured, startedAt } = detail;
   const point = (of: NonNullable<typeof measured>['last'] | undefined) =>
     of && { step: of.step, reward: of.reward, samples: of.samples ?? null };
   return {
@@ -89,6 +90,7 @@ export function eventFields(event: InboxEvent) {
     label,
     status: status ?? null,
     reason: reason ?? null,
+    alarm: alarm ?? null,
     started_at: startedAt ?? null,
     done: done ?? null,
     total: total ?? null,

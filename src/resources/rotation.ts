@@ -18,7 +18,7 @@ import { isGone, isLastingRefusal, isNotOffered } from '../service/errors.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 import { resourceOfKind } from './catalogue.ts';
 import { type CountedList, countedLists, intervalsOf, isOpening, mostRows } from './section-counts.ts';
-import { noteStalls, type WatchedResource, watchedKnown } from './watch.ts';
+import { noteAlarms, type WatchedResource, watchedKnown } from './watch.ts';
 import { offered } from './watch-reads.ts';
 
 const followingKey = ['following'];
@@ -171,13 +171,20 @@ function statusTurn(workbench: Workbench, known: KnownResource, purpose: Purpose
   return { queries, dueAt: Math.max(due, readAt && readAt + everyMs, askedAt && askedAt + everyMs) };
 }
 
-/** The curve for a line: the held-out one, or that of the trainer if there is none, which is much longer. */
+/** The curve for a line: the held-out one, and that of the trainer, which is much longer, if there is none or an alarm needs it. */
 function curvesOf(workbench: Workbench, known: KnownResource): readonly AnyQuery[] {
   const [first, ...others] = offered(workbench, resourceOfKind(known.kind)?.watch?.measures?.(known.id));
   if (!first) return [];
   const lacks =
     known.measured === undefined && (known.done ?? 0) > 0 && workbench.cache.getQueryData(first.key) !== undefined;
-  return [first, ...(lacks ? others : [])];
+  const { trainer } = workbench.alarmsFor(known.parent);
+  return [first, ...(lacks || trainer ? others : [])];
+}
+
+/** Whether an alarm needs its curves, on whatever screen the user is. */
+function feedsAlarm(workbench: Workbench, { status, parent }: KnownResource): boolean {
+  const { belowBest, heldOut, trainer } = workbench.alarmsFor(parent);
+  return isRunning(status) && (belowBest !== undefined || heldOut !== undefined || trainer !== undefined);
 }
 
 /** Whether the curve has grown since it was asked for, as far as its usual distances tell. */
@@ -195,7 +202,7 @@ const lacksEndTime = ({ endedAt, endTime, gone }: KnownResource): boolean =>
 /** The other reads for a line of Watch: the record, if no answer had it, and the curves as they grow. */
 function detailTurns(workbench: Workbench, known: KnownResource, { now, running, ...purpose }: Purpose): Turn[] {
   const { poll } = workbench;
-  const isShown = purpose.watched || purpose.isListed;
+  const isShown = purpose.watched || purpose.isListed || feedsAlarm(workbench, known);
   if (!isShown && !lacksEndTime(known)) return [];
   const { details } = resourceOfKind(known.kind)?.watch ?? {};
   const curves = isShown ? curvesOf(workbench, known) : [];
@@ -411,7 +418,7 @@ export function following(workbench: Workbench, counted: boolean): LiveQuery<num
       for (const list of isIdle ? others : [...running, ...others]) void reads(list)().catch(() => {});
       if (isIdle) await readEach(running.map(reads), context);
       const turns = await readTurns(workbench, isIdle ? purposeOf(workbench, sent, asked) : purpose, context, send);
-      noteStalls(workbench);
+      noteAlarms(workbench);
       return turns;
     },
   };

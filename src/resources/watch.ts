@@ -3,13 +3,15 @@
  * status store.
  */
 
-import { hasEnded, isRunning, type StatusMeaning, statusMeaning, statusWords } from '../contract/status.ts';
+import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
+import type { StatusLook } from '../present/column.ts';
 import { paceOf, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { followedOf, type KnownResource, keyOf, unknownResource } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { age, duration, parseTime } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
+import { type Alarm, alarmsIn, judge, type Reading, type Verdicts } from './alarms.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { offered } from './watch-reads.ts';
@@ -24,6 +26,8 @@ export interface WatchedResource extends KnownResource {
   readonly readAt: number | undefined;
   /** The name of its benchmark, or its id if that is unknown. */
   readonly benchmark: string | undefined;
+  /** The alarms that hold, most urgent first. */
+  readonly alarms: readonly Alarm[];
 }
 
 /** The label of the reward: the mean of a run, the latest trainer reward, or a trajectory's own reward. */
@@ -57,6 +61,26 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   const standing = standingOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
   const old = isOld ? `read ${age(now - at)} ago` : '';
   return { standing, pace: [standingWords(standing), old].filter(Boolean).join('  ') };
+}
+
+/** How long it has made no step; null if none is due. */
+function silenceOf({ kind, id, status, done, total, gone }: KnownResource, { statuses, remembered }: Workbench) {
+  if (!resourceOfKind(kind)?.watch?.recordsProgress) return undefined;
+  if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
+  const { stepMs, changedAt } = paceOf(remembered.progressOf(id));
+  const readAt = statuses.doneReadAt({ kind, id });
+  if (readAt === undefined || changedAt === undefined || done === undefined) return undefined;
+  return { ms: Math.max(0, readAt - changedAt), stepMs, step: done };
+}
+
+/** What the alarms say of a resource as last read. */
+function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
+  const { kind, status, measured, mean, graded, failed, total, parent } = known;
+  const rollouts = kind === 'run' ? { mean, graded, failed, total, isOver: hasEnded(status) } : undefined;
+  const isTrained = resourceOfKind(kind)?.watch?.measures !== undefined;
+  const trainer = isTrained && mean !== undefined ? { reward: mean, step: undefined } : undefined;
+  const reading: Reading = { silence: silenceOf(known, workbench), heldOut: measured, trainer, rollouts };
+  return judge(reading, workbench.alarmsFor(parent), workbench.compare.rewardRange);
 }
 
 /** Resources that are watched without a pin: the running ones, and those that ended while the program was open. */
@@ -102,7 +126,8 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const { parent } = known;
     const benchmark = parent && (statuses.get({ kind: 'benchmark', id: parent })?.label ?? parent);
     const pinned = index < pins;
-    return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark };
+    const alarms = alarmsIn(verdictsOf(known, workbench));
+    return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark, alarms };
   });
 }
 
@@ -114,7 +139,7 @@ export interface LineState {
   readonly text: string;
   /** The same for a narrow column. */
   readonly short: string;
-  readonly look: StatusMeaning | 'attention';
+  readonly look: StatusLook;
 }
 
 /** Progress that was read longer ago is not the state of now. */
@@ -132,8 +157,15 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
   return { word, text: `${word}${isSeen ? ',' : ''} ${ago}${took}`, short: isSeen ? word : `ended ${ago}`, look };
 }
 
-/** The state of a line; without a known status, that is said. */
+/** The state of a line, after the word that it has an alarm; without a known status, that is said. */
 export function stateOf(row: WatchedResource, now: number): LineState {
+  const state = plainStateOf(row, now);
+  if (row.alarms.length === 0) return state;
+  const word = 'ALARM';
+  return { word, text: `${word} ${state.text}`, short: word, look: 'alarm' };
+}
+
+function plainStateOf(row: WatchedResource, now: number): LineState {
   const { status, gone, error, isNew, standing, readAt } = row;
   const plain = (word: string, look: LineState['look'] = 'unknown'): LineState => ({
     word,
@@ -159,19 +191,22 @@ export function stateOf(row: WatchedResource, now: number): LineState {
   return { word, text: [word, left, old].filter(Boolean).join(', '), short: old || left || word, look };
 }
 
-/** A shorter silence is no event, although a line says it. */
-const shortestStallMs = 5 * 60_000;
-
-/** Records in the inbox what has stopped making steps, and removes what makes them again. */
-export function noteStalls(workbench: Workbench, now = Date.now()): void {
-  const { inbox, remembered } = workbench;
-  for (const line of watchedOf(workbench, now)) {
-    const { standing, id, status } = line;
-    if (standing.kind === 'moving' || hasEnded(status)) inbox.clear('stall', line);
-    // Without a known pace, a slow run would look like one that has stalled.
-    if (standing.kind !== 'stalled' || standing.atLeast || standing.forMs < shortestStallMs) continue;
-    inbox.raise('stall', line, remembered.progressOf(id).at(-1)?.at ?? now - standing.forMs);
-  }
+/**
+ * Records in the inbox the alarms that began, and removes those that are over. What ended before this program was opened
+ * raises none.
+ */
+export function noteAlarms(workbench: Workbench, now = Date.now()): void {
+  const { inbox, remembered, openedAt } = workbench;
+  const raised = watchedKnown(workbench, now).flatMap(known => {
+    const { id, status, endedAt = 0 } = known;
+    return [...verdictsOf(known, workbench)].flatMap(([kind, alarm]) => {
+      if (!alarm) inbox.clear(kind, known);
+      if (!alarm || (hasEnded(status) && endedAt < openedAt)) return [];
+      const since = kind === 'stall' ? remembered.progressOf(id).at(-1)?.at : undefined;
+      return inbox.raise(kind, known, since ?? now, alarm.words) ?? [];
+    });
+  });
+  if (raised.length > 0) inbox.announce(raised);
 }
 
 /** The kind of upload lines. Uploads are not resources of the service. */
@@ -200,6 +235,7 @@ function lineOfUpload(job: AnyJob): WatchedResource {
     pinned: false,
     readAt: undefined,
     benchmark: undefined,
+    alarms: [],
   };
 }
 

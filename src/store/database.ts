@@ -19,6 +19,10 @@ const schema = `
     profile text not null, run_id text not null, at integer not null, completed_steps integer not null,
     primary key (profile, run_id, at)
   ) strict, without rowid;
+  create table if not exists silences (
+    profile text not null, run_id text not null, at integer not null, until integer not null,
+    completed_steps integer not null, primary key (profile, run_id, at)
+  ) strict, without rowid;
   create table if not exists commands (
     profile text not null, command text not null, used_at integer not null, primary key (profile, command)
   ) strict, without rowid;

@@ -7,7 +7,14 @@ export interface ProgressPoint {
   readonly completed_steps: number;
 }
 
+/** A time in which every answer had the same count of steps; epoch milliseconds. */
+export interface Silence extends ProgressPoint {
+  readonly until: number;
+}
+
 const keptPoints = 2_000;
+/** Shorter silences are not kept, and longer ones are written this often. */
+const silenceMs = 60_000;
 
 /** Caches points in memory, so that a screen can read them on every redraw. */
 export class ProgressPoints {
@@ -15,6 +22,9 @@ export class ProgressPoints {
   readonly #points = new Map<string, readonly ProgressPoint[]>();
   #added: [runId: string, at: number, steps: number][] = [];
   #removed: [runId: string, at: number][] = [];
+  /** The present silence of each run. */
+  readonly #silences = new Map<string, Silence>();
+  #unsaved: [runId: string, at: number, until: number, steps: number][] = [];
 
   constructor(tables: Tables) {
     this.#tables = tables;
@@ -27,12 +37,23 @@ export class ProgressPoints {
     return known;
   }
 
-  /** Returns whether this is a new point. Anything but a count of steps is ignored. */
+  /** The silences that were read, oldest first. */
+  silencesOf(runId: string): readonly Silence[] {
+    this.flush();
+    const sql = 'select at, until, completed_steps from silences where profile = ? and run_id = ? order by at';
+    return this.#tables.all(sql, this.#tables.scope, runId).map(({ at, until, completed_steps }) => ({
+      at: Number(at),
+      until: Number(until),
+      completed_steps: Number(completed_steps),
+    }));
+  }
+
+  /** Returns whether there is something to write. Anything but a count of steps is ignored. */
   record(runId: string, completed_steps: number, at: number): boolean {
     if (!Number.isSafeInteger(completed_steps)) return false;
     const points = this.of(runId);
     const last = points.at(-1);
-    if (last?.completed_steps === completed_steps) return false;
+    if (last?.completed_steps === completed_steps) return this.#recordSilence(runId, last, at);
     const point = { at, completed_steps };
     this.#points.set(runId, [
       ...this.#thinned(
@@ -42,6 +63,15 @@ export class ProgressPoints {
       point,
     ]);
     this.#added.push([runId, at, completed_steps]);
+    return true;
+  }
+
+  #recordSilence(runId: string, point: ProgressPoint, until: number): boolean {
+    const known = this.#silences.get(runId);
+    const since = known?.at === point.at ? known.until : point.at;
+    if (until - since < silenceMs) return false;
+    this.#silences.set(runId, { ...point, until });
+    this.#unsaved.push([runId, point.at, until, point.completed_steps]);
     return true;
   }
 
@@ -77,12 +107,22 @@ export class ProgressPoints {
         this.#removed.map(point => [scope, ...point]),
       );
     }
+    if (this.#unsaved.length > 0) {
+      const sql =
+        'insert or replace into silences (profile, run_id, at, until, completed_steps) values (?, ?, ?, ?, ?)';
+      this.#tables.runAll(
+        sql,
+        this.#unsaved.map(silence => [scope, ...silence]),
+      );
+    }
     this.#added = [];
     this.#removed = [];
+    this.#unsaved = [];
   }
 
   /** Deletes older points. */
   prune(before: number): void {
     this.#tables.run('delete from progress where at < ?', before);
+    this.#tables.run('delete from silences where until < ?', before);
   }
 }

@@ -6,14 +6,14 @@
  */
 import { EventRecords } from './events.ts';
 import { type RememberedCount, type RememberedList, RememberedLists, type SavedList } from './lists.ts';
-import { type ProgressPoint, ProgressPoints } from './progress.ts';
+import { type ProgressPoint, ProgressPoints, type Silence } from './progress.ts';
 import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources, type SeenSince } from './seen.ts';
 import { StartKeys } from './start-keys.ts';
 import { jsonIn, openTables, type Tables, tablesInMemory } from './tables.ts';
 import { TrajectoryRecords } from './trajectory-records.ts';
 import { UploadRecords } from './upload-records.ts';
 
-export type { ProgressPoint } from './progress.ts';
+export type { ProgressPoint, Silence } from './progress.ts';
 export type { RememberedResource, SeenResource } from './seen.ts';
 
 export interface ResourceRef {
@@ -197,6 +197,11 @@ export class RememberedStore {
   /** The progress of a run over time, oldest first; the same array until there is a new point. */
   progressOf(runId: string): readonly ProgressPoint[] {
     return this.#progress.of(runId);
+  }
+
+  /** The longer times in which a run was read and made no step, oldest first. */
+  silencesOf(runId: string): readonly Silence[] {
+    return this.#progress.silencesOf(runId);
   }
 
   /** The palette's history, most recent first. */

@@ -8,12 +8,16 @@ import { hasEnded, statusMeaning } from '../contract/status.ts';
 import type { KnownResource, Observation, StatusStore, Transition } from '../queries/statuses/store.ts';
 import type { EventKey, StoredEvent } from '../store/events.ts';
 import type { RememberedStore } from '../store/store.ts';
+import { counted } from '../text/numbers.ts';
 import { parseTime } from '../text/time.ts';
 
 /** A resource as it was at an event. */
 export type EventDetail = Partial<
   Omit<KnownResource, 'kind' | 'id' | 'label' | 'curve' | 'endedAt' | 'error' | 'isNew'>
->;
+> & {
+  /** What an alarm says. */
+  readonly alarm?: string;
+};
 
 export interface InboxEvent extends Omit<StoredEvent, 'detail'> {
   readonly detail: EventDetail;
@@ -43,7 +47,7 @@ export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind}
 /** What is kept of a resource, as it is read back: without its curve, which is long, and without unknown fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
   const { status, done, total, mean, graded, gradedAt, startedAt, endTime, parent, gone } = known;
-  const measured = known.measured && { ...known.measured, curve: [] };
+  const measured = known.measured && { ...known.measured, curve: [], recent: [] };
   const reason = known.reason?.slice(0, mostReason);
   const detail = { status, done, total, mean, graded, gradedAt, measured, startedAt, endTime, reason, parent, gone };
   return JSON.parse(JSON.stringify(detail)) as EventDetail;
@@ -57,11 +61,12 @@ export function tallyOf(events: readonly InboxEvent[]): ReadonlyMap<string, numb
 }
 
 /** The sorts of events, most urgent first. */
-const sorts = ['failed', 'stalled', 'deleted', 'deployed', 'ended'] as const;
+const sorts = ['failed', 'stalled', 'alarm', 'deleted', 'deployed', 'ended'] as const;
 export type EventSort = (typeof sorts)[number];
 
 export function sortOf({ what, kind, detail }: InboxEvent): EventSort {
   if (what === 'stall') return 'stalled';
+  if (what !== 'end') return 'alarm';
   if (detail.gone) return 'deleted';
   const meaning = statusMeaning(detail.status ?? '');
   if (meaning === 'failure') return 'failed';
@@ -77,13 +82,19 @@ export function isBad(event: InboxEvent): boolean {
 /** `3 failed, 1 stalled, 2 ended`; empty without events. */
 export function tallyWords(events: readonly InboxEvent[]): string {
   const tally = tallyOf(events);
-  return sorts.flatMap(sort => (tally.has(sort) ? [`${tally.get(sort)} ${sort}`] : [])).join(', ');
+  return sorts
+    .flatMap(sort => {
+      const count = tally.get(sort) ?? 0;
+      return count === 0 ? [] : [sort === 'alarm' ? counted(count, sort) : `${count} ${sort}`];
+    })
+    .join(', ');
 }
 
 export class Inbox {
   readonly #remembered: () => RememberedStore;
   readonly #statuses: Pick<StatusStore, 'runs' | 'get' | 'noteEnd'>;
   readonly #listeners = new Listeners();
+  readonly #raisedListeners = new Listeners<readonly InboxEvent[]>();
   /** When somebody last looked before this program began; undefined if nobody ever did. */
   readonly #before: number | undefined;
   #list: readonly InboxEvent[];
@@ -118,6 +129,9 @@ export class Inbox {
   }
 
   readonly subscribe = this.#listeners.subscribe;
+
+  /** Calls back with alarms that began while somebody looked. */
+  readonly onRaised = this.#raisedListeners.subscribe;
 
   /** The last time in which nobody looked: between two starts, or while this program slept. */
   get absence(): Absence | undefined {
@@ -215,15 +229,27 @@ export class Inbox {
     this.#put('end', { ...known, gone: event.detail.gone ?? false }, exact, event.at);
   }
 
-  /** Records that something needs attention, unless that is recorded already. @param at epoch milliseconds */
-  raise(what: string, resource: KnownResource, at: number): void {
+  /**
+   * Records an alarm, unless that is recorded already. Returns the event if it is news to somebody who looks.
+   *
+   * @param at epoch milliseconds
+   * @param alarm what it says
+   */
+  raise(what: string, resource: KnownResource, at: number, alarm?: string): InboxEvent | undefined {
     const { kind, id } = resource;
     const name = nameOf({ kind, id, what });
-    if (this.#raised.has(name) || this.#find({ kind, id, what })) return;
+    if (this.#raised.has(name) || this.#find({ kind, id, what })) return undefined;
     this.#raised.add(name);
-    if (this.#remembered().events.has({ kind, id, what })) return;
-    if (this.#absence && at > this.#absence.from && at <= this.#absence.to) this.#missed.add(name);
-    this.#put(what, resource, at, at);
+    if (this.#remembered().events.has({ kind, id, what })) return undefined;
+    const isMissed = this.#absence !== undefined && at > this.#absence.from && at <= this.#absence.to;
+    if (isMissed) this.#missed.add(name);
+    this.#put(what, resource, undefined, at, alarm);
+    return isMissed ? undefined : this.#find({ kind, id, what });
+  }
+
+  /** Tells those who asked for it of alarms that began. */
+  announce(events: readonly InboxEvent[]): void {
+    this.#raisedListeners.notify(events);
   }
 
   /** Removes what is no longer true. */
@@ -253,10 +279,10 @@ export class Inbox {
     return this.#list.find(event => nameOf(event) === name);
   }
 
-  #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number): void {
+  #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, alarm?: string): void {
     const { kind, id, label } = known;
     const event = { kind, id, label, what, at: exact ?? otherwise, isExact: exact !== undefined };
-    this.#remembered().events.put({ ...event, detail: { ...detailOf(known) } });
+    this.#remembered().events.put({ ...event, detail: { ...detailOf(known), ...(alarm !== undefined && { alarm }) } });
     this.#set(this.#read());
   }
 

@@ -1,6 +1,7 @@
 /** State shared by the screens: the service, the query cache, and whether polling is on. */
 import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../base/listeners.ts';
+import { type AlarmRules, type AlarmSettings, alarmDefaults, rulesFor } from '../config/alarms.ts';
 import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
 import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
@@ -47,6 +48,7 @@ export interface WorkbenchOptions {
   readonly keepsChats?: boolean;
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
+  readonly alarms?: AlarmSettings | undefined;
   /** Opens the remembered store; in memory by default. */
   readonly remembered?: () => RememberedStore;
 }
@@ -70,6 +72,7 @@ export class Workbench implements QueryHost {
   readonly keepsChats: boolean;
   readonly poll: PollIntervals;
   readonly compare: CompareSettings;
+  readonly #alarms: AlarmSettings;
   readonly cache = new QueryClient({
     defaultOptions: {
       queries: {
@@ -136,6 +139,7 @@ export class Workbench implements QueryHost {
     this.keepsChats = keepsChats;
     this.poll = poll;
     this.compare = options.compare ?? compareDefaults;
+    this.#alarms = options.alarms ?? alarmDefaults;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
     this.service = service;
     this.profile = profile;
@@ -203,6 +207,12 @@ export class Workbench implements QueryHost {
     const runningKinds = [...this.kinds.keys()].filter(kind => statuses.runs(kind));
     const recent = remembered.seenSince(Date.now() - lostAfterMs, { kinds: runningKinds });
     statuses.recall(recent.filter(({ status }) => isRunning(status)));
+  }
+
+  /** The alarms for the runs of a benchmark. */
+  alarmsFor(benchId: string | undefined): AlarmRules {
+    const label = benchId === undefined ? undefined : this.statuses.get({ kind: 'benchmark', id: benchId })?.label;
+    return rulesFor(this.#alarms, [benchId, label]);
   }
 
   #attend(at: number): void {
@@ -368,4 +378,4 @@ function ended(job: AnyJob): Promise<void> {
   });
 }
 
-export type { ConnectionMonitor, ConnectionState, GateState, Service };
+export type { AlarmRules, ConnectionMonitor, ConnectionState, GateState, Service };

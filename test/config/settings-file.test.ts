@@ -82,6 +82,15 @@ describe('readSettings', () => {
     },
   );
 
+  it('says what the limits of alarms are, also for a benchmark', async () => {
+    await save({ alarms: { belowBest: 1.5, benchmarks: { 'web-*': { heldOut: '1..0', failedPercent: 200 } } } });
+    expect(errorOf()).toContain('alarms.belowBest must be a whole number');
+    expect(errorOf()).toContain('alarms.benchmarks.web-*.failedPercent must be at most 100');
+    expect(errorOf()).toContain(
+      'alarms.benchmarks.web-*.heldOut must be the lowest and the highest mean as a text, such as "0.2..1", or "off"',
+    );
+  });
+
   it('names the place of broken JSON without quoting it', async () => {
     await save('{\n  "profiles": {"p": {"apiKey": "sk-secret" "x"}}\n}');
     expect(errorOf()).toMatch(/not valid JSON at line 2, column \d+/);

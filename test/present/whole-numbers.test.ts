@@ -104,6 +104,7 @@ it('Watch cuts no number', () => {
     standing: { kind: 'moving', stepMs: 667, leftMs: 488_000 },
     readAt: undefined,
     benchmark: undefined,
+    alarms: [],
   };
   const rows: readonly WatchedResource[] = [
     row,

@@ -272,7 +272,7 @@ describe('a query', () => {
       terminal_rollouts: 5,
       live: { scored_rollouts: 3, failed_rollouts: 1, cancelled_rollouts: 1, provisional_reward_mean: 0.5 },
     };
-    const said = { kind: 'run', id: 'r1', status: 'running', done: 4, total: 9, mean: 0.5, graded: 3 };
+    const said = { kind: 'run', id: 'r1', status: 'running', done: 4, total: 9, mean: 0.5, graded: 3, failed: 1 };
     expect(evalProgressQuery('r1').observes?.(rollouts)).toEqual(said);
     const final = { ...rollouts, live: { ...rollouts.live, final_reward_mean: 0.75 } };
     expect(evalProgressQuery('r1').observes?.(final)).toEqual({ ...said, mean: 0.75 });

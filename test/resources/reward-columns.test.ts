@@ -21,6 +21,7 @@ const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource =
   standing: { kind: 'unknown' },
   readAt: undefined,
   benchmark: undefined,
+  alarms: [],
   ...more,
 });
 
@@ -39,7 +40,7 @@ describe('a line of Watch', () => {
       { step: 100, held_out_reward: 0.4, loaded_trajectories: 120, completed_samples: 128 },
       { step: 300, held_out_reward: null },
     ]);
-    expect(measured).toEqual({
+    expect(measured).toMatchObject({
       curve: [0.4, 0.325, undefined],
       everySteps: 100,
       upTo: 300,

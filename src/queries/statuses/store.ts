@@ -35,6 +35,8 @@ export interface Observation {
   readonly mean?: number | null | undefined;
   /** The number of rewards in the mean. */
   readonly graded?: number | null | undefined;
+  /** The number of failed rollouts. */
+  readonly failed?: number | null | undefined;
   /** The newest and the best held-out mean. */
   readonly measured?: HeldOutMeans | undefined;
   /** The values of its curve, oldest first; undefined for a step without one. */
@@ -61,6 +63,8 @@ export interface KnownResource {
   readonly total: number | undefined;
   readonly mean: number | undefined;
   readonly graded: number | undefined;
+  /** The number of failed rollouts. */
+  readonly failed: number | undefined;
   /** Since when it has had this number of rewards; epoch milliseconds. */
   readonly gradedAt: number | undefined;
   readonly measured: HeldOutMeans | undefined;
@@ -156,6 +160,7 @@ function merged(old: KnownResource, said: Observation): KnownResource {
     total: said.total ?? old.total,
     mean: said.mean ?? old.mean,
     graded: said.graded ?? old.graded,
+    failed: said.failed ?? old.failed,
     measured: isDeepStrictEqual(old.measured, said.measured) ? old.measured : (said.measured ?? old.measured),
     curve: sameCurve(old.curve, said.curve),
     startedAt: said.startedAt ?? old.startedAt,
@@ -191,6 +196,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     total: undefined,
     mean: undefined,
     graded: undefined,
+    failed: undefined,
     gradedAt: undefined,
     measured: undefined,
     curve: [],

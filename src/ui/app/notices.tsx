@@ -127,6 +127,15 @@ export function useNotices(
   );
   useEffect(
     () =>
+      inbox.onRaised(events => {
+        const parts = events.map(({ label, detail }) => clean`${label}: ${detail.alarm ?? ''}`);
+        const text = events.length === 1 ? parts.join('') : `${events.length} alarms: ${parts.join('; ')}`;
+        announce({ kind: 'warning', text: sanitiseLine(text), news: true });
+      }),
+    [inbox, announce],
+  );
+  useEffect(
+    () =>
       restarts.subscribe(({ resource, step }) =>
         toast({ kind: 'warning', text: clean`${resource.label} restarted from step ${step}`, news: true }),
       ),

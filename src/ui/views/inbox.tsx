@@ -44,6 +44,7 @@ export function InboxView() {
         { label: 'kind', value: resourceOfKind(row.kind)?.names[1] ?? row.kind },
         { label: 'id', value: row.id },
         { label: 'happened', value: `${eventWord(row)}, ${row.isExact ? '' : 'seen '}${agoOf(row.at)}` },
+        { label: 'alarm', value: row.detail.alarm },
         { label: 'reason', value: row.detail.reason },
         { label: 'numbers', value: numbersOf(row, rewardRange) },
         { label: 'started', value: agoOf(parseTime(row.detail.startedAt)) },

@@ -93,6 +93,7 @@ export function WatchView() {
         { label: 'id', value: idWords(row) || undefined },
         { label: 'benchmark', value: row.benchmark },
         { label: 'status', value: stateOf(row, Date.now()).text },
+        ...row.alarms.map(({ words }) => ({ label: 'alarm', value: words })),
         { label: 'failed', value: row.reason },
         { label: 'last read', value: agoOf(row.readAt) },
         { label: 'progress', value: progressWords(row) || undefined },
@@ -227,13 +228,17 @@ function intervalOfLine(row: WatchedResource, range: Range): Interval | undefine
 /** The curve that decides: held-out, if there is one. */
 const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undefined)[] => measured?.curve ?? curve;
 
-/** The rate while it moves; why it failed once it has. */
-function noteWords({ standing, pace, reason }: WatchedResource): string {
+/** The rate while it moves; why it failed once it has; before these, its alarms. */
+function noteWords(row: WatchedResource): string {
+  const { alarms, standing, pace, reason } = row;
+  if (alarms.length > 0) return alarms.map(({ words }) => words).join('; ');
   return reason ?? (standing.kind === 'queued' ? '' : pace);
 }
 
 /** The most important part of the same. */
-function shortNote({ standing, reason, pace }: WatchedResource): string {
+function shortNote(row: WatchedResource): string {
+  const { alarms, standing, reason, pace } = row;
+  if (alarms.length > 0) return noteWords(row);
   if (reason !== undefined) return reason;
   if (standing.kind === 'stalled') return '';
   return standing.kind === 'moving' ? rateWords(standing.stepMs) : pace;

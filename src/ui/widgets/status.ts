@@ -18,6 +18,7 @@ const looks: Readonly<
   stopped: { style: 'muted', glyph: 'pause' },
   unknown: { style: 'muted', glyph: 'bullet' },
   attention: { style: 'warning', glyph: 'warning' },
+  alarm: { style: 'danger', glyph: 'warning' },
 };
 
 export function statusStyle(status: string, { styles }: Theme): (text: string) => string {

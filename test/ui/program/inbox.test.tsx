@@ -82,3 +82,36 @@ it('announces as usual what ends while somebody looks', async () => {
   await screen.waitFor('Nothing is running or pinned');
   expect(screen.workbench.inbox.list()).toEqual([]);
 });
+
+it('rings once for an alarm, marks its line while it holds, and has it in the inbox', async () => {
+  const rewards = [0.7, 0.3, 0.3, 0.3];
+  const service = threeRuns({ trn_1: 'running' });
+  let read = 0;
+  Object.assign(service.answers, {
+    // The steps go on, so that the curve is read again.
+    getTrainingProgress: () => {
+      read += 40;
+      return { training_run_id: 'trn_1', status: 'running', completed_steps: read, total_steps: 4_000 };
+    },
+    getHeldOutRewards: () => ({
+      held_out_rewards: rewards.map((held_out_reward, index) => ({
+        step: index,
+        held_out_reward,
+        completed_samples: 128,
+      })),
+    }),
+  });
+  const screen = openWorld(service, { view: 'watch' }, { columns: 120, rows: 30 });
+  await screen.waitFor(text => /sweep trn_1 .*0\.300 .*running/.test(text));
+  expect(screen.bells()).toEqual([]);
+  rewards.push(0.3);
+  await screen.waitFor('▲ sweep trn_1: held-out 0.300 is below its best 0.700');
+  await screen.waitFor(text => /sweep trn_1 .*▲ ALARM running/.test(text));
+  await screen.waitFor(text => /1 alarm since .*<I> inbox/.test(text));
+  expect(screen.bells()).toHaveLength(1);
+  await screen.press('I');
+  await screen.waitFor(text => /sweep trn_1 +▲ alarm +.*held-out 0\.300 is below/.test(text));
+  rewards.push(0.68);
+  await screen.waitFor('Nothing new');
+  expect(screen.bells()).toHaveLength(1);
+});

@@ -1,0 +1,261 @@
+/**
+ * What the alarms say of a run: now, from its last readings, and of all of its past, from its curves and the recorded
+ * times of its steps. What was not read raises no alarm, and ends none. Pure.
+ */
+import { perObject } from '../base/memo.ts';
+import type { HeldOutReward, TrainerReward } from '../contract/training.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { type HeldOutMean, type HeldOutMeans, heldOutMeanOf } from '../queries/held-out.ts';
+import { paceOf, rateWords } from '../queries/pace.ts';
+import type { ProgressPoint, Silence } from '../store/store.ts';
+import { counted, percent, reward } from '../text/numbers.ts';
+import { duration } from '../text/time.ts';
+import type { AlarmRules } from '../workbench/workbench.ts';
+import { intervalOfHeldOut } from './training.ts';
+
+/** The alarms, most urgent first. They name events on disk, so they must not change. */
+export const alarmKinds = [
+  'stall',
+  'held-out drop',
+  'failed rollouts',
+  'held-out range',
+  'trainer range',
+  'evaluation range',
+] as const;
+export type AlarmKind = (typeof alarmKinds)[number];
+
+export interface Alarm {
+  readonly kind: AlarmKind;
+  /** The training step it is about, if it is about one that is known. */
+  readonly step: number | undefined;
+  /** What exceeds the limit: milliseconds of a stall, otherwise a reward or a share. */
+  readonly value: number;
+  readonly limit: number | Range;
+  /** Why it holds, with its numbers. */
+  readonly words: string;
+}
+
+/** A time without a new step, as of the last read of the steps. */
+interface ReadSilence {
+  /** Milliseconds. */
+  readonly ms: number;
+  /** The usual milliseconds per step before; undefined if unknown. */
+  readonly stepMs: number | undefined;
+  /** The finished steps. */
+  readonly step: number;
+}
+
+/** What was read of a run. Missing parts were not read, and `null` says that there is nothing to judge. */
+export interface Reading {
+  readonly silence?: ReadSilence | null | undefined;
+  readonly heldOut?: Pick<HeldOutMeans, 'best' | 'recent'> | undefined;
+  readonly trainer?: { readonly reward: number; readonly step: number | undefined } | undefined;
+  readonly rollouts?: Rollouts | undefined;
+}
+
+/** The rollouts of an evaluation. */
+interface Rollouts {
+  readonly mean: number | undefined;
+  readonly graded: number | undefined;
+  readonly failed: number | undefined;
+  readonly total: number | undefined;
+  readonly isOver: boolean;
+}
+
+/** Of each alarm that could be judged, what it says; undefined if it does not hold. */
+export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
+
+/** A run may pause for so long, e.g. to save a checkpoint. */
+const shortestSilenceMs = 5 * 60_000;
+/** Fewer rollouts are no sample, unless they are all. */
+const fewestRollouts = 20;
+
+/** The shortest silence that is an alarm, in milliseconds; undefined if none is. */
+function silenceLimit({ silentMs, silentPaces }: AlarmRules, stepMs: number | undefined): number | undefined {
+  const byPace =
+    silentPaces === undefined || stepMs === undefined ? undefined : Math.max(shortestSilenceMs, silentPaces * stepMs);
+  const limits = [silentMs, byPace].filter(limit => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
+
+function stallOf({ ms, stepMs, step }: ReadSilence, rules: AlarmRules): Alarm | undefined {
+  const limit = silenceLimit(rules, stepMs);
+  if (limit === undefined || ms <= limit) return undefined;
+  const pace = stepMs === undefined || limit === rules.silentMs ? '' : `, after ${rateWords(stepMs)}`;
+  return { kind: 'stall', step, value: ms, limit, words: `no new step for more than ${duration(limit)}${pace}` };
+}
+
+/** An interval takes about a millisecond, and the same means are judged again and again. */
+const intervalOf = perObject((mean: HeldOutMean) => perObject((range: Range) => intervalOfHeldOut(mean, range)));
+
+/** The newest means are certainly below the best one: each interval lies wholly below that of the best. */
+function dropOf({ best, recent = [] }: NonNullable<Reading['heldOut']>, count: number, range: Range) {
+  const newest = recent.slice(-count);
+  const last = newest.at(-1);
+  // The upper limit of a mean is never below the mean itself.
+  if (!last || newest.length < count || newest.some(mean => mean.reward >= best.reward)) return undefined;
+  const low = intervalOf(best)(range)?.low;
+  if (low === undefined) return undefined;
+  const isBelow = (mean: HeldOutMean): boolean => {
+    const high = mean.reward < low ? intervalOf(mean)(range)?.high : undefined;
+    return high !== undefined && high < low;
+  };
+  if (!newest.every(isBelow)) return undefined;
+  const inRow = count === 1 ? '' : `, ${count} in a row`;
+  const words = `held-out ${reward(last.reward)} is below its best ${reward(best.reward)} of step ${best.step} by more than the 95% intervals${inRow}`;
+  return { kind: 'held-out drop', step: last.step, value: last.reward, limit: best.reward, words } as const;
+}
+
+interface Mean {
+  readonly kind: AlarmKind;
+  readonly name: string;
+  readonly value: number;
+  readonly step?: number | undefined;
+}
+
+function outsideOf({ kind, name, value, step }: Mean, [low, high]: Range): Alarm | undefined {
+  if (value >= low && value <= high) return undefined;
+  const words = `${name} ${reward(value)} is outside of ${low}..${high}`;
+  return { kind, step, value, limit: [low, high], words };
+}
+
+interface Failed {
+  readonly failed: number;
+  readonly ended: number;
+  readonly isAll: boolean;
+  readonly step?: number | undefined;
+}
+
+function failuresOf({ failed, ended, isAll, step }: Failed, limit: number): Alarm | undefined {
+  const share = failed / ended;
+  if (!(share > limit) || (ended < fewestRollouts && !isAll)) return undefined;
+  const words = `${failed} of ${counted(ended, 'rollout')} failed (${percent(share)}), more than ${percent(limit)}`;
+  return { kind: 'failed rollouts', step, value: share, limit, words };
+}
+
+function failuresRead({ heldOut, rollouts }: Reading): Failed | undefined {
+  if (rollouts) {
+    const { failed, graded, isOver } = rollouts;
+    return failed === undefined || graded === undefined ? undefined : { failed, ended: failed + graded, isAll: isOver };
+  }
+  const { step, samples, failed } = heldOut?.recent?.at(-1) ?? {};
+  if (samples === undefined || failed === undefined) return undefined;
+  return { failed, ended: samples + failed, isAll: true, step };
+}
+
+/** @param range the range of rewards in the settings */
+export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdicts {
+  const verdicts = new Map<AlarmKind, Alarm | undefined>();
+  const { silence, heldOut, trainer, rollouts } = reading;
+  if (silence !== undefined) verdicts.set('stall', silence ? stallOf(silence, rules) : undefined);
+  const last = heldOut?.recent?.at(-1);
+  if (heldOut && last) {
+    const { belowBest } = rules;
+    verdicts.set('held-out drop', belowBest === undefined ? undefined : dropOf(heldOut, belowBest, range));
+    const mean = { kind: 'held-out range', name: 'held-out', value: last.reward, step: last.step } as const;
+    verdicts.set('held-out range', rules.heldOut && outsideOf(mean, rules.heldOut));
+  }
+  const failures = failuresRead(reading);
+  if (failures) {
+    const { failedShare } = rules;
+    verdicts.set('failed rollouts', failedShare === undefined ? undefined : failuresOf(failures, failedShare));
+  }
+  if (trainer) {
+    const mean = { kind: 'trainer range', name: 'trainer reward', value: trainer.reward, step: trainer.step } as const;
+    verdicts.set('trainer range', rules.trainer && outsideOf(mean, rules.trainer));
+  }
+  if (rollouts?.mean !== undefined && ((rollouts.graded ?? 0) >= fewestRollouts || rollouts.isOver)) {
+    const mean = { kind: 'evaluation range', name: 'mean', value: rollouts.mean } as const;
+    verdicts.set('evaluation range', rules.evaluation && outsideOf(mean, rules.evaluation));
+  }
+  return verdicts;
+}
+
+/** The alarms that hold, most urgent first. */
+export const alarmsIn = (verdicts: Verdicts): readonly Alarm[] => alarmKinds.flatMap(kind => verdicts.get(kind) ?? []);
+
+/** What is known of a training run's past. */
+export interface TrainingHistory {
+  readonly heldOut: readonly HeldOutReward[];
+  readonly trainer: readonly TrainerReward[];
+  /** When its counts of steps were first seen on this machine. */
+  readonly points: readonly ProgressPoint[];
+  /** The times in which answers repeated a count. */
+  readonly silences: readonly Silence[];
+  /** When steps were finished, as far as the service tells: checkpoints and the end. */
+  readonly times: readonly ProgressPoint[];
+}
+
+/** An alarm that a run would have raised. */
+export interface PastAlarm extends Alarm {
+  /** The time by which it was known; epoch milliseconds. */
+  readonly at: number | undefined;
+  /** The step at which it no longer held; undefined if it held at the end. */
+  readonly overAtStep: number | undefined;
+}
+
+/** The first alarm of each time in which a kind holds. */
+class Episodes {
+  readonly #all: { alarm: Alarm; at: number | undefined; overAtStep: number | undefined }[] = [];
+  readonly #open = new Map<AlarmKind, { overAtStep: number | undefined }>();
+
+  add(verdicts: Verdicts, step: number, at: number | undefined): void {
+    for (const [kind, alarm] of verdicts) {
+      const open = this.#open.get(kind);
+      if (alarm && !open) {
+        const episode = { alarm, at, overAtStep: undefined };
+        this.#open.set(kind, episode);
+        this.#all.push(episode);
+      } else if (!alarm && open) {
+        open.overAtStep = step;
+        this.#open.delete(kind);
+      }
+    }
+  }
+
+  list(): readonly PastAlarm[] {
+    return this.#all.map(({ alarm, ...rest }) => ({ ...alarm, ...rest }));
+  }
+}
+
+/**
+ * The silences of a run. Where answers repeated a count, they are as long as these; otherwise the steps between two
+ * counts split the time between them, so that one of the parts is at least as long as their mean.
+ */
+function* silencesOf({ points, silences }: TrainingHistory): Generator<ReadSilence & { readonly at: number }> {
+  for (const [index, point] of points.entries()) {
+    const next = points[index + 1];
+    const read = silences.find(({ at }) => at === point.at);
+    const steps = next ? next.completed_steps - point.completed_steps : 0;
+    const least = next && steps > 0 ? (next.at - point.at) / (steps + 1) : 0;
+    const ms = Math.max(read ? read.until - read.at : 0, least);
+    const { stepMs } = paceOf(points.slice(0, index + 1));
+    // Before the first step it may have been in the queue.
+    if (ms > 0 && point.completed_steps > 0) yield { ms, stepMs, step: point.completed_steps, at: point.at + ms };
+  }
+}
+
+/** What the alarms would have said of a training run, in the order of its steps. */
+export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: Range): readonly PastAlarm[] {
+  const times = [...history.points, ...history.times].toSorted((left, right) => left.at - right.at);
+  const timeOf = (step: number): number | undefined => times.find(({ completed_steps }) => completed_steps >= step)?.at;
+  const episodes = new Episodes();
+  let best: HeldOutMean | undefined;
+  const means = history.heldOut.toSorted((left, right) => left.step - right.step).flatMap(heldOutMeanOf);
+  for (const [index, mean] of means.entries()) {
+    if (!best || mean.reward > best.reward) best = mean;
+    const recent = means.slice(Math.max(0, index + 1 - Math.max(1, rules.belowBest ?? 1)), index + 1);
+    episodes.add(judge({ heldOut: { best, recent } }, rules, range), mean.step, undefined);
+  }
+  for (const { step, trainer_reward } of history.trainer.toSorted((left, right) => left.step - right.step)) {
+    if (trainer_reward == null) continue;
+    episodes.add(judge({ trainer: { reward: trainer_reward, step } }, rules, range), step, undefined);
+  }
+  const stalls = [...silencesOf(history)].flatMap(({ at, ...silence }) => {
+    const stall = judge({ silence }, rules, range).get('stall');
+    const next = history.points.find(({ at: later, completed_steps }) => later >= at && completed_steps > silence.step);
+    return stall ? [{ ...stall, at, overAtStep: next?.completed_steps }] : [];
+  });
+  const timed = episodes.list().map(past => ({ ...past, at: past.step === undefined ? undefined : timeOf(past.step) }));
+  return [...timed, ...stalls].toSorted((left, right) => (left.step ?? 0) - (right.step ?? 0));
+}

@@ -1,0 +1,209 @@
+/** What the alarms say of a run: nothing that was not read, and the same of its past as of now. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type AlarmRules, alarmDefaults, resolveAlarms, rulesFor } from '../../src/config/alarms.ts';
+import type { Settings } from '../../src/config/schema.ts';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { alarmsIn, judge, pastAlarms, type Reading, type TrainingHistory } from '../../src/resources/alarms.ts';
+import { kinds } from '../../src/resources/catalogue.ts';
+import { noteAlarms, stateOf, watchedOf } from '../../src/resources/watch.ts';
+import { Workbench } from '../../src/workbench/workbench.ts';
+import { scriptedService } from '../queries/scripted-service.ts';
+
+const minuteMs = 60_000;
+const off: AlarmRules = rulesFor(
+  resolveAlarms({ alarms: { silentPaces: 0, belowBest: 0, failedPercent: 0, heldOut: 'off' } }),
+  [],
+);
+const kindsIn = (reading: Reading, rules: Partial<AlarmRules> = {}): string[] =>
+  alarmsIn(judge(reading, { ...off, ...rules }, [0, 1])).map(({ kind }) => kind);
+
+const curve = (rewards: readonly (number | null)[], more: object = {}) =>
+  rewards.map((held_out_reward, index) => ({
+    step: (index + 1) * 10,
+    held_out_reward,
+    expected_samples: 128,
+    completed_samples: 128,
+    ...more,
+  }));
+const heldOut = (rewards: readonly (number | null)[], more?: object): Reading => ({
+  heldOut: heldOutMeans(curve(rewards, more)),
+});
+
+describe('the limits', () => {
+  const resolved = (alarms: Settings['alarms'], ...names: string[]) => rulesFor(resolveAlarms({ alarms }), names);
+
+  it('are quiet by default, and those of a benchmark replace them', () => {
+    expect(resolved(undefined)).toEqual(alarmDefaults.all);
+    const alarms = {
+      silentMinutes: 30,
+      failedPercent: 0,
+      benchmarks: { 'kernel-*': { silentMinutes: 60, heldOut: '0.2..1' }, '*-7': { heldOut: 'off' } },
+    } as const;
+    expect(resolved(alarms, 'web')).toMatchObject({ silentMs: 30 * minuteMs, failedShare: undefined, belowBest: 4 });
+    expect(resolved(alarms, 'bench_1', 'Kernel-cuda')).toMatchObject({ silentMs: 60 * minuteMs, heldOut: [0.2, 1] });
+    expect(resolved(alarms, 'kernel-7').heldOut).toBeUndefined();
+  });
+
+  it.each([
+    ['a*c*e', 'abcde', true],
+    ['a*c*e', 'ace', true],
+    ['aa*a', 'aa', false],
+    ['*', '', true],
+    ['a.c', 'abc', false],
+    ['*b*b*', 'abc', false],
+  ])('match %s against the whole of %j: %s', (pattern, name, isMatch) => {
+    expect(resolved({ benchmarks: { [pattern]: { silentMinutes: 1 } } }, name).silentMs).toBe(
+      isMatch ? minuteMs : undefined,
+    );
+  });
+});
+
+describe('a reading', () => {
+  it('raises no alarm without data, and judges nothing', () => {
+    expect(judge({}, alarmDefaults.all, [0, 1]).size).toBe(0);
+    expect(kindsIn({ silence: null }, { silentMs: 1 })).toEqual([]);
+  });
+
+  it('is a stall beyond the minutes, or beyond so many times its own pace', () => {
+    const silence = (ms: number, stepMs?: number): Reading => ({ silence: { ms, stepMs, step: 3 } });
+    expect(kindsIn(silence(31 * minuteMs), { silentMs: 30 * minuteMs })).toEqual(['stall']);
+    expect(kindsIn(silence(30 * minuteMs), { silentMs: 30 * minuteMs })).toEqual([]);
+    // Without a pace, a slow run would look like one that has stalled.
+    expect(kindsIn(silence(31 * minuteMs), { silentPaces: 10 })).toEqual([]);
+    expect(kindsIn(silence(99 * minuteMs, 10 * minuteMs), { silentPaces: 10 })).toEqual([]);
+    expect(kindsIn(silence(101 * minuteMs, 10 * minuteMs), { silentPaces: 10 })).toEqual(['stall']);
+    expect(kindsIn(silence(4 * minuteMs, 10), { silentPaces: 10 })).toEqual([]);
+    const [stall] = alarmsIn(judge(silence(6 * minuteMs, 2_000), { ...off, silentPaces: 10 }, [0, 1]));
+    expect(stall?.words).toBe('no new step for more than 5m, after 2 s/step');
+  });
+
+  it('is a drop where the newest held-out rewards lie below the best by more than the intervals', () => {
+    expect(kindsIn(heldOut([0.3, 0.7, 0.3, 0.3]), { belowBest: 2 })).toEqual(['held-out drop']);
+    expect(kindsIn(heldOut([0.3, 0.7, 0.3, 0.3]), { belowBest: 3 })).toEqual([]);
+    expect(kindsIn(heldOut([0.7, 0.3, 0.65]), { belowBest: 1 })).toEqual([]);
+    // Few samples have wide intervals, and a mean of an unknown number has none.
+    const few = { expected_samples: 8, completed_samples: 8 };
+    expect(kindsIn(heldOut([0.7, 0.3, 0.3], few), { belowBest: 2 })).toEqual([]);
+    const unknown = { expected_samples: null, completed_samples: null };
+    expect(kindsIn(heldOut([0.7, 0.1, 0.1], unknown), { belowBest: 2 })).toEqual([]);
+    // A gap is no reward.
+    expect(kindsIn(heldOut([0.7, null, null, null]), { belowBest: 2 })).toEqual([]);
+  });
+
+  it('counts failed rollouts of a sample, or of all that there are', () => {
+    const rollouts = (failed: number, graded: number, isOver = false): Reading => ({
+      rollouts: { failed, graded, isOver, mean: undefined, total: 128 },
+    });
+    expect(kindsIn(rollouts(3, 4), { failedShare: 0.2 })).toEqual([]);
+    expect(kindsIn(rollouts(3, 4, true), { failedShare: 0.2 })).toEqual(['failed rollouts']);
+    expect(kindsIn(rollouts(4, 16), { failedShare: 0.2 })).toEqual([]);
+    expect(kindsIn(rollouts(5, 16), { failedShare: 0.2 })).toEqual(['failed rollouts']);
+    expect(kindsIn(heldOut([0.5], { completed_samples: 90, failed_samples: 38 }), { failedShare: 0.2 })).toEqual([
+      'failed rollouts',
+    ]);
+  });
+
+  it('has means outside of their ranges', () => {
+    const limits: Partial<AlarmRules> = { heldOut: [0.2, 0.9], trainer: [0.1, 1], evaluation: [0.5, 1] };
+    expect(kindsIn({ ...heldOut([0.1]), trainer: { reward: 0.05, step: 1 } }, limits)).toEqual([
+      'held-out range',
+      'trainer range',
+    ]);
+    const rollouts = { mean: 0.4, graded: 12, failed: 0, total: 128, isOver: false };
+    expect(kindsIn({ rollouts }, limits)).toEqual([]);
+    expect(kindsIn({ rollouts: { ...rollouts, graded: 20 } }, limits)).toEqual(['evaluation range']);
+  });
+});
+
+describe('the past of a run', () => {
+  const nothing: TrainingHistory = { heldOut: [], trainer: [], points: [], silences: [], times: [] };
+
+  it('has each alarm once, with its step, its time where known, and when it was over', () => {
+    const history = {
+      ...nothing,
+      heldOut: curve([0.3, 0.7, 0.3, 0.3, 0.3, 0.72, 0.3]),
+      times: [{ completed_steps: 45, at: 5_000 }],
+    };
+    expect(pastAlarms(history, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([
+      { kind: 'held-out drop', step: 40, at: 5_000, value: 0.3, limit: 0.7, overAtStep: 60 },
+    ]);
+    // What it says at the end is what Watch says.
+    const last = { ...nothing, heldOut: curve([0.7, 0.3, 0.3]) };
+    expect(pastAlarms(last, { ...off, belowBest: 2 }, [0, 1])).toMatchObject([{ step: 30, overAtStep: undefined }]);
+  });
+
+  it('has the silences that answers repeated, and of unwatched times only what is certain', () => {
+    const points = [
+      { at: 0, completed_steps: 1 },
+      { at: 10 * minuteMs, completed_steps: 2 },
+      { at: 100 * minuteMs, completed_steps: 11 },
+      { at: 160 * minuteMs, completed_steps: 12 },
+    ];
+    const rules = { ...off, silentMs: 20 * minuteMs };
+    // Nine steps in 90 minutes are ten parts of 9; one step in 60 leaves one part of at least 30.
+    expect(pastAlarms({ ...nothing, points }, rules, [0, 1])).toMatchObject([
+      { kind: 'stall', step: 11, value: 30 * minuteMs, overAtStep: 12 },
+    ]);
+    const silences = [{ at: 100 * minuteMs, until: 159 * minuteMs, completed_steps: 11 }];
+    expect(pastAlarms({ ...nothing, points, silences }, rules, [0, 1])).toMatchObject([
+      { value: 59 * minuteMs, at: 159 * minuteMs },
+    ]);
+  });
+});
+
+describe('Watch', () => {
+  function world() {
+    const { service } = scriptedService({});
+    const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+    onTestFinished(() => workbench.close());
+    const begin = Date.now();
+    const ref = { kind: 'training', id: 'trn_1', label: 'sweep' } as const;
+    const read = (done: number, at: number, more: object = {}): void => {
+      workbench.statuses.report([{ ...ref, status: 'running', done, total: 400, ...more }], { askedAt: at, at });
+      workbench.remembered.recordProgress(ref.id, done, at);
+      noteAlarms(workbench, at);
+    };
+    const raised: string[] = [];
+    onTestFinished(workbench.inbox.onRaised(events => raised.push(...events.map(({ what }) => what))));
+    const inbox = () => workbench.inbox.list().map(({ what }) => what);
+    return { workbench, begin, read, raised, inbox, line: (now: number) => watchedOf(workbench, now)[0] };
+  }
+
+  it('marks a line that has an alarm, records it once, and takes it back once it is over', () => {
+    const { begin, read, raised, inbox, line } = world();
+    for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);
+    const later = begin + 7 * minuteMs;
+    read(10, later);
+    read(10, later + 2_000);
+    expect(raised).toEqual(['stall']);
+    expect(inbox()).toEqual(['stall']);
+    const stalled = line(later + 2_000);
+    expect(stalled && stateOf(stalled, later + 2_000)).toMatchObject({ text: 'ALARM stalled 6m', look: 'alarm' });
+    read(11, later + 4_000);
+    expect(inbox()).toEqual([]);
+    expect(line(later + 4_000)?.alarms).toEqual([]);
+  });
+
+  it('takes a run that waits, stops or has made all of its steps for no stall', () => {
+    const { begin, read, inbox } = world();
+    for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);
+    for (const more of [{ status: 'pending' }, { status: 'cancel_signaled' }, { total: 10 }])
+      read(10, begin + 20 * minuteMs, more);
+    expect(inbox()).toEqual([]);
+  });
+
+  it('keeps an alarm that the next answer does not judge', () => {
+    const { workbench, begin, read, inbox } = world();
+    read(70, begin, { measured: heldOutMeans(curve([0.7, 0.3, 0.3, 0.3, 0.3])) });
+    expect(inbox()).toEqual(['held-out drop']);
+    const [event] = workbench.inbox.list();
+    expect(event?.detail.alarm).toBe(
+      'held-out 0.300 is below its best 0.700 of step 10 by more than the 95% intervals, 4 in a row',
+    );
+    workbench.statuses.forget({ kind: 'training', id: 'trn_1' });
+    read(80, begin + minuteMs);
+    expect(inbox()).toEqual(['held-out drop']);
+    read(90, begin + 2 * minuteMs, { measured: heldOutMeans(curve([0.7, 0.3, 0.3, 0.3, 0.3, 0.68])) });
+    expect(inbox()).toEqual([]);
+  });
+});
