@@ -24,6 +24,9 @@ function indentOf(depth: number): string {
   return indents[Math.min(depth, deepest)] ?? '';
 }
 
+/** An indented line. What a program wrote over itself, after a carriage return, begins in the same column. */
+const indented = (line: string, by: string): string => by + line.replace(/\r(?!$)/g, `\r${by}`);
+
 /** The tokens of a JSON text. */
 function jsonTokens(text: string): string[] {
   const tokens: string[] = [];
@@ -68,7 +71,7 @@ class Writer {
 
   addBlock(lines: readonly string[]): void {
     this.add(block);
-    this.lines.push(this.#line, ...lines.map(line => indentOf(this.#depth + 1) + line));
+    this.lines.push(this.#line, ...lines.map(line => indented(line, indentOf(this.#depth + 1))));
     this.#line = '';
     this.#afterBlock = true;
   }
@@ -78,7 +81,7 @@ class Writer {
     this.add(first);
     for (const line of rest) {
       this.lines.push(this.#line);
-      this.#line = indentOf(this.#depth) + line;
+      this.#line = indented(line, indentOf(this.#depth));
     }
   }
 
@@ -87,7 +90,7 @@ class Writer {
     const binary = binaryWords(text);
     if (binary !== undefined) this.add(`[${binary}]`);
     else if (key === nestedKey && /^\s*[{[]/.test(text) && isJson(text)) this.addNested(linesOf(text));
-    else if (text.includes('\n')) this.addBlock(text.replace(/\n$/, '').split('\n'));
+    else if (/[\n\r]/.test(text)) this.addBlock(text.replace(/\n$/, '').split('\n'));
     else this.add(token);
   }
 }
@@ -136,6 +139,6 @@ export function readableFields(text: string): string {
   return shown
     .split('\n')
     .slice(1, -1)
-    .map(line => line.slice(2))
+    .map(line => line.slice(2).replaceAll('\r  ', '\r'))
     .join('\n');
 }

@@ -12,7 +12,14 @@ export interface TranscriptLine {
   /** Its position in the transcript. */
   readonly place: number;
   readonly step: number;
+  /** How it is coloured, if not as its kind. */
+  readonly paint?: Paint | undefined;
+  /** The same text with styles. */
+  readonly drawn?: string | undefined;
 }
+
+/** The syntax of a line: of JSON, or of a difference between files. */
+export type Paint = 'json' | 'added' | 'removed' | 'hunk';
 
 /** Open folds: whole kinds, and single blocks by position. */
 export interface OpenFolds {
@@ -28,6 +35,8 @@ export interface TranscriptMarks {
   readonly bar: string;
   /** Names the key that opens a fold, e.g. `z opens`; empty if there is none. */
   readonly opens: (fold: FoldKind) => string;
+  /** Lays out Markdown as styled lines; without it, texts are shown as they were written. */
+  readonly markdown?: ((text: string, width: number) => readonly string[]) | undefined;
 }
 
 const plainMarks: TranscriptMarks = { bar: '|', opens: () => '' };
@@ -43,8 +52,10 @@ export interface TranscriptLines {
 
 /** The layout of a block. */
 interface Laid {
-  /** Alternates the start of each line in the block's text and its length. */
+  /** For each line: its start in the block's text, its length, and the cells that indent the rest of a wrapped line. */
   readonly bounds: readonly number[];
+  /** The lines with styles, instead of those of the text. */
+  readonly drawn?: readonly string[];
   /** The line that replaces the folded ones, and the number of lines before it. */
   readonly note?: { readonly after: number; readonly kind: LineKind; readonly text: string };
   /** Text after the heading. */
@@ -56,6 +67,8 @@ interface Laid {
 /** Visible lines of a folded response: its beginning and its end. */
 const firstLines = 2;
 const lastLines = 3;
+/** Cells of a folded call that its id and the key leave to it. */
+const leastSummary = 40;
 const indent = '  ';
 
 function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar }: TranscriptMarks): string {
@@ -64,17 +77,30 @@ function indentOf({ kind, heading, indented }: Block, isHeading: boolean, { bar 
   return indent + (kind === 'reasoning' ? `${bar} ` : indent);
 }
 
+/** Numbers in the bounds of a line. */
+const perLine = 3;
+/** The indentation or the bullet of a line, below which its wrapped rest is aligned. */
+const hanging = /^ *(?:(?:[-*+•]|\d{1,3}[.)]) +)?/;
+
 function boundsOf({ text, indented, heading }: Block, width: number): number[] {
-  if (!indented) return [0, text.length];
+  if (!indented) return [0, text.length, 0];
   const bounds: number[] = [];
   let start = 0;
   for (const line of text.split('\n')) {
-    let from = 0;
     const used = heading === undefined || start === 0 ? indent.length : 2 * indent.length;
-    for (const part of wrap(line, Math.max(8, width - used))) {
+    const room = Math.max(8, width - used);
+    const own = hanging.exec(line)?.[0].length ?? 0;
+    const hang = line.length <= room || own > room / 2 ? 0 : own;
+    let from = 0;
+    for (const [index, part] of wrap(line.slice(hang), room - hang).entries()) {
+      if (index === 0) {
+        bounds.push(start, hang + part.length, 0);
+        from = hang + part.length;
+        continue;
+      }
       // Wrapping drops spaces, so find the real start of a part. The displayed text has no tabs.
       from = Math.max(from, line.indexOf(part, from));
-      bounds.push(start + from, part.length);
+      bounds.push(start + from, part.length, hang);
       from += part.length;
     }
     start += line.length + 1;
@@ -83,7 +109,34 @@ function boundsOf({ text, indented, heading }: Block, width: number): number[] {
   return bounds.slice();
 }
 
+const styleSequence = /\u001b\[[\d;]*m/g;
+
+/** Lays out a text as Markdown. Each line gets the position of its first word, as far as that is found. */
+function markdownOf({ text }: Block, width: number, markdown: NonNullable<TranscriptMarks['markdown']>): Laid {
+  const drawn = markdown(text, Math.max(8, width - indent.length));
+  const bounds: number[] = [];
+  let place = 0;
+  for (const [index, line] of drawn.entries()) {
+    const plain = line.replace(styleSequence, '');
+    const [word] = /[\p{L}\p{N}]+/u.exec(plain) ?? [];
+    // Near the last one only, as a word that is not found would cost the whole text. Positions must ascend.
+    const from = Math.floor(place);
+    const found = word === undefined ? -1 : text.slice(from, from + 4 * width).indexOf(word);
+    place = Math.max(found === -1 ? 0 : from + found, index === 0 ? 0 : place + leastStep);
+    bounds.push(place, plain.length, 0);
+  }
+  return { bounds, drawn };
+}
+
+/** Apart of positions, if a text has fewer characters than lines. */
+const leastStep = 2 ** -20;
+
 const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);
+
+function openOf(block: Block, width: number, { markdown }: TranscriptMarks): Laid {
+  if (block.markdown && markdown && block.text !== '') return markdownOf(block, width, markdown);
+  return { bounds: boundsOf(block, width) };
+}
 
 function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
   const { text, place, fold = 'tools', summary, heading } = block;
@@ -91,48 +144,106 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
   const key = marks.opens(fold);
   if (fold === 'reasoning') {
     const [title = ''] = text.split('\n', 1);
-    return { bounds: [0, title.length], headingEnd: inBrackets(key), hidden: [place + title.length + 1, end] };
+    return { bounds: [0, title.length, 0], headingEnd: inBrackets(key), hidden: [place + title.length + 1, end] };
   }
   if (summary) {
     const more = summary.more === 0 ? '' : `  (+${summary.more} line${summary.more === 1 ? '' : 's'})`;
-    const isWhole = more === '' && displayWidth(summary.text) <= width - indent.length;
-    const tail = isWhole ? '' : more + inBrackets(key);
-    const room = Math.max(8, width - indent.length - displayWidth(tail));
-    const line = { after: 0, kind: 'call', text: indent + truncate(summary.text, room) + tail } as const;
+    const room = (tail: string): number => width - indent.length - displayWidth(tail);
+    const isWhole = more === '' && displayWidth(summary.text) <= room('');
+    const tails = [[summary.id, isWhole ? '' : key], [isWhole ? '' : key], [summary.id]].map(
+      parts => more + inBrackets(parts.filter(Boolean).join(', ')),
+    );
+    // What was called matters more than its id and the key.
+    const needed = Math.min(displayWidth(summary.text), leastSummary);
+    const tail = tails.find(each => room(each) >= needed) ?? more;
+    const line = {
+      after: 0,
+      kind: 'call',
+      text: indent + truncate(summary.text, Math.max(8, room(tail))) + tail,
+    } as const;
     return { bounds: [], note: line, hidden: [place, end] };
   }
   const bounds = boundsOf(block, width);
   const first = firstLines + (heading === undefined ? 0 : 1);
-  const count = bounds.length / 2 - first - lastLines;
+  const count = bounds.length / perLine - first - lastLines;
   // Showing one more line costs as much as the note about it.
   if (count <= 1) return { bounds };
-  const tail = bounds.slice(-2 * lastLines);
+  const tail = bounds.slice(-perLine * lastLines);
   return {
-    bounds: [...bounds.slice(0, 2 * first), ...tail],
+    bounds: [...bounds.slice(0, perLine * first), ...tail],
     note: {
       after: first,
       kind: 'fold',
       text: `${indentOf(block, false, marks)}… ${count} more lines${inBrackets(key)}`,
     },
-    hidden: [place + (bounds[2 * first] ?? 0), place + (tail[0] ?? 0)],
+    hidden: [place + (bounds[perLine * first] ?? 0), place + (tail[0] ?? 0)],
   };
 }
 
 function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks): TranscriptLine | undefined {
   const { text, place, step, heading } = block;
-  const { bounds, note, hidden, headingEnd = '' } = laid;
+  const { bounds, note, hidden, headingEnd = '', drawn } = laid;
   if (note && index === note.after) return { kind: note.kind, text: note.text, place: hidden?.[0] ?? place, step };
   const own = note && index > note.after ? index - 1 : index;
-  const [from, length] = [bounds[own * 2], bounds[own * 2 + 1]];
+  const [from, length, hang = 0] = bounds.slice(own * perLine, (own + 1) * perLine);
   if (from === undefined || length === undefined) return undefined;
+  const styled = drawn && indent + (drawn[own] ?? '');
+  if (styled !== undefined) {
+    const plain = styled.replace(styleSequence, '');
+    return { kind: block.kind, text: plain, place: place + from, step, drawn: styled };
+  }
   const isHeading = heading !== undefined && from === 0;
-  const shown = indentOf(block, isHeading, marks) + text.slice(from, from + length);
+  const shown = indentOf(block, isHeading, marks) + ' '.repeat(hang) + text.slice(from, from + length);
   return {
     kind: isHeading ? heading : block.kind,
     text: isHeading ? shown + headingEnd : shown,
     place: place + from,
     step,
+    paint: isHeading ? undefined : paintOf(block, from),
   };
+}
+
+/** Lines that begin a difference between files, with the column in which its marks stand. */
+const difference = /^( {0,80})(?:diff --git |@@ -\d|\*\*\* Begin Patch)/m;
+const json = /^\s*(?:\{|\[|"(?:[^"\\\n]|\\.){0,200}": ?)/;
+/** Characters before a wrapped line in which its beginning is looked for. */
+const longestLine = 10_000;
+
+interface Syntax {
+  readonly isJson: boolean;
+  /** The column of the marks of a difference. */
+  readonly marks: number | undefined;
+}
+
+const syntaxes = new WeakMap<Block, Syntax>();
+
+/** Looked up only for blocks that are shown. */
+function syntaxOf(block: Block): Syntax {
+  const known = syntaxes.get(block);
+  if (known) return known;
+  const { kind, text, heading } = block;
+  const isTool = kind === 'call' || kind === 'response';
+  const body = isTool && heading !== undefined ? text.slice(text.indexOf('\n') + 1) : text;
+  const made = {
+    isJson: isTool && json.test(body),
+    marks: isTool || kind === 'text' ? difference.exec(body)?.[1]?.length : undefined,
+  };
+  syntaxes.set(block, made);
+  return made;
+}
+
+function paintOf(block: Block, from: number): Paint | undefined {
+  const { isJson, marks } = syntaxOf(block);
+  if (marks !== undefined) {
+    const start = Math.max(0, from - longestLine);
+    const before = block.text.slice(start, from).lastIndexOf('\n');
+    const line = before === -1 ? start : start + before + 1;
+    const mark = block.text.slice(line + marks, line + marks + 2);
+    if (mark === '@@') return 'hunk';
+    if (mark.startsWith('+')) return 'added';
+    if (mark.startsWith('-')) return 'removed';
+  }
+  return isJson ? 'json' : undefined;
 }
 
 /**
@@ -147,7 +258,7 @@ export function layOut(
   const known = { open: new Map<Block, Laid>(), folded: new Map<Block, Laid>() };
   const laid = (block: Block, isOpen: boolean): Laid => {
     const before = known[isOpen ? 'open' : 'folded'];
-    const made = before.get(block) ?? (isOpen ? { bounds: boundsOf(block, width) } : foldedOf(block, width, marks));
+    const made = before.get(block) ?? (isOpen ? openOf(block, width, marks) : foldedOf(block, width, marks));
     before.set(block, made);
     return made;
   };
@@ -159,7 +270,7 @@ export function layOut(
     /** Index of the first line of each block. */
     const firsts = shown.map(({ bounds, note }) => {
       const first = length;
-      length += bounds.length / 2 + (note ? 1 : 0);
+      length += bounds.length / perLine + (note ? 1 : 0);
       return first;
     });
     const at = (index: number): TranscriptLine | undefined => {

@@ -11,7 +11,8 @@ import {
   type TrajectoryStep,
 } from '../contract/trajectories.ts';
 import * as numbers from '../text/numbers.ts';
-import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { overwritten } from '../text/overwritten.ts';
+import { type HiddenCount, hiddenIn, sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { expandTabs, truncate } from '../text/width.ts';
 import { withoutData } from './attachments.ts';
 import { otherFields } from './other-fields.ts';
@@ -52,8 +53,10 @@ export interface Block {
   /** The kind of its first line, if that is a heading: the lines below it are indented further. */
   readonly heading?: LineKind | undefined;
   readonly fold?: FoldKind | undefined;
-  /** The line shown for a folded tool call, and how many lines of the call it leaves out. */
-  readonly summary?: { readonly text: string; readonly more: number } | undefined;
+  /** Its author may have written it as Markdown. */
+  readonly markdown?: boolean;
+  /** The line shown for a folded tool call, how many lines of the call it leaves out, and the id of the call if there are several. */
+  readonly summary?: { readonly text: string; readonly more: number; readonly id?: string | undefined } | undefined;
 }
 
 export interface Transcript {
@@ -63,6 +66,13 @@ export interface Transcript {
   readonly steps: readonly number[];
   /** Positions of errors. */
   readonly errors: readonly number[];
+  /** What is not shown of the texts. */
+  readonly hidden: HiddenText;
+}
+
+export interface HiddenText extends HiddenCount {
+  /** Lines of which a tool wrote over the beginning, such as progress bars. */
+  readonly overwritten: number;
 }
 
 export interface TranscriptOptions {
@@ -87,6 +97,7 @@ class Writer {
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
+  readonly hidden = { sequences: 0, characters: 0, overwritten: 0 };
   readonly #options: TranscriptOptions;
   #step = -1;
   #place = 0;
@@ -121,14 +132,14 @@ class Writer {
   }
 
   /** Writes text from the wire. */
-  paragraph(kind: LineKind, text: string): void {
-    this.#push({ kind, text: this.#clean(text), indented: true });
+  paragraph(kind: LineKind, text: string, markdown = false): void {
+    this.#push({ kind, text: this.#clean(text), indented: true, ...(markdown && { markdown }) });
   }
 
   /** Writes text from the wire below a heading that is already safe. */
   section(kind: LineKind, text: string, parts: Pick<Block, 'heading' | 'fold' | 'summary'> & { title?: string }): void {
     const { title, heading, fold, summary } = parts;
-    const body = this.#clean(text);
+    const body = this.#clean(kind === 'response' ? this.#asPrinted(text) : text);
     const own = title === undefined ? body : body === '' ? title : `${title}\n${body}`;
     this.#push({ kind, text: own, indented: true, heading, fold, summary });
   }
@@ -138,8 +149,19 @@ class Writer {
     return sanitiseLine(text, this.#options.showHidden ? 'show' : 'drop');
   }
 
+  /** The output of a program as a terminal would show it. */
+  #asPrinted(text: string): string {
+    if (this.#options.showHidden) return text;
+    const printed = overwritten(text);
+    this.hidden.overwritten += printed.lines;
+    return printed.text;
+  }
+
   #clean(text: string): string {
     const mode = this.#options.showHidden ? 'show' : 'drop';
+    const { sequences, characters } = hiddenIn(text);
+    this.hidden.sequences += sequences;
+    this.hidden.characters += characters;
     const clean = expandTabs(sanitise(withoutData(text), { multiline: true, mode }), 4);
     let end = clean.length;
     while (clean[end - 1] === '\n') end -= 1;
@@ -181,13 +203,16 @@ function resultWords(writer: Writer, { id, name }: Pick<ToolResponse, 'id' | 'na
 
 function writeCall(writer: Writer, call: ToolCall, parallel: boolean): void {
   if (call.id !== undefined) writer.calls.set(call.id, { call, parallel });
-  const id = call.id === undefined ? '' : ` (${writer.cleanLine(call.id)})`;
+  const id = call.id === undefined ? undefined : writer.cleanLine(call.id);
   const name = writer.cleanLine(call.name);
-  const summary = [`${name}${parallel ? id : ''}`.trim(), writer.cleanLine(call.summary)].filter(Boolean).join('  ');
+  const summary = [name, writer.cleanLine(call.summary)].filter(Boolean).join('  ');
   writer.section('call', call.text, {
-    title: `call ${name}`.trim() + id,
+    title: `call ${name}`.trim() + (id === undefined ? '' : ` (${id})`),
     heading: 'call',
-    ...(call.text !== '' && { fold: 'tools', summary: { text: summary, more: call.more } }),
+    ...(call.text !== '' && {
+      fold: 'tools',
+      summary: { text: summary, more: call.more, id: parallel ? id : undefined },
+    }),
   });
 }
 
@@ -244,7 +269,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
         break;
       case 'text':
       case 'json':
-        writer.paragraph('text', part.text);
+        writer.paragraph('text', part.text, part.kind === 'text');
     }
   }
   const others = otherMessageFields(message);
@@ -256,6 +281,10 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
 function writeOthers(writer: Writer, text: string): void {
   if (text !== '') writer.section('meta', text, { title: 'other fields', heading: 'meta', fold: 'tools' });
 }
+
+/** Whether a message is itself marked as the error of its step. */
+const saysWhy = (message: TrajectoryMessage): boolean =>
+  failed(message) || partsOf(message).some(part => part.kind === 'response' && part.isError);
 
 const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 
@@ -274,7 +303,7 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
   }
   for (const [index, step] of (trajectory.steps ?? []).entries()) {
     writer.beginStep(index, stepTitle(step, index));
-    if (step.has_error) writer.error('This step ended in an error.');
+    if (step.has_error && !step.messages?.some(saysWhy)) writer.error('This step ended in an error.');
     writeOthers(writer, otherFields(step, knownStepFields));
     for (const message of step.messages ?? []) writeMessage(writer, message);
     if ((step.messages ?? []).length === 0) writer.line('meta', '(no messages)', true);
@@ -286,7 +315,8 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
   if (options.details) writeDetails(writer, trajectory);
-  return { blocks: writer.blocks, steps: writer.steps, errors: writer.errors };
+  const { blocks, steps, errors, hidden } = writer;
+  return { blocks, steps, errors, hidden };
 }
 
 /** The rewards, the metrics and other fields. */

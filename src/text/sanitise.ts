@@ -115,6 +115,29 @@ export function sanitise(text: string, options: SanitiseOptions = {}): string {
   return clean.replace(/\n/g, mode === 'show' ? '↵' : ' ').replace(/\t/g, mode === 'show' ? '→' : ' ');
 }
 
+/** The text without control sequences and control strings, as `sanitise` drops them. */
+export const withoutEscapes = (text: string): string => text.replace(escapes, '');
+
+/** What `sanitise` drops from a text of several lines. */
+export interface HiddenCount {
+  /** Control sequences and strings, such as colours. */
+  readonly sequences: number;
+  /** Characters that are invisible, reorder the text, or control the terminal. */
+  readonly characters: number;
+}
+
+/** Counts what `sanitise` drops from a text of several lines; carriage returns count as line ends. */
+export function hiddenIn(text: string): HiddenCount {
+  if (plainText.test(text) || !mayNeedWork().test(text)) return { sequences: 0, characters: 0 };
+  let sequences = 0;
+  const rest = text.replace(escapes, () => {
+    sequences += 1;
+    return '';
+  });
+  const characters = rest.replace(lineEnds, '\n').match(unsafe())?.length ?? 0;
+  return { sequences, characters };
+}
+
 /** One line for a cell, a title or a message: line ends and tabs become spaces, or `↵` and `→` in `show` mode. */
 export function sanitiseLine(text: string, mode: SanitiseMode = 'drop'): string {
   return sanitise(text, { mode });

@@ -87,6 +87,7 @@ export const readerCommands = {
     hint: 'reasoning',
   },
   tools: { id: 'trajectory.tools', title: 'fold or unfold tool calls and responses', keys: ['Z'], group: 'Trajectory' },
+  markdown: { id: 'trajectory.markdown', title: 'show texts as Markdown, or raw', keys: ['m'], group: 'Trajectory' },
   hidden: { id: 'trajectory.hidden', title: 'show or drop hidden characters', keys: ['v'], group: 'Trajectory' },
 } as const satisfies CommandTable;
 

@@ -3,13 +3,13 @@ import { Box, Text } from 'ink';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { factText } from '../../../present/fact-text.ts';
 import type { LineKind } from '../../../present/transcript.ts';
-import { transcriptText } from '../../../present/transcript-lines.ts';
+import { type Paint, type TranscriptLine, transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { fitCells } from '../../../text/width.ts';
+import { fitCells, truncate } from '../../../text/width.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { Separator, usePane, View } from '../../app/view.tsx';
@@ -19,7 +19,8 @@ import { useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
-import { lookOf, type Style, type StyleName, useTheme } from '../../widgets/theme/theme.tsx';
+import { jsonLine } from '../../widgets/syntax.ts';
+import { lookOf, type Style, type StyleName, type Styles, useTheme } from '../../widgets/theme/theme.tsx';
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
@@ -43,6 +44,8 @@ const looks: Partial<Record<LineKind, StyleName>> = {
   fold: 'muted',
   error: 'danger',
 };
+
+const paints: Partial<Record<Paint, StyleName>> = { added: 'success', removed: 'danger', hunk: 'accent' };
 
 /** Width of the text for a pager or an editor, which wraps it again if it is narrower. */
 const outsideWidth = 100;
@@ -101,16 +104,34 @@ const documentOf = (id: string, trajectory: Trajectory): Document => ({
   text: `${factText(trajectoryFacts(trajectory), undefined)}\n${transcriptText(trajectory, outsideWidth)}`,
 });
 
-interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines'> {
+interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'hiddenWords'> {
   readonly width: number;
   readonly words: string;
 }
 
-function ReaderPane({ scroll, textAt, lines, width, words }: ReaderPaneProps) {
+function styleOf(line: TranscriptLine | undefined, styles: Styles): Style | undefined {
+  const { kind = 'text', paint } = line ?? {};
+  return (paint && lookOf(paints, paint, styles)) ?? lookOf(looks, kind, styles);
+}
+
+function ReaderPane({ scroll, textAt, lines, width, words, hiddenWords }: ReaderPaneProps) {
   const { focused } = usePane('main');
   const { styles } = useTheme();
-  const styleAt = (line: number): Style | undefined => lookOf(looks, lines.at(line)?.kind ?? 'text', styles);
-  return <ScrollView scroll={scroll} textAt={textAt} styleAt={styleAt} width={width} focused={focused} words={words} />;
+  const styleAt = (line: number): Style | undefined => styleOf(lines.at(line), styles);
+  const drawnAt = (line: number): string => {
+    const { kind = 'text', text = '', paint, drawn } = lines.at(line) ?? {};
+    if (drawn !== undefined) return drawn;
+    const shown = truncate(text, width);
+    if (paint === 'json') return jsonLine(shown, styles, lookOf(looks, kind, styles));
+    return styleAt(line)?.(shown) ?? shown;
+  };
+  return (
+    <ScrollView
+      scroll={scroll}
+      {...{ textAt, styleAt, drawnAt, width, focused }}
+      words={[words, hiddenWords].filter(Boolean).join('  ·  ')}
+    />
+  );
 }
 
 interface StepColumnProps {

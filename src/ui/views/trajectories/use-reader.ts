@@ -1,11 +1,13 @@
 /** The text of a trajectory in the reader: folded, wrapped, scrolled and searched. */
 import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { type FoldKind, type Transcript, transcriptOf } from '../../../present/transcript.ts';
+import { type FoldKind, type HiddenText, type Transcript, transcriptOf } from '../../../present/transcript.ts';
 import { layOut, type OpenFolds, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
+import { counted } from '../../../text/numbers.ts';
 import type { Size } from '../../app/layout.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
+import { markdownLines } from '../../widgets/markdown/markdown.ts';
 import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { type Scroll, useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
@@ -15,14 +17,15 @@ import { readerCommands } from '../commands.ts';
 interface Shown {
   readonly open: OpenFolds;
   readonly hidden: boolean;
+  readonly markdown: boolean;
 }
 
 type ShownAction =
   | { readonly kind: 'toggle'; readonly fold: FoldKind }
   | { readonly kind: 'open'; readonly place: number }
-  | { readonly kind: 'hidden' };
+  | { readonly kind: 'hidden' | 'markdown' };
 
-const initiallyShown: Shown = { open: { kinds: new Set(), places: new Set() }, hidden: false };
+const initiallyShown: Shown = { open: { kinds: new Set(), places: new Set() }, hidden: false, markdown: false };
 
 function shownReducer(shown: Shown, action: ShownAction): Shown {
   const { kinds, places } = shown.open;
@@ -37,11 +40,19 @@ function shownReducer(shown: Shown, action: ShownAction): Shown {
     case 'open':
       return { ...shown, open: { kinds, places: new Set([...places, action.place]) } };
     case 'hidden':
-      return { ...shown, hidden: !shown.hidden };
+    case 'markdown':
+      return { ...shown, [action.kind]: !shown[action.kind] };
   }
 }
 
-const empty: Transcript = { blocks: [], steps: [], errors: [] };
+const empty: Transcript = {
+  blocks: [],
+  steps: [],
+  errors: [],
+  hidden: { sequences: 0, characters: 0, overwritten: 0 },
+};
+/** Characters of the texts that are laid out as Markdown at once; more would take seconds. */
+const mostMarkdown = 3_000_000;
 /** Lines shown before an error: the title of its step, and some context. */
 const beforeError = 3;
 
@@ -51,6 +62,8 @@ export interface Reader {
   readonly scroll: Scroll;
   /** Index of the step at the top; -1 above the first. */
   readonly step: number;
+  /** What is not shown of the texts, and the key that shows it. */
+  readonly hiddenWords: string;
   readonly bindings: readonly Binding[];
 }
 
@@ -63,7 +76,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size): Reade
     () => (trajectory ? transcriptOf(trajectory, { showHidden: shown.hidden, details: true }) : empty),
     [trajectory, shown.hidden],
   );
-  const lines = useLines(transcript, size.width, shown.open);
+  const lines = useLines(transcript, size.width, shown);
   const textAt = (line: number): string => lines.at(line)?.text ?? '';
   const scroll = useTextScroll(transcript, lines, textAt, size.height);
   const { match } = scroll.state;
@@ -75,16 +88,32 @@ export function useReader(trajectory: Trajectory | undefined, size: Size): Reade
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt]);
   const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
-  return { lines, textAt, scroll, step, bindings: useReaderBindings(transcript, scroll, show) };
+  const keyOf = useKeyOf();
+  const hiddenWords = shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden));
+  return { lines, textAt, scroll, step, hiddenWords, bindings: useReaderBindings(transcript, scroll, shown, show) };
 }
 
-function useLines(transcript: Transcript, width: number, open: OpenFolds): TranscriptLines {
-  const { glyphs } = useTheme();
+/** `3 hidden characters, 12 lines written over (v shows)`. Colours of a tool's output alone are not worth a word. */
+function wordsOfHidden({ characters, overwritten }: HiddenText, key: string): string {
+  const parts = [
+    characters === 0 ? '' : counted(characters, 'hidden character'),
+    overwritten === 0 ? '' : `${counted(overwritten, 'line')} written over`,
+  ].filter(Boolean);
+  return parts.length === 0 ? '' : `${parts.join(', ')} (${key} shows)`;
+}
+
+function useLines(transcript: Transcript, width: number, { open, markdown }: Shown): TranscriptLines {
+  const theme = useTheme();
   const keyOf = useKeyOf();
   const layout = useMemo(() => {
     const opens = (fold: FoldKind): string => `${keyOf(readerCommands[fold])} opens`;
-    return layOut(transcript, width - 1, { bar: glyphs.vertical, opens });
-  }, [transcript, width, glyphs, keyOf]);
+    const drawn = (text: string, cells: number): string[] => markdownLines(text, cells, theme);
+    return layOut(transcript, width - 1, {
+      bar: theme.glyphs.vertical,
+      opens,
+      ...(markdown && { markdown: drawn }),
+    });
+  }, [transcript, width, theme, keyOf, markdown]);
   return useMemo(() => layout(open), [layout, open]);
 }
 
@@ -112,10 +141,15 @@ function useTextScroll(
 function useReaderBindings(
   transcript: Transcript,
   { dispatch }: Scroll,
+  shown: Shown,
   show: (action: ShownAction) => void,
 ): readonly Binding[] {
   const { steps, errors, blocks } = transcript;
   const folds = useMemo(() => new Set(blocks.map(({ fold }) => fold)), [blocks]);
+  const markdownLength = useMemo(
+    () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
+    [blocks],
+  );
   const goToStep = (by: number) => () => dispatch({ kind: 'jump', places: steps, by, before: 0 });
   const toggle = (command: Binding['command'], fold: FoldKind): Binding => ({
     command,
@@ -132,6 +166,11 @@ function useReaderBindings(
     },
     toggle(readerCommands.reasoning, 'reasoning'),
     toggle(readerCommands.tools, 'tools'),
+    {
+      command: readerCommands.markdown,
+      why: shown.markdown || markdownLength <= mostMarkdown ? undefined : 'It is too long to be laid out at once',
+      run: () => show({ kind: 'markdown' }),
+    },
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
   ];
 }

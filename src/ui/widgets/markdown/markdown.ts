@@ -2,7 +2,8 @@
 import type { MarkedToken, Tokens } from 'marked';
 import { sanitise, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, padStart, truncate } from '../../../text/width.ts';
-import type { StyleName, Theme } from '../theme/theme.tsx';
+import { differenceStyle, jsonLine } from '../syntax.ts';
+import type { Style, StyleName, Theme } from '../theme/theme.tsx';
 import { asMarkedTokens, readMarkdown } from './lexer.ts';
 import { cutSpans, hardLines, plainLines, plainOf, type Span, spanLines, spansOf } from './spans.ts';
 
@@ -84,16 +85,23 @@ function inline(tokens: Tokens.Paragraph['tokens'], { width, theme }: Layout, st
 function code(token: Tokens.Code, { width, theme }: Layout): string[] {
   const indent = width - 2 >= minimumContent ? '  ' : '';
   const room = width - indent.length;
-  const lines = sanitise(token.text, { multiline: true })
-    .split('\n')
-    .flatMap(line => hardLines(line, room, theme))
-    .map(line => (line === '' ? '' : indent + theme.styles.code(line)));
   const language =
     sanitiseLine(token.lang ?? '')
       .trim()
       .split(' ', 1)[0] ?? '';
+  const lines = sanitise(token.text, { multiline: true })
+    .split('\n')
+    .flatMap(line => hardLines(line, room, theme).map(part => ({ part, style: codeStyle(language, line, theme) })))
+    .map(({ part, style }) => (part === '' ? '' : indent + style(part)));
   if (language === '') return lines;
   return [indent + theme.styles.muted(truncate(language, room, { ellipsis: theme.glyphs.ellipsis })), ...lines];
+}
+
+/** How a line of code in this language is coloured. */
+function codeStyle(language: string, line: string, { styles }: Theme): Style {
+  if (language === 'json') return part => jsonLine(part, styles, styles.code);
+  const isDifference = language === 'diff' || language === 'patch';
+  return (isDifference ? differenceStyle(line, styles) : undefined) ?? styles.code;
 }
 
 function quote(token: Tokens.Blockquote, layout: Layout): string[] {

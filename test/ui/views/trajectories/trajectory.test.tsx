@@ -54,6 +54,21 @@ it('finds what is folded, counts it, and opens the fold that is gone to', async 
   expect(stage.text()).toContain('2/10');
 });
 
+it('shows Markdown on a key, finds what it hides, and shows it raw again', async () => {
+  const content = `# Plan\n\nSome **bold** words\u200b and \`code\`\n\n${'more words\n\n'.repeat(40)}the **end**`;
+  const stage = await open({}, { trajectory_id: 't', steps: [{ messages: [{ role: 'assistant', content }] }] });
+  await stage.waitFor('Some **bold** words and');
+  expect(stage.text()).toContain('1 hidden character (v shows)');
+  await stage.press('m');
+  await stage.waitFor('Some bold words and code');
+  await stage.press('/');
+  await stage.type('end');
+  await stage.press('enter');
+  await stage.waitFor('the end');
+  await stage.press('m');
+  await stage.waitFor('the **end**');
+});
+
 it('says if nothing matches', async () => {
   const stage = await open();
   await stage.press('/');

@@ -49,11 +49,21 @@ describe('a folded tool call', () => {
     expect(shown([{ role: 'assistant', tool_calls: [edit] }])).toEqual(['assistant', '  edit  view  /a.py']);
   });
 
-  it('is cut at the width, and then names the key (R2)', () => {
+  it('is cut at the width, and names the key where the command has room enough (R2)', () => {
     const call = openAiCall('c', { command: 'x'.repeat(200) });
-    const [, text = ''] = shown([{ role: 'assistant', tool_calls: [call] }], [], 40);
-    expect(text).toHaveLength(40);
-    expect(text).toMatch(/^ {2}bash {2}x+… \(Z opens\)$/);
+    const cut = (width: number) => shown([{ role: 'assistant', tool_calls: [call] }], [], width)[1];
+    expect(cut(60)).toHaveLength(60);
+    expect(cut(60)).toMatch(/^ {2}bash {2}x+… \(Z opens\)$/);
+    expect(cut(40)).toHaveLength(40);
+    expect(cut(40)).toMatch(/^ {2}bash {2}x+…$/);
+  });
+
+  it('gives the command the room of its id, if there is not enough for both', () => {
+    const calls = [openAiCall('call_of_a_long_id', { command: `${'y'.repeat(30)}\nls` }), openAiCall('c', {})];
+    const cut = (width: number) => shown([{ role: 'assistant', tool_calls: calls }], [], width)[1];
+    expect(cut(80)).toBe(`  bash  ${'y'.repeat(30)}  (+1 line) (call_of_a_long_id, Z opens)`);
+    expect(cut(60)).toBe(`  bash  ${'y'.repeat(30)}  (+1 line) (Z opens)`);
+    expect(cut(50)).toBe(`  bash  ${'y'.repeat(30)}  (+1 line)`);
   });
 
   describe.each([
@@ -138,8 +148,8 @@ describe('a response', () => {
     ];
     expect(shown(two)).toEqual([
       'assistant',
-      '  bash (call_0)  ls',
-      '  bash (call_1)  pwd',
+      '  bash  ls (call_0)',
+      '  bash  pwd (call_1)',
       'tool  ·  result of bash (call_1)  pwd',
       '  /',
       'tool  ·  result of bash (call_0)  ls',

@@ -146,6 +146,93 @@ describe('a transcript', () => {
     expect(transcript.errors).toHaveLength(2);
   });
 
+  const saying = (...messages: NonNullable<NonNullable<Trajectory['steps']>[number]['messages']>): Trajectory => ({
+    trajectory_id: 't',
+    steps: [{ messages }],
+  });
+
+  it('aligns the rest of a wrapped line with its beginning (R6)', () => {
+    const shown = saying(
+      { role: 'user', content: '- one two three four five six\nplain one two three four' },
+      {
+        role: 'tool',
+        tool_response: JSON.stringify({ words: 'aaa bbb ccc ddd eee fff ggg hhh', more: { x: 'a b c' } }),
+      },
+    );
+    const lines = laid(shown, 24, opening(['tools'])).map(line => line.text);
+    expect(lines).toEqual(
+      expect.arrayContaining(['  - one two three four', '    five six', '  plain one two three', '  four']),
+    );
+    const all = laid(shown, 24, opening(['tools'])).filter(line => line.kind === 'text' || line.kind === 'response');
+    for (const { text } of all) expect(text.length).toBeLessThanOrEqual(24);
+    // What is wrapped is whole.
+    expect(all.map(({ text }) => text.trim()).join(' ')).toContain('ggg hhh');
+  });
+
+  it('knows JSON and differences between files (R6)', () => {
+    const patch = 'diff --git a/f b/f\n@@ -1,2 +1,2 @@\n same\n-old\n+new';
+    const shown = saying(
+      {
+        role: 'assistant',
+        content: `So:\n${patch}`,
+        tool_calls: JSON.stringify([{ name: 'f', arguments: { a: 'b' } }]),
+      },
+      { role: 'tool', tool_response: JSON.stringify({ diff: patch }) },
+      { role: 'user', content: '- a list\n+ no difference' },
+    );
+    const paints = laid(shown, 60, opening(['tools']))
+      .filter(line => line.paint)
+      .map(line => `${line.paint} ${line.text.trim()}`);
+    expect(paints).toEqual([
+      'hunk @@ -1,2 +1,2 @@',
+      'removed -old',
+      'added +new',
+      'json "a": "b"',
+      ...['json "diff": |', 'json diff --git a/f b/f', 'hunk @@ -1,2 +1,2 @@'],
+      ...['json same', 'removed -old', 'added +new'],
+    ]);
+  });
+
+  it('shows the output of a program as a terminal would, and counts what it leaves out (R20, R21)', () => {
+    const shown = saying(
+      { role: 'user', content: 'ig\u202enore' },
+      { role: 'tool', tool_response: JSON.stringify({ stdout: '10%\r50%\r100%\ndone\r\n' }) },
+      { role: 'tool', content: 'a\rb' },
+    );
+    const lines = laid(shown).map(line => line.text.trim());
+    expect(lines).toEqual(expect.arrayContaining(['"stdout": |', '100%', 'done', 'b']));
+    expect(lines.join('\n')).not.toContain('50%');
+    expect(transcriptOf(shown, { showHidden: false }).hidden).toEqual({ sequences: 0, characters: 1, overwritten: 2 });
+    const all = laid(shown, 80, opening(['tools']), true).map(line => line.text.trim());
+    expect(all.some(line => /^10%␍ *50%␍ *100%$/.test(line))).toBe(true);
+  });
+
+  it('lays out Markdown in places that ascend, whatever is drawn', () => {
+    const shown = saying({
+      role: 'assistant',
+      content: '# Title\n\nSome **bold** words\n\n| a | b |\n|-|-|\n| 1 | 2 |',
+    });
+    const markdown = (text: string) => [
+      ...text.split('\n').flatMap(line => [`\u001b[1m${line}\u001b[0m`, '', '']),
+      'end',
+    ];
+    const lines = linesOf(
+      layOut(transcriptOf(shown, { showHidden: false }), 60, { bar: '|', opens: () => '', markdown })(opening()),
+    ).filter(line => line.drawn !== undefined);
+    expect(lines[0]).toMatchObject({ text: '  # Title', drawn: '  \u001b[1m# Title\u001b[0m' });
+    for (const [index, line] of lines.slice(1).entries()) expect(line.place).toBeGreaterThan(lines[index]?.place ?? 0);
+  });
+
+  it('does not say that a step failed if a message says why', () => {
+    const ended = 'This step ended in an error.';
+    const failed = (message: object): Trajectory => ({
+      trajectory_id: 't',
+      steps: [{ has_error: true, messages: [{ role: 'tool', content: 'No such file', ...message }] }],
+    });
+    expect(laid(failed({})).map(line => line.text.trim())).toContain(ended);
+    expect(laid(failed({ is_error: true })).map(line => line.text.trim())).not.toContain(ended);
+  });
+
   it('says what is missing', () => {
     expect(laid({ trajectory_id: 't' })[0]?.text).toContain('sent no steps');
     expect(laid({ trajectory_id: 't', steps: [] })[0]?.text).toContain('No steps');
