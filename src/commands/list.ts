@@ -5,8 +5,8 @@ import type { Endpoint } from '../contract/common.ts';
 import { mayHaveField, rowsIn } from '../contract/fields.ts';
 import { isSameStatus } from '../contract/status.ts';
 import type { Column } from '../present/column.ts';
-import { createArrange } from '../present/rows.ts';
 import { sortRows } from '../present/sort.ts';
+import { defaultRange } from '../present/statistics/interval.ts';
 import { resourceNamed } from '../resources/catalogue.ts';
 import { noneSeenWords, type Resource, wordsFor } from '../resources/define.ts';
 import { type Scope, type ScopeName, scopeNames } from '../resources/place.ts';
@@ -17,6 +17,7 @@ import { CommandError, exitCodes } from './exit.ts';
 import { findAmong, idOf, pagesOf, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { ListOutput } from './list-output.ts';
+import { MeasuredRows } from './measured-rows.ts';
 import { checkRecordFlags, filtered, isLineByLine, type ListFormat, lineText, rowsText } from './output.ts';
 import { didYouMean } from './suggest.ts';
 import type { CommandInput } from './table/commands.ts';
@@ -26,9 +27,12 @@ const defaultLimit = 100;
 
 type Flags = CommandInput<'list'>['flags'];
 
-/** A field that is not a column: the contract's names are accepted wherever a column is named. */
-function fieldColumn(name: string): Column<object> {
-  const value = (row: object): unknown => (Object.hasOwn(row, name) ? Reflect.get(row, name) : undefined);
+/**
+ * A field that is not a column: the contract's names are accepted wherever a column is named, and those of options.
+ */
+function fieldColumn({ measures }: Resource, name: string): Column<object> {
+  const value = (row: object): unknown =>
+    Object.hasOwn(row, name) ? Reflect.get(row, name) : measures?.field(row, name.replace(/^option\./, ''));
   const shown = (row: object): string | number | undefined => {
     const found = value(row);
     return found === null || found === undefined || typeof found === 'number' ? (found ?? undefined) : asText(found);
@@ -38,17 +42,23 @@ function fieldColumn(name: string): Column<object> {
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : safeJson(value));
 
-const noColumn = ({ columns }: Resource, name: string): CommandError =>
+const noColumn = (columns: readonly Column<object>[], name: string): CommandError =>
   new CommandError(
     `There is no column or field ${name || 'with an empty name'}. Columns: ${columns.map(({ id }) => id).join(', ')}.`,
   );
 
-/** Finds a column by id, title or the contract's field name. @throws CommandError for an unknown name */
-function columnNamed(resource: Resource, name: string): Column<object> {
-  const found = resource.columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase());
+/**
+ * Finds a column by id, title or the contract's field name; a filter writes `heldout` for `held-out`.
+ *
+ * @throws CommandError for an unknown name
+ */
+function columnNamed(resource: Resource, columns: readonly Column<object>[], name: string): Column<object> {
+  const found =
+    columns.find(({ id, title }) => id === name || title.toLowerCase() === name.toLowerCase()) ??
+    columns.find(({ id }) => id.replaceAll('-', '') === name);
   if (found) return found;
-  if (/^[a-z][a-z0-9_]*$/.test(name)) return fieldColumn(name);
-  throw noColumn(resource, name);
+  if (/^(option\.)?[a-z][a-z0-9_]*$/.test(name)) return fieldColumn(resource, name);
+  throw noColumn(columns, name);
 }
 
 /** The schema of the rows of a resource, by the response schema of its list. */
@@ -65,21 +75,29 @@ export async function rowSchema(resource: Resource, { service, memory, signal }:
 /** Checks the columns and fields that the flags name: each must be in the contract, or in some row. */
 class NamedFields {
   readonly #resource: Resource;
+  readonly #columns: readonly Column<object>[];
   readonly #context: CommandContext;
   /** Those not found yet. */
   #missing: readonly Column<object>[];
   #schema: ReturnType<typeof rowSchema> | undefined;
 
-  constructor(resource: Resource, named: readonly (Column<object> | undefined)[], context: CommandContext) {
+  constructor(
+    resource: Resource,
+    columns: readonly Column<object>[],
+    named: readonly (Column<object> | undefined)[],
+    context: CommandContext,
+  ) {
     this.#resource = resource;
+    this.#columns = columns;
     this.#context = context;
-    const isColumn = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
+    const isColumn = ({ id }: Column<object>): boolean => columns.some(column => column.id === id);
     this.#missing = named.filter(column => column !== undefined).filter(column => !isColumn(column));
   }
 
   /** Looks for them in some rows. True once all are found. */
   async find(rows: readonly object[]): Promise<boolean> {
-    this.#missing = this.#missing.filter(({ id }) => !rows.some(row => Object.hasOwn(row, id)));
+    const isIn = (row: object, { id, value }: Column<object>) => Object.hasOwn(row, id) || value(row) !== undefined;
+    this.#missing = this.#missing.filter(column => !rows.some(row => isIn(row, column)));
     if (this.#missing.length === 0) return true;
     const isAsked = this.#schema !== undefined;
     this.#schema ??= rowSchema(this.#resource, this.#context);
@@ -91,7 +109,7 @@ class NamedFields {
   /** Call this after the last row. @throws CommandError if one was not found */
   async check(): Promise<void> {
     if (await this.find([])) return;
-    throw noColumn(this.#resource, this.#missing[0]?.id ?? '');
+    throw noColumn(this.#columns, this.#missing[0]?.id ?? '');
   }
 }
 
@@ -106,20 +124,24 @@ const hasValueIn =
 
 function columnsOf(
   resource: Resource,
+  columns: readonly Column<object>[],
   { columns: wanted, wide }: Flags,
   format: ListFormat,
   io: CommandIo,
 ): Column<object>[] {
-  const shown = (column: Column<object>): Column<object> => ({ ...column, wide: false });
   const chosen = (column: Column<object>): Column<object> => ({ ...column, wide: false, ifAny: false });
-  if (wanted !== undefined) return wanted.split(',').map(name => chosen(columnNamed(resource, name.trim())));
-  if (wide) return resource.columns.map(chosen);
+  if (wanted !== undefined) return wanted.split(',').map(name => chosen(columnNamed(resource, columns, name.trim())));
+  if (wide) return columns.filter(column => !column.hidden).map(chosen);
   const isForProgram = isForPrograms(format, io);
-  const isShown = (column: Column<object>): boolean => !column.wide || (isForProgram && column.forPrograms === true);
-  const [first, ...others] = resource.columns.filter(column => isShown(column) && column.id !== 'id');
-  const id = resource.columns.find(column => column.id === 'id');
-  // The next command will need them.
-  return [first, id, ...others].filter(column => column !== undefined).map(shown);
+  // On a terminal, what is only for programs otherwise takes the room that is left.
+  const shown = (column: Column<object>): Column<object> => (isForProgram ? { ...column, wide: false } : column);
+  // The options that differ depend on the rows.
+  const isFixed = ({ id }: Column<object>): boolean => !isForProgram || !id.startsWith('option.');
+  const isShown = (column: Column<object>): boolean => !column.hidden && (!column.wide || column.forPrograms === true);
+  const [first, ...others] = columns.filter(column => isShown(column) && isFixed(column) && column.id !== 'id');
+  const id = columns.find(column => column.id === 'id');
+  // The next command will need the id.
+  return [first, id && { ...id, wide: false }, ...others].filter(column => column !== undefined).map(shown);
 }
 
 /** A shortened id is useless. */
@@ -213,21 +235,34 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
   checkScopes(resource, flags);
   const format: ListFormat = flags.json ? 'json' : (flags.format ?? 'table');
   const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? defaultLimit);
-  const columns = columnsOf(resource, flags, format, io);
-  const sort = flags.sort === undefined ? undefined : columnNamed(resource, flags.sort);
+  const named = namedColumns(resource, resource.measures?.columns([], defaultRange) ?? resource.columns, flags, io);
   const status = flags.status === undefined ? undefined : new WantedStatus(resource, flags.status);
 
   await checkRecordFlags({ jq: flags.jq }, [], io);
   return withService(flags, io, async context => {
     const scope = await scopeOf(flags, resource, context);
     const source = resource.list(scope);
-    const arrange = createArrange(resource.columns, source.id);
-    const field = flags.field === undefined || flags.field === 'id' ? undefined : columnNamed(resource, flags.field);
-    const named = new NamedFields(resource, [...columns, sort, field], context);
     const isLines = flags.ids === true || flags.field !== undefined;
+    const hasColumns = !isLines && flags.jq === undefined && format !== 'json' && format !== 'jsonl';
+    const measured = new MeasuredRows(
+      resource,
+      source.id,
+      {
+        filter: flags.filter ?? '',
+        named: [named.sort, named.field].flatMap(column => column?.id ?? []),
+        // JSON has whole rows, and with --wide also what is not in them.
+        shown: hasColumns || flags.wide ? named.shown.map(({ id }) => id) : [],
+        range: context.config.preferences.compare.rewardRange,
+      },
+      context,
+      io,
+    );
+    const { sort, field } = namedColumns(resource, measured.columns([]), flags, io);
+    const fields = new NamedFields(resource, measured.columns([]), [...named.shown, sort, field], context);
     /** Ids that cannot be printed as they are. */
     let unfit = 0;
-    const text = (rows: readonly object[], isFirst: boolean): string | Promise<string> => {
+    const text = async (given: readonly object[], isFirst: boolean): Promise<string> => {
+      const rows = await measured.shown(given);
       if (field) return rows.map(row => `${lineText((field.exported ?? field.value)(row))}\n`).join('');
       if (isLines) {
         const ids = rows.map(source.id);
@@ -236,31 +271,42 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
         return whole.map(id => `${id}\n`).join('');
       }
       if (flags.jq !== undefined) return filtered(rows, flags.jq, io);
+      const columns = namedColumns(resource, measured.columns(rows), flags, io).shown;
       const head = isFirst ? '' : rowsText([], columns, format, io);
       const shown = isForPrograms(format, io) ? columns : columns.filter(hasValueIn(rows));
       return rowsText(rows, withWholeIds(shown, rows), format, io).slice(head.length);
     };
-    const isReady = (rows: readonly object[]): Promise<boolean> => named.find(rows);
-    // Sorting needs all rows.
-    const streams = !sort && (isLines || (flags.jq === undefined && isLineByLine(format, io)));
-    const output = new ListOutput({ streams, limit, isReady, text, io });
+    const isReady = (rows: readonly object[]): Promise<boolean> => fields.find(rows);
+    // Sorting needs all rows, and so do the options that differ.
+    const dependsOnRows = hasColumns && flags.wide === true && resource.measures !== undefined;
+    const isLineFormat = isLines || (flags.jq === undefined && isLineByLine(format, io));
+    const output = new ListOutput({ streams: !sort && !dependsOnRows && isLineFormat, limit, isReady, text, io });
     let notes: readonly string[] = [];
     let dropped = 0;
     let isRemembered = false;
+    let doubt: string | undefined;
+    const held: object[] = [];
+    const take = async (rows: readonly object[], read: number): Promise<void> => {
+      const found = await measured.filtered(rows);
+      ({ doubt } = found);
+      await output.take(found.rows, read);
+    };
     for await (const page of pagesOf(resource, scope, context)) {
       ({ notes, dropped, isRemembered } = page);
-      const { rows: kept, notice } = arrange(status ? page.rows.filter(status.isOf) : page.rows, {
-        filter: flags.filter ?? '',
-        sort: undefined,
-      });
-      if (notice) throw new CommandError(notice);
-      await output.take(kept, page.rows.length);
+      const rows = status ? page.rows.filter(status.isOf) : page.rows;
+      if (measured.needsAll) {
+        held.push(...rows);
+        await output.take([], page.rows.length);
+      } else await take(rows, page.rows.length);
       if (output.taken > limit && !sort) break;
     }
+    if (measured.needsAll) await take(held, 0);
     if (output.taken === 0) status?.check();
-    await named.check();
+    await fields.check();
+    if (output.taken === 0 && doubt !== undefined) throw new CommandError(doubt);
     const shown = await output.end(rows => (sort ? sortRows(rows, sort.value, flags.reverse ?? false) : rows));
     for (const note of notes) io.note(note);
+    measured.note();
     // A script must not act on an id that no row has.
     if (unfit > 0)
       io.note(
@@ -275,4 +321,16 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
     if (output.taken > limit) io.note(`There ${these}: use --limit N or --all.`);
     return exitCodes.done;
   });
+}
+
+/** The columns to print, to sort by and to print a field of. @throws CommandError for an unknown name */
+function namedColumns(resource: Resource, columns: readonly Column<object>[], flags: Flags, io: CommandIo) {
+  const format: ListFormat = flags.json ? 'json' : (flags.format ?? 'table');
+  const named = (name: string | undefined): Column<object> | undefined =>
+    name === undefined ? undefined : columnNamed(resource, columns, name);
+  return {
+    shown: columnsOf(resource, columns, flags, format, io),
+    sort: named(flags.sort),
+    field: flags.field === 'id' ? undefined : named(flags.field),
+  };
 }

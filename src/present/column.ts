@@ -21,6 +21,8 @@ export interface Column<Row> {
   readonly align?: 'left' | 'right';
   /** Shown only if all other columns fit, or if chosen. */
   readonly wide?: boolean;
+  /** Shown only if chosen: it is there to filter and to sort by. */
+  readonly hidden?: boolean;
   /** Shown only if a row has a value, or if chosen. */
   readonly ifAny?: boolean;
   /**
@@ -50,6 +52,8 @@ export interface Column<Row> {
   readonly cutAt?: 'start' | 'end';
   /** The value is a status, shown in words with its mark and style. */
   readonly status?: boolean;
+  /** The known statuses; a service may have others. A filter for any other finds nothing, and says so. */
+  readonly known?: readonly string[];
   /** The text is a state in words, which gets the mark and style of this status. */
   readonly look?: (row: Row) => StatusLook;
 }
@@ -60,9 +64,14 @@ export type StatusLook = StatusMeaning | 'attention' | 'alarm';
 /** A status column. A status that the service did not send is missing, like any other value. */
 export function statusColumn<Row>(
   statusOf: (row: Row) => string | null | undefined,
-  { width = 12, field }: { readonly width?: number; readonly field?: string } = {},
+  {
+    width = 12,
+    field,
+    known = [],
+  }: { readonly width?: number; readonly field?: string; readonly known?: readonly string[] } = {},
 ): Column<Row> {
-  return { id: 'status', title: 'STATUS', field, width, value: row => statusOf(row) ?? undefined, status: true };
+  const value = (row: Row): Cell => statusOf(row) ?? undefined;
+  return { id: 'status', title: 'STATUS', field, width, value, status: true, known };
 }
 
 /** The user's choices for a column; anything else follows its declaration. */
@@ -171,7 +180,9 @@ export function fitColumns<Row>(
     holding(withPreference(column, own(choice, column.id) ?? {}), measure(column, rows, widest)),
   );
   const isVain = ({ id, ifAny }: Column<Row>): boolean => ifAny === true && (widest.get(id) ?? 0) === 0;
-  const wanted = columns.filter(column => own(choice, column.id)?.shown ?? !(column.wide || isVain(column)));
+  const wanted = columns.filter(
+    column => own(choice, column.id)?.shown ?? !(column.wide || column.hidden || isVain(column)),
+  );
   let shown = wanted.length > 0 ? wanted : columns.slice(0, 1);
   const textWidth = ({ id, width }: Column<Row>): number => neededWidth(width, widest.get(id));
   const isEmpty = ({ id }: Column<Row>): boolean =>

@@ -3,6 +3,7 @@
  * heldout<0.5 age<2d model~tutor`. `!` before either excludes; quotes keep spaces and signs in a word. A filter that
  * begins with `/` or `~` is one expression or one fuzzy text, as in a search.
  */
+import { statusWords } from '../contract/status.ts';
 import { type Filter, type FilterError, inverseOf, parseFilter, textFilter } from '../text/filter.ts';
 import type { Range } from '../text/fuzzy.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -14,6 +15,8 @@ export interface RowFilter<Row> {
   readonly text: Filter;
   /** Whether the values of a row pass; undefined if the filter names no column. */
   readonly accepts: ((row: Row) => boolean) | undefined;
+  /** Why none of these rows can pass, if a term asks for a status that does not exist. */
+  readonly doubt: (rows: readonly Row[]) => string | undefined;
 }
 
 const operators = ['>=', '<=', '!=', ':', '=', '<', '>', '~'] as const;
@@ -86,14 +89,34 @@ const comparisons = new Map<Operator, (left: number, right: number) => boolean>(
 
 type Test<Row> = (row: Row) => boolean;
 
+/** A term on a column. */
+interface Term<Row> {
+  readonly test: Test<Row>;
+  readonly doubt?: RowFilter<Row>['doubt'] | undefined;
+}
+
 /** What a value is compared as: a time by its age, which grows as time passes. */
 function comparedValue<Row>({ value, isTime }: Column<Row>, row: Row, now: number): string | number | undefined {
   const given = value(row);
   return isTime && typeof given === 'number' ? now - given : given;
 }
 
+/** Says that no row has the status, unless one of these or the known ones is accepted. */
+const statusDoubt =
+  <Row>(
+    { value, known = [] }: Column<Row>,
+    wanted: string,
+    accepts: (text: string) => boolean,
+  ): RowFilter<Row>['doubt'] =>
+  rows => {
+    const seen = rows.flatMap(row => value(row) ?? []).map(String);
+    const statuses = [...new Set([...known, ...seen])];
+    if (statuses.length === 0 || statuses.some(each => [each, statusWords(each)].some(accepts))) return undefined;
+    return `No status ${sanitiseLine(wanted)}. Statuses: ${statuses.map(each => sanitiseLine(statusWords(each))).join(', ')}`;
+  };
+
 /** A row without a value passes no comparison but `!=`. */
-function testOf<Row>(column: Column<Row>, operator: Operator, wanted: string): Test<Row> | FilterError {
+function termOn<Row>(column: Column<Row>, operator: Operator, wanted: string): Term<Row> | FilterError {
   const number = numberOf(wanted);
   const compare = comparisons.get(operator);
   const now = Date.now();
@@ -101,38 +124,60 @@ function testOf<Row>(column: Column<Row>, operator: Operator, wanted: string): T
     if (number === undefined) {
       return { ok: false, error: `${column.title}${operator} takes a number such as 0.5, or a time such as 2d` };
     }
-    return row => {
+    const test: Test<Row> = row => {
       const value = comparedValue(column, row, now);
       return typeof value === 'number' && compare(value, number);
     };
+    return { test };
   }
   const lower = wanted.toLowerCase();
   const textsOf = (row: Row): readonly string[] =>
     [column.value(row), cellText(column, row)].flatMap(each => (each === undefined ? [] : String(each).toLowerCase()));
-  if (operator === ':') return row => textsOf(row).some(text => text.includes(lower));
+  const ofTexts = (accepts: (text: string) => boolean): Term<Row> => ({
+    test: row => textsOf(row).some(accepts),
+    ...(column.status && { doubt: statusDoubt(column, wanted, text => accepts(text.toLowerCase())) }),
+  });
+  if (operator === ':') return ofTexts(text => text.includes(lower));
   if (operator === '~') {
     const fuzzy = parseFilter(`~${wanted}`);
-    return fuzzy.ok ? row => textsOf(row).some(fuzzy.accepts) : fuzzy;
+    return fuzzy.ok ? ofTexts(fuzzy.accepts) : fuzzy;
   }
-  const isEqual: Test<Row> = row => {
-    const value = comparedValue(column, row, now);
-    return (number !== undefined && value === number) || textsOf(row).includes(lower);
-  };
-  return operator === '=' ? isEqual : row => !isEqual(row);
+  const isText = ofTexts(text => text === lower);
+  const isEqual: Test<Row> = row =>
+    (number !== undefined && comparedValue(column, row, now) === number) || isText.test(row);
+  return operator === '=' ? { ...isText, test: isEqual } : { test: row => !isEqual(row) };
 }
 
-/** The term on a column in a word; undefined for a plain word, or while its value is not typed yet. */
-function termOf<Row>({ text, isQuoted }: Token, columns: readonly Column<Row>[]): Test<Row> | FilterError | undefined {
+/** The parts of a term on a column: `status`, `:` and `failed`; undefined for a plain word. */
+function termParts({ text, isQuoted }: Token) {
   const [, name = '', rest = ''] = /^([a-z][\w.-]*)([:=<>~!].*)$/is.exec(text) ?? [];
   const operator = operators.find(each => rest.startsWith(each));
   if (isQuoted || operator === undefined) return undefined;
+  return { name, operator, value: rest.slice(operator.length).replace(/^"|"$/g, '') };
+}
+
+/** The term on a column in a word; undefined for a plain word. Everything passes while its value is not typed yet. */
+function termOf<Row>(token: Token, columns: readonly Column<Row>[]): Term<Row> | FilterError | undefined {
+  const parts = termParts(token);
+  if (!parts) return undefined;
+  const { name, operator, value } = parts;
   const column = columnNamed(columns, name);
-  const value = rest.slice(operator.length).replace(/^"|"$/g, '');
   if (!column) {
     const known = columns.map(each => sanitiseLine(namesOf(each)[0] ?? '')).join(', ');
-    return { ok: false, error: `No column ${name}: "${text}" in quotes searches for the text. Columns: ${known}` };
+    return {
+      ok: false,
+      error: `No column ${name}: "${token.text}" in quotes searches for the text. Columns: ${known}`,
+    };
   }
-  return value === '' ? () => true : testOf(column, operator, value);
+  return value === '' ? { test: () => true } : termOn(column, operator, value);
+}
+
+/** The columns that a filter has terms on; undefined for a name that is none. */
+export function columnsIn<Row>(input: string, columns: readonly Column<Row>[]): readonly (Column<Row> | undefined)[] {
+  if (/^[/~]/.test(input)) return [];
+  return tokensOf(input)
+    .flatMap(token => termParts(token) ?? [])
+    .map(({ name }) => columnNamed(columns, name));
 }
 
 const everything: Filter = { ok: true, kind: 'all', accepts: () => true, matches: () => [] };
@@ -168,22 +213,29 @@ function merged(ranges: readonly Range[]): readonly Range[] {
 export function parseRowFilter<Row>(input: string, columns: readonly Column<Row>[]): RowFilter<Row> | FilterError {
   if (/^[/~]/.test(input)) {
     const text = parseFilter(input);
-    return text.ok ? { text, accepts: undefined } : text;
+    return text.ok ? { text, accepts: undefined, doubt: () => undefined } : text;
   }
   const texts: Filter[] = [];
   const tests: Test<Row>[] = [];
+  const doubts: RowFilter<Row>['doubt'][] = [];
   for (const token of tokensOf(input)) {
     const term = termOf(token, columns);
-    if (typeof term === 'function') tests.push(token.isInverse ? row => !term(row) : term);
-    else if (term) return term;
-    else {
+    if (term && 'error' in term) return term;
+    if (term) {
+      tests.push(token.isInverse ? row => !term.test(row) : term.test);
+      if (term.doubt && !token.isInverse) doubts.push(term.doubt);
+    } else {
       const text = textFilter(token.text);
       if (!text.ok) return text;
       texts.push(token.isInverse ? inverseOf(text) : text);
     }
   }
   const text = together(texts);
-  return { text, accepts: tests.length === 0 ? undefined : row => tests.every(test => test(row)) };
+  return {
+    text,
+    accepts: tests.length === 0 ? undefined : row => tests.every(test => test(row)),
+    doubt: rows => doubts.flatMap(doubt => doubt(rows) ?? [])[0],
+  };
 }
 
 /** Whether a longer input only leaves out more rows: for words without signs. */

@@ -13,6 +13,8 @@ export interface ArrangedRows<Row> {
   readonly filter: Filter | undefined;
   /** The filter's error, or why not all rows were searched. */
   readonly notice: string | undefined;
+  /** Why the filter matches no row, if it asks for what does not exist. */
+  readonly doubt: string | undefined;
 }
 
 export interface Arrangement {
@@ -121,7 +123,9 @@ export function createArrange<Row>(columns: readonly Column<Row>[], id: (row: Ro
       : narrowed;
     // If the new character removed no row, such as in a common prefix, reuse the last result.
     const ids = last?.answer.rows === found.rows ? last.answer.ids : found.rows.map(id);
-    const answer = { rows: found.rows, ids, filter: 'error' in parsed ? undefined : parsed.text, notice };
+    const filter = 'error' in parsed ? undefined : parsed.text;
+    const doubt = 'error' in parsed || found.rows.length > 0 ? undefined : parsed.doubt(rows);
+    const answer = { rows: found.rows, ids, filter, notice, doubt };
     lastRows = rows;
     last = { arrangement, answer, found };
     return answer;

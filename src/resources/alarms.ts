@@ -11,7 +11,7 @@ import type { ProgressPoint, Silence } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { duration } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
-import { intervalOfHeldOut } from './training.ts';
+import { intervalOfHeldOut } from './training-columns.ts';
 
 /** The alarms, most urgent first. They name events on disk, so they must not change. */
 export const alarmKinds = [

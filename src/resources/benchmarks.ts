@@ -277,7 +277,7 @@ function failedCounts({ unready_task_image_counts: counts }: Readiness): string[
 
 const imageColumns: readonly Column<BenchmarkImage>[] = [
   { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 2 }, value: row => row.task_id },
-  statusColumn(row => row.build_status),
+  statusColumn(row => row.build_status, { known: buildStatuses }),
   { id: 'provider', title: 'PROVIDER', width: 10, value: row => row.provider ?? undefined },
   {
     id: 'ref',
@@ -325,7 +325,7 @@ const runtimeColumns: readonly Column<BenchmarkRuntime>[] = [
     width: { min: 14, max: 50, grow: 2 },
     value: row => row.image_ref ?? row.runtime_id,
   },
-  statusColumn(row => row.build_status, { field: 'build_status' }),
+  statusColumn(row => row.build_status, { field: 'build_status', known: buildStatuses }),
   { id: 'provider', title: 'PROVIDER', field: 'provider', width: 10, value: row => row.provider ?? undefined },
   timeColumn('created', 'CREATED', row => row.created_at, { field: 'created_at' }),
   {

@@ -1,9 +1,10 @@
 /**
  * Defines a resource: how it is listed, read and shown. Declared once, for the screen, line mode and the command line.
  */
-import type { Column } from '../present/column.ts';
+import type { Cell, Column } from '../present/column.ts';
 import type { Command, CommandTable } from '../present/command.ts';
 import type { Fact } from '../present/fact.ts';
+import type { Range } from '../present/statistics/tasks.ts';
 import type { ListSource } from '../queries/lists/list-source.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
@@ -27,6 +28,18 @@ export interface WholeFacts {
   readonly answer?: unknown;
   /** Additional data under the contract's names; programs get it with the record. */
   readonly fields?: object;
+}
+
+/** What a list shows besides its records: it takes requests for each row, or depends on the rows. */
+export interface Measures<Row> {
+  /** All columns of a list with these rows. Those that are always there have the same ids whatever the rows are. */
+  readonly columns: (rows: readonly Row[], range: Range) => readonly Column<Row>[];
+  /** The ids of the columns that take requests. */
+  readonly costly: readonly string[];
+  /** A value inside a row that may be named like a column, e.g. an option. */
+  readonly field: (row: Row, name: string) => Cell;
+  /** Reads what these columns need, and adds it to the rows. */
+  readonly read: (rows: readonly Row[], columns: ReadonlySet<string>, context: QueryContext) => Promise<readonly Row[]>;
 }
 
 /** The declaration of a resource with rows of type `Row`. */
@@ -54,6 +67,7 @@ export interface ResourceOf<Row> {
   /** Reads one by id. Without it, a record cannot be opened. */
   readonly get?: (id: string) => LiveQuery<Row>;
   readonly columns: readonly Column<Row>[];
+  readonly measures?: Measures<Row>;
   readonly facts: (row: Row) => readonly Fact[];
   /** All facts of a single record on the command line, if further requests add to them. */
   readonly wholeFacts?: (row: Row, context: QueryContext) => Promise<WholeFacts>;

@@ -32,7 +32,7 @@ const deploymentColumns: readonly Column<Deployment>[] = [
     width: { min: 12, max: 40, grow: 2 },
     value: row => row.model_slug ?? row.deployment_id,
   },
-  statusColumn(row => row.status, { field: 'status' }),
+  statusColumn(row => row.status, { field: 'status', known: knownDeploymentStatuses }),
   { id: 'active', title: 'ACTIVE', width: 6, value: row => (row.is_active ? 'yes' : '') },
   { id: 'role', title: 'ROLE', field: 'role', width: 10, value: row => row.role ?? undefined },
   {

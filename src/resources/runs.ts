@@ -69,7 +69,7 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     width: { min: 13, max: 60, grow: 3 },
     value: row => row.display_name ?? row.eval_run_id,
   },
-  statusColumn(row => row.status),
+  statusColumn(row => row.status, { known: evalRunStatuses }),
   {
     id: 'mean',
     title: 'MEAN',

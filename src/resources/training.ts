@@ -1,12 +1,11 @@
 /** Training runs and their checkpoints. */
 import { perObject } from '../base/memo.ts';
-import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
+import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
-import { type Column, statusColumn } from '../present/column.ts';
+import type { Column } from '../present/column.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
-import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { instantFact, seenColumn, timeColumn, timeFact } from '../present/times.ts';
+import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { startDeployment } from '../queries/deployments.ts';
 import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
 import {
@@ -15,8 +14,6 @@ import {
   deleteTraining,
   everyTrainingRun,
   heldOutRewardsQuery,
-  type ProgressedRun,
-  stepsOf,
   trainerRewardsQuery,
   trainingKeys,
   trainingProgressQuery,
@@ -27,73 +24,14 @@ import { trajectoryKeys } from '../queries/trajectories.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
-import { duration, parseTime } from '../text/time.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
-import { modelColumn } from './models.ts';
-
-/** The number of finished steps; undefined if unknown. A run that succeeded has finished all of them. */
-function stepsDone(run: ProgressedRun): number | undefined {
-  const succeeded = statusMeaning(run.status ?? '') === 'success';
-  return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
-}
-
-/** Milliseconds from the start of a run to its end. */
-function took({ created_at, completed_at }: TrainingRun): number | undefined {
-  const [from, to] = [parseTime(created_at), parseTime(completed_at)];
-  return from === undefined || to === undefined || to < from ? undefined : to - from;
-}
-
-export const trainingColumns: readonly Column<ProgressedRun>[] = [
-  {
-    id: 'name',
-    title: 'TRAINING RUN',
-    width: { min: 16, max: 60, grow: 3 },
-    value: row => row.display_name ?? row.training_run_id,
-  },
-  { ...statusColumn<ProgressedRun>(row => row.status), width: { min: 11, max: 16, grow: 1 } },
-  { id: 'done', title: 'DONE', width: 5, align: 'right', value: stepsDone },
-  { id: 'steps', title: 'STEPS', width: 5, align: 'right', value: stepsOf },
-  modelColumn(row => row.base_model_slug),
-  {
-    id: 'took',
-    title: 'TOOK',
-    width: 7,
-    align: 'right',
-    wide: true,
-    value: took,
-    text: row => {
-      const ms = took(row);
-      return ms === undefined ? '' : duration(ms);
-    },
-    // In seconds.
-    exported: row => {
-      const ms = took(row);
-      return ms === undefined ? undefined : ms / 1_000;
-    },
-  },
-  timeColumn('created', 'STARTED', row => row.created_at),
-  {
-    id: 'benchmark',
-    title: 'BENCHMARK',
-    width: { min: 10, max: 30, grow: 1 },
-    wide: true,
-    value: row => row.bench_id ?? undefined,
-  },
-  { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
-  seenColumn(rememberedAt),
-];
+import { intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The best point of a held-out curve is a biased estimate, because the same tasks choose it and measure it. */
 export const optimismWords = 'A checkpoint chosen by it looks better than it is';
-
-/** The interval of a held-out mean on its own tasks; samples that the mean leaves out are missing rewards. */
-export function intervalOfHeldOut({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
-  return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
-}
 
 interface Limits {
   readonly step: number;
@@ -320,6 +258,7 @@ export const training = defineResource<TrainingRun>({
   list: ({ benchmark }) => (benchmark === undefined ? everyTrainingRun : trainingRunsOf(benchmark)),
   get: trainingRunQuery,
   columns: trainingColumns,
+  measures,
   facts: trainingFacts,
   label: row => row.display_name,
   parent: row => row.bench_id,

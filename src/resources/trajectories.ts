@@ -30,7 +30,7 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     value: row => row.reward ?? undefined,
     text: row => reward(row.reward),
   },
-  statusColumn(row => row.status, { field: 'status' }),
+  statusColumn(row => row.status, { field: 'status', known: trajectoryStatuses }),
   {
     id: 'steps',
     title: 'STEPS',

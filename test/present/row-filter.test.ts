@@ -86,6 +86,16 @@ describe('a filter of rows', () => {
     expect(errorOf('constructor:x')).toContain('No column constructor');
   });
 
+  it('says that a status does not exist, and which do', () => {
+    const statuses = { ...statusColumn<Run>(row => row.status, { known: ['pending', 'failed'] }) };
+    const known = createArrange([statuses], row => row.name);
+    const doubtOf = (filter: string) => known(rows, { filter, sort: undefined }).doubt;
+    const words = 'No status nonexistent. Statuses: pending, failed, running, cancel signaled';
+    for (const sign of [':', '=', '~']) expect(doubtOf(`status${sign}nonexistent`)).toBe(words);
+    for (const filter of ['status:pend', 'status=running seed9', '!status:nonexistent', 'status!=nonexistent', 'x'])
+      expect(doubtOf(filter)).toBeUndefined();
+  });
+
   it('is one expression or one fuzzy text as in a search', () => {
     expect(found('/seed1$/')).toEqual(['sweep seed1', 'other seed1']);
     expect(found('~swpsd2')).toEqual(['sweep seed2']);

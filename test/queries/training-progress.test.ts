@@ -10,7 +10,7 @@ import {
   trainingRunQuery,
   trainingRunsOf,
 } from '../../src/queries/training.ts';
-import { trainingColumns } from '../../src/resources/training.ts';
+import { trainingColumns } from '../../src/resources/training-columns.ts';
 import { Capabilities } from '../../src/service/capabilities.ts';
 import { CapabilityMissingError } from '../../src/service/errors.ts';
 import { RememberedStore } from '../../src/store/store.ts';

@@ -8,7 +8,7 @@ import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { unknownResource } from '../../src/queries/statuses/store.ts';
 import { type MeasuredRun, withMeans } from '../../src/resources/measured-run.ts';
 import { runColumns, runFacts } from '../../src/resources/runs.ts';
-import { trainingColumns } from '../../src/resources/training.ts';
+import { trainingColumns } from '../../src/resources/training-columns.ts';
 import type { WatchedResource } from '../../src/resources/watch.ts';
 import { layoutOf } from '../../src/ui/app/layout.ts';
 import { watchColumns } from '../../src/ui/views/watch.tsx';

@@ -58,7 +58,8 @@ export const commands = {
       filter: {
         value: 'TEXT',
         empty: true,
-        description: 'only rows with all words, e.g. status:failed reward<0.5 age<2d !text; also /re/ and ~fuzzy',
+        description:
+          'only rows with all words, e.g. status:failed heldout<0.5 lr>1e-5 age<2d !text; also /re/ and ~fuzzy. A column that takes a request for each row (held-out, best, trainer) is read for 500 rows at most',
       },
       sort: {
         value: 'COLUMN',
@@ -70,7 +71,10 @@ export const commands = {
       limit: { value: 'N', short: 'L', number: 'count', description: 'at most this many rows (default: 100)' },
       all: { short: 'a', description: 'read every page' },
       columns: { value: 'A,B', of: 'columns', short: 'c', description: 'show these columns or JSON fields' },
-      wide: { short: 'w', description: 'show all columns' },
+      wide: {
+        short: 'w',
+        description: 'show all columns; JSON of training runs then has their held-out and trainer rewards',
+      },
       format: { value: 'FORMAT', short: 'f', choices: listFormats, description: 'output format' },
       ...recordFlags,
       field: { value: 'NAME', of: 'field', description: 'print only this field of each row, one per line' },

@@ -14,7 +14,8 @@ import type { Resource } from '../../resources/define.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { meanCell } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
-import { heldOutWords, intervalOfHeldOut } from '../../resources/training.ts';
+import { heldOutWords } from '../../resources/training.ts';
+import { intervalOfHeldOut, measuredColumns } from '../../resources/training-columns.ts';
 import {
   placeOfLine,
   recordOfLine,
@@ -244,21 +245,6 @@ function shortNote(row: WatchedResource): string {
   return standing.kind === 'moving' ? rateWords(standing.stepMs) : pace;
 }
 
-/** A column of numbers that some rows lack. */
-function numberColumn(
-  id: string,
-  title: string,
-  width: number,
-  value: (row: WatchedResource) => number | undefined,
-  { wide = false, text = reward }: { readonly wide?: boolean; readonly text?: (value: number) => string } = {},
-): Column<WatchedResource> {
-  const textOf = (row: WatchedResource): string => {
-    const number = value(row);
-    return number === undefined ? '' : text(number);
-  };
-  return { id, title, width, align: 'right', wide, value, text: textOf };
-}
-
 /** A column that is shown if there is room for all others. */
 const textColumn = (
   id: string,
@@ -286,6 +272,11 @@ export function watchColumns({ room, range, spark }: WatchColumnsOptions): reado
   const sparkWidth = room < roomy ? 10 : 20;
   const wide = room < roomy;
   const state = (row: WatchedResource) => stateOf(row, Date.now());
+  const { heldOut, interval, best, bestStep, trainer } = measuredColumns<WatchedResource>({
+    heldOut: row => row.measured,
+    interval: row => intervalOfLine(row, range),
+    trainer: row => (isTrainers(row) ? row.mean : undefined),
+  });
   const curve = (id: string, title: string, values: (row: WatchedResource) => WatchedResource['curve']) => ({
     id,
     title,
@@ -323,7 +314,7 @@ export function watchColumns({ room, range, spark }: WatchColumnsOptions): reado
       width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
       value: row => row.label,
     },
-    numberColumn('held-out', 'HELD-OUT', 8, row => row.measured?.last.reward),
+    heldOut,
     {
       id: 'mean',
       title: 'MEAN',
@@ -333,21 +324,9 @@ export function watchColumns({ room, range, spark }: WatchColumnsOptions): reado
       text: meanWords,
       shortText: row => (isTrainers(row) || row.mean === undefined ? '' : meanCell(row, row.status)),
     },
-    {
-      id: 'interval',
-      title: '95% CI',
-      width: 12,
-      align: 'right',
-      wide,
-      filtered: false,
-      value: row => intervalOfLine(row, range)?.low,
-      text: row => {
-        const interval = intervalOfLine(row, range);
-        return interval ? `${reward(interval.low)}..${reward(interval.high)}` : '';
-      },
-    },
-    numberColumn('best', 'BEST', 5, row => row.measured?.best.reward, { wide }),
-    numberColumn('best-step', 'AT STEP', 7, row => row.measured?.best.step, { wide, text: String }),
+    { ...interval, wide },
+    { ...best, wide },
+    { ...bestStep, wide },
     ...progress,
     {
       id: 'state',
@@ -371,7 +350,7 @@ export function watchColumns({ room, range, spark }: WatchColumnsOptions): reado
     },
     { ...textColumn('kind', 'KIND', 10, row => row.kind) },
     textColumn('benchmark', 'BENCHMARK', { min: 10, max: 30, grow: 1 }, row => row.benchmark),
-    numberColumn('trainer', 'TRAINER', 7, row => (isTrainers(row) ? row.mean : undefined), { wide: true }),
+    trainer,
     { ...curve('trainer-curve', 'TRAINER CURVE', row => row.curve), wide: true },
     timeColumn('started', 'STARTED', row => row.startedAt, { wide: true }),
     { ...textColumn('pinned', 'PINNED', 6, row => (row.pinned ? 'yes' : '')) },

@@ -345,7 +345,7 @@ const opened: string[] = [];
 
 function Runs({ count }: { count: number }) {
   const [rows] = useState(() => runs(count));
-  const table = useTable({ rows, columns, id: idOf, height: 8, onOpen: row => opened.push(row.id) });
+  const table = useTable({ rows, columns, id: idOf, height: 8, width: 30, onOpen: row => opened.push(row.id) });
   return (
     <TableView
       table={table}
@@ -391,6 +391,18 @@ describe('TableView', () => {
     unmount();
   });
 
+  it('shows the whole error of a filter, below the rows, while it is typed and after', async () => {
+    const { stdin, lastFrame, unmount } = open(500);
+    const text = () => plain(lastFrame()).replace(/\s+/g, ' ');
+    const error = /No column stauts: "stauts:x" in quotes searches for the text. Columns: name, mean/;
+    stdin.write('/stauts:x');
+    await eventually(() => expect(text()).toMatch(error));
+    expect(plain(lastFrame())).toContain('/stauts:x');
+    stdin.write('\r');
+    await eventually(() => expect(text()).toMatch(error));
+    unmount();
+  });
+
   it('reads the texts of many rows before a filter is typed', async () => {
     const read = new Set<string>();
     const nameOf = (row: Run): string => {
@@ -400,7 +412,7 @@ describe('TableView', () => {
     const noting: readonly Column<Run>[] = [{ id: 'name', title: 'RUN', width: 10, value: nameOf }];
     const many = runs(5_000);
     function Many() {
-      const table = useTable({ rows: many, columns: noting, id: idOf, height: 8 });
+      const table = useTable({ rows: many, columns: noting, id: idOf, height: 8, width: 80 });
       return <Text>{table.shown.length}</Text>;
     }
     const { unmount } = render(

@@ -43,7 +43,7 @@ function chooserReducer<Row>(
       case 'move':
         return { ...state, cursor: moveCursor(state.cursor, action.by, columns.length) };
       case 'toggle': {
-        const shown = !(preference.shown ?? !column.wide);
+        const shown = !(preference.shown ?? isShownByItself(column));
         return { ...state, choice: { ...state.choice, [column.id]: { ...preference, shown } } };
       }
       case 'widen':
@@ -60,6 +60,8 @@ function chooserReducer<Row>(
 /** Maximum width of the window. */
 const widest = 52;
 
+const isShownByItself = ({ wide, hidden }: Column<never>): boolean => !wide && !hidden;
+
 export function ColumnsWindow<Row>({ columns, choice, onChoose, onClose }: ColumnsWindowProps<Row>) {
   const { width, ...room } = useWindowRoom(widest);
   const { styles, glyphs } = useTheme();
@@ -69,7 +71,7 @@ export function ColumnsWindow<Row>({ columns, choice, onChoose, onClose }: Colum
     onChoose(chooserReducer(columns)(state, action).choice);
   };
   const lineOf = (column: Column<Row>, emphasise: (text: string) => string): string => {
-    const { shown = !column.wide, wider = 0 } = own(state.choice, column.id) ?? {};
+    const { shown = isShownByItself(column), wider = 0 } = own(state.choice, column.id) ?? {};
     const auto = column.wide && own(state.choice, column.id)?.shown === undefined ? 'if there is room' : '';
     const extra = wider === 0 ? auto : `${wider > 0 ? '+' : ''}${wider}`;
     return `${shown ? glyphs.check : ' '} ${emphasise(padEnd(column.title, 20))} ${styles.muted(extra)}`;

@@ -56,6 +56,7 @@ const noColumns: readonly string[] = [];
 export function useListTable<Row extends object>(props: ResourceListProps<Row>): ListTable<Row> {
   const { source, columns, open, join = itself, joined = noColumns } = props;
   const { focus } = useShell();
+  const pane = usePane('main');
   const [initial, remember] = useRememberedTable(props.name, props.sort);
   const [sort, setSort] = useState(initial.sort);
   const unjoined = sort && !joined.includes(sort.column) ? sort : undefined;
@@ -83,6 +84,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     columns,
     id: source.id,
     height: room.table,
+    width: pane.width,
     initial,
     sorted: ordered || list.sortedAs === 'asked',
     // Before the first answer nobody knows whether there is more.

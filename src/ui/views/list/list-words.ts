@@ -55,7 +55,7 @@ interface EmptyList {
   /** Shown until there is an answer. */
   readonly asking: string;
   readonly filter: string;
-  /** Why the filter could not be applied. */
+  /** Why the filter could not be applied, which is shown below the rows. */
   readonly notice?: string | undefined;
   readonly read: number;
   readonly hasMore: boolean;
@@ -67,7 +67,7 @@ export function emptyListWords(list: EmptyList, words: string, keyOf: KeyOf): st
   if (!loaded) return asking;
   if (filter === '' || read === 0) return words;
   const clears = `${keyOf(listCommands.clearFilter)} clears the filter`;
-  if (notice !== undefined) return `${notice} ${clears}`;
+  if (notice !== undefined) return clears;
   const among = hasMore ? ` of the ${grouped(read)} read` : '';
   return `No row${among} matches /${filter}; ${hasMore ? `${keyOf(listCommands.bottom)} reads the rest, ` : ''}${clears}`;
 }

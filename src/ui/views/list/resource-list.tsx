@@ -87,7 +87,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   // What the service does not list, it may not start either.
   const isUnlisted = noneSeen !== undefined && live.freshness.kind === 'unlisted';
   const words = `${props.emptyWords}${advise(props.emptyAdvice)}`;
-  const empty = { loaded, asking, hasMore: list.hasMore, filter, notice: table.arranged.notice, read };
+  const empty = { loaded, asking, hasMore: list.hasMore, filter, notice: table.noticeLines[0], read };
   return {
     emptyWords: emptyListWords(empty, isUnlisted ? noneSeen : words, keyOf),
     facts: [...listFacts({ ...list, read, filtered: filter !== '', sorted: sort !== undefined }, keyOf), age],

@@ -9,6 +9,7 @@ import type { KnownResource, StatusStore } from '../../../queries/statuses/store
 import type { ProgressedRun } from '../../../queries/training.ts';
 import { progressQuery } from '../../../resources/rotation.ts';
 import { training } from '../../../resources/training.ts';
+import { listColumns, type MeasuredTraining } from '../../../resources/training-columns.ts';
 import { age } from '../../../text/time.ts';
 import { useTime } from '../../app/clock.tsx';
 import type { ViewProps } from '../../app/registry.ts';
@@ -17,7 +18,6 @@ import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
-import { listColumns, type MeasuredTraining } from './list-columns.ts';
 
 /** What is known of a run besides its record. */
 type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
@@ -66,7 +66,7 @@ function useMeasured(): (rows: readonly ProgressedRun[]) => readonly MeasuredTra
 
 function measuredRun(row: ProgressedRun, { done, total, measured, mean: trainer_reward }: Known): MeasuredTraining {
   const completed_steps = row.completed_steps ?? (isRunning(row.status) ? done : undefined);
-  return { ...row, completed_steps, total_steps: row.total_steps ?? total, measured, trainer_reward };
+  return { ...row, completed_steps, total_steps: row.total_steps ?? total, held_out: measured, trainer_reward };
 }
 
 /** The age of the oldest completed steps, once it exceeds the poll interval. */

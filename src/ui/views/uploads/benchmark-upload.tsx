@@ -126,7 +126,13 @@ export function BenchmarkUploadView({ place }: ViewProps<'benchmark-upload'>) {
     ? headLines(job, pane.width - 2, theme, keyOf)
     : [' This upload is no longer shown here. Upload the folder again: sent files are kept.', ''];
   const rows = job?.files ?? noFiles;
-  const table = useTable({ rows, columns, id: idOf, height: Math.max(4, pane.height - head.length) });
+  const table = useTable({
+    rows,
+    columns,
+    id: idOf,
+    height: Math.max(4, pane.height - head.length),
+    width: pane.width,
+  });
   return (
     <UploadView
       head={head}

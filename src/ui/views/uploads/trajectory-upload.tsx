@@ -97,7 +97,7 @@ export function TrajectoryUploadView({ place }: ViewProps<'trajectory-upload'>) 
     shell.open(recordPlace(trajectories, trajectoryId));
   };
   const height = Math.max(4, pane.height - head.length);
-  const table = useTable({ rows, columns, id: idOf, height, onOpen: openRow });
+  const table = useTable({ rows, columns, id: idOf, height, width: pane.width, onOpen: openRow });
   const bindings = useMemo((): readonly Binding[] => {
     if (!job) return [];
     const save = (): void => {

@@ -16,6 +16,7 @@ import type { Sort } from '../../../present/sort.ts';
 import type { Filter } from '../../../text/filter.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import { useMouseRegion } from '../../keys/mouse-regions.tsx';
 import { KeyScope } from '../../keys/router.tsx';
 import { lookStyle, markedText, statusStyle, statusText } from '../status.ts';
@@ -45,7 +46,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
-  const { arranged, cursor, offset, rowLines, shown } = table;
+  const { arranged, cursor, offset, rowLines, noticeLines, shown } = table;
   const { ellipsis } = theme.glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
   const fitted = useMemo(
@@ -66,7 +67,13 @@ export function TableView<Row>(props: TableViewProps<Row>) {
       <Box flexDirection="column" width={width} flexShrink={0}>
         <Text wrap="truncate">{headerText(fitted, table.state.sort, theme)}</Text>
         <Box ref={region} flexDirection="column" height={rowLines} width={width} overflow="hidden">
-          {shown.length === 0 ? <Text>{theme.styles.muted(` ${truncate(emptyWords, width - 2)}`)}</Text> : null}
+          {shown.length > 0 ? null : (
+            <Text>
+              {wrap(emptyWords, width - 2)
+                .map(line => theme.styles.muted(` ${line}`))
+                .join('\n')}
+            </Text>
+          )}
           {shown.map((row, index) => (
             <RowLine
               key={index}
@@ -80,6 +87,9 @@ export function TableView<Row>(props: TableViewProps<Row>) {
             />
           ))}
         </Box>
+        {noticeLines.map(line => (
+          <Text key={line} wrap="truncate">{` ${theme.styles.warning(line)}`}</Text>
+        ))}
         <CountLine table={table} width={width} total={known} hasMore={hasMore} facts={facts} theme={theme} />
       </Box>
     </KeyScope>
@@ -98,20 +108,14 @@ interface CountLineProps<Row> {
   readonly theme: Theme;
 }
 
-/** `12/9431`, with the filter, marks and errors; the filter itself while it is typed. */
+/** `12/9431`, with the filter and marks; the filter itself while it is typed. */
 function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLineProps<Row>) {
   const { styles, glyphs } = theme;
   const count = countWords(table, total, hasMore);
   const room = width - displayWidth(count) - 3;
-  const { notice } = table.arranged;
-  const cut = (words: string, most: number): string =>
-    truncate(words, Math.max(0, most), { ellipsis: glyphs.ellipsis });
   if (table.typing) {
-    // Errors of the filter are shown while it is typed; the typed text keeps half of the line.
-    const wrong = notice === undefined ? '' : cut(` ${notice}`, Math.floor(room / 2));
-    const view = lineView(table.typing, Math.max(1, room - 1 - displayWidth(wrong)));
-    const line = withCaret(view, 0, styles.caret);
-    return <Text wrap="truncate">{` ${styles.key('/')}${line}${styles.warning(wrong)} ${styles.muted(count)} `}</Text>;
+    const line = withCaret(lineView(table.typing, Math.max(1, room - 1)), 0, styles.caret);
+    return <Text wrap="truncate">{` ${styles.key('/')}${line} ${styles.muted(count)} `}</Text>;
   }
   const { filter, marks } = table.state;
   const lost = table.lostMarks === 0 ? '' : `, ${table.lostMarks} of them not in the list`;
@@ -120,8 +124,8 @@ function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLin
     marks.size === 0 ? '' : `${marks.size} marked${lost}`,
     ...facts,
   ].filter(Boolean);
-  const left = fitCells(cut(notice ?? parts.join('  '), room), Math.max(0, room));
-  return <Text wrap="truncate">{` ${notice ? styles.warning(left) : styles.info(left)} ${styles.muted(count)} `}</Text>;
+  const words = truncate(parts.join('  '), Math.max(0, room), { ellipsis: glyphs.ellipsis });
+  return <Text wrap="truncate">{` ${styles.info(fitCells(words, Math.max(0, room)))} ${styles.muted(count)} `}</Text>;
 }
 
 function countWords<Row>({ arranged, cursor, state }: Table<Row>, total: number, hasMore: boolean): string {

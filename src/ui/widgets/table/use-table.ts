@@ -8,6 +8,9 @@ import {
   createArrange,
   preparedAtOnce,
 } from '../../../present/rows.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
 import type { EditState } from '../text-field/editing.ts';
@@ -20,6 +23,8 @@ export interface TableOptions<Row> {
   readonly id: (row: Row) => string;
   /** Lines of the whole table, with its header and the filter line. */
   readonly height: number;
+  /** Cells of a line. */
+  readonly width: number;
   /** The rows are already in the requested order. */
   readonly sorted?: boolean;
   /** Reads the unread rows, if there are any; settles at the end, whatever the outcome. */
@@ -41,6 +46,8 @@ export interface Table<Row> {
   /** Whether the cursor is close to the last known row. */
   readonly nearEnd: boolean;
   readonly rowLines: number;
+  /** What is wrong with the filter, below the rows; safe for a terminal. */
+  readonly noticeLines: readonly string[];
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
   /** The marked rows that still exist, in the order of their marks, or the one under the cursor if none is marked. */
@@ -64,9 +71,10 @@ const otherLines = 2;
 const rowsNearEnd = 60;
 
 const noRows: readonly never[] = [];
+const noLines: readonly never[] = [];
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, initial, onOpen, sorted = false } = options;
+  const { rows, columns, id, height, width, initial, onOpen, sorted = false } = options;
   const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
   const arrange = useMemo(
     () =>
@@ -75,8 +83,8 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
         : arrangeAs,
     [arrangeAs, sorted],
   );
-  const rowLines = Math.max(1, height - otherLines);
-  const surroundings = { arranged: (arrangement: Arrangement) => arrange(rows, arrangement), height: rowLines };
+  const mostRows = Math.max(1, height - otherLines);
+  const surroundings = { arranged: (arrangement: Arrangement) => arrange(rows, arrangement), height: mostRows };
   const line = useTypedLine<TableState, TableAction>(
     (state, action) => tableReducer(state, action, surroundings),
     initial ?? initialTableState,
@@ -85,12 +93,15 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   const { state, typing, dispatch } = line;
   usePrepared(arrangeAs, rows, typing !== undefined);
   const arranged = arrange(rows, state);
+  const notice = arranged.notice ?? arranged.doubt;
+  const noticeLines = useMemo(() => noticeOf(notice, width, mostRows - 1), [notice, width, mostRows]);
+  const rowLines = mostRows - noticeLines.length;
   const { cursor, offset } = windowOf(state, arranged, rowLines);
   const current = arranged.rows[cursor];
   const { marks, filter } = state;
   const marked = useMemo(() => (marks.size > 0 ? markedOf(rows, marks, id) : noRows), [marks, rows, id]);
   return {
-    ...{ state, arranged, cursor, offset, rowLines, current, typing, dispatch },
+    ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
     // A filter may match nothing, which would read the whole list.
     nearEnd: filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
@@ -107,6 +118,15 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     open: row => onOpen?.(row),
     handlers: typing ? line.handlers(typingBindings(dispatch)) : { bindings: tableBindings(options, line, current) },
   };
+}
+
+/** A message about the filter in at most `most` lines. */
+function noticeOf(notice: string | undefined, width: number, most: number): readonly string[] {
+  if (notice === undefined || most < 1) return noLines;
+  const lines = wrap(sanitiseLine(notice), Math.max(1, width - 2));
+  return lines.length <= most
+    ? lines
+    : [...lines.slice(0, most - 1), truncate(lines.slice(most - 1).join(' '), width - 2)];
 }
 
 /** The marked rows, in the order of their marks. */

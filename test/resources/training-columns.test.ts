@@ -1,10 +1,12 @@
 /** Columns of the list of training runs. */
 import { describe, expect, it } from 'vitest';
-import { cellText } from '../../../../src/present/column.ts';
-import { heldOutMeans } from '../../../../src/queries/held-out.ts';
-import { listColumns, optionColumns } from '../../../../src/ui/views/training/list-columns.ts';
+import { cellText } from '../../src/present/column.ts';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
+import { optionColumns as allOptions, listColumns } from '../../src/resources/training-columns.ts';
 
 const run = (id: string, options?: object) => ({ training_run_id: id, options: options as Record<string, unknown> });
+
+const optionColumns = (rows: Parameters<typeof allOptions>[0]) => allOptions(rows).filter(({ hidden }) => !hidden);
 
 describe('columns for options', () => {
   it('are those in which the runs differ, and lack what a run does not say', () => {
@@ -38,7 +40,7 @@ it('the held-out reward stands with its interval and its best step', () => {
     held_out_reward: [0.1, 0.7, 0.6][index],
     completed_samples: 112,
   }));
-  const row = { training_run_id: 'a', measured: heldOutMeans(points), trainer_reward: 0.9 };
+  const row = { training_run_id: 'a', held_out: heldOutMeans(points), trainer_reward: 0.9 };
   const texts = new Map(listColumns([row], [0, 1]).map(column => [column.title, cellText(column, row)]));
   expect(texts.get('HELD-OUT')).toBe('0.600');
   expect(texts.get('BEST')).toBe('0.700');

@@ -1,0 +1,120 @@
+/** Adds to the rows of a list what takes requests for each row, only if a command shows, sorts or filters by it. */
+import type { Column } from '../present/column.ts';
+import { columnsIn } from '../present/row-filter.ts';
+import { createArrange } from '../present/rows.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import type { Resource } from '../resources/define.ts';
+import { ServiceError } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
+import { CommandError } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import type { CommandContext } from './with-service.ts';
+
+/** At most this many rows of a list are measured: a request each, or two with the trainer's rewards. */
+export const mostMeasured = 500;
+
+export interface MeasuredOptions {
+  readonly filter: string;
+  /** Ids of the columns to sort by or to print a field of. */
+  readonly named: readonly string[];
+  /** Ids of the columns that are printed. */
+  readonly shown: readonly string[];
+  readonly range: Range;
+}
+
+export class MeasuredRows {
+  readonly #resource: Resource;
+  readonly #options: MeasuredOptions;
+  readonly #context: CommandContext;
+  readonly #io: Pick<CommandIo, 'note'>;
+  readonly #first: ReadonlySet<string>;
+  readonly #shown: ReadonlySet<string>;
+  readonly #arrange: ReturnType<typeof createArrange<object>>;
+  readonly #id: (row: object) => string;
+  #left = mostMeasured;
+  #beyond = 0;
+  #problem: string | undefined;
+  /** The filter names what only the rows can tell: all are needed before the first is printed. */
+  readonly needsAll: boolean;
+
+  constructor(
+    resource: Resource,
+    id: (row: object) => string,
+    options: MeasuredOptions,
+    context: CommandContext,
+    io: Pick<CommandIo, 'note'>,
+  ) {
+    this.#resource = resource;
+    this.#options = options;
+    this.#context = context;
+    this.#io = io;
+    this.#id = id;
+    const { measures } = resource;
+    const columns = this.columns([]);
+    const filtered = columnsIn(options.filter, columns);
+    this.needsAll = measures !== undefined && filtered.includes(undefined);
+    const costly = (ids: readonly (string | undefined)[]): ReadonlySet<string> =>
+      new Set(measures?.costly.filter(each => ids.includes(each)));
+    this.#first = costly([...filtered.map(column => column?.id), ...options.named]);
+    this.#shown = costly(options.shown);
+    this.#arrange = createArrange(columns, id);
+  }
+
+  /** The columns of a list with these rows. */
+  columns(rows: readonly object[]): readonly Column<object>[] {
+    return this.#resource.measures?.columns(rows, this.#options.range) ?? this.#resource.columns;
+  }
+
+  async #read(rows: readonly object[], columns: ReadonlySet<string>): Promise<readonly object[]> {
+    const { measures } = this.#resource;
+    if (!measures || columns.size === 0 || rows.length === 0) return rows;
+    const some = rows.slice(0, this.#left);
+    this.#left -= some.length;
+    this.#beyond += rows.length - some.length;
+    return [...(await measures.read(some, columns, this.#context)), ...rows.slice(some.length)];
+  }
+
+  /**
+   * The rows that pass the filter, with what it and the order need.
+   *
+   * @returns why none of these rows can pass, if the filter asks for what does not exist
+   * @throws CommandError if the filter is wrong
+   * @throws ServiceError
+   */
+  async filtered(
+    rows: readonly object[],
+  ): Promise<{ readonly rows: readonly object[]; readonly doubt: string | undefined }> {
+    const read = await this.#read(rows, this.#first);
+    const arrange = this.#resource.measures ? createArrange(this.columns(read), this.#id) : this.#arrange;
+    const { rows: kept, notice, doubt } = arrange(read, { filter: this.#options.filter, sort: undefined });
+    if (notice) throw new CommandError(notice);
+    return { rows: kept, doubt };
+  }
+
+  /** The rows with what the printed columns need. A failure leaves them as they are, and is noted. */
+  async shown(rows: readonly object[]): Promise<readonly object[]> {
+    const missing = new Set([...this.#shown].filter(id => !this.#first.has(id)));
+    // What belongs together is read together.
+    if (missing.size === 0 || this.#problem !== undefined) return rows;
+    try {
+      return await this.#read(rows, missing);
+    } catch (error) {
+      this.#context.signal.throwIfAborted();
+      if (!(error instanceof ServiceError)) throw error;
+      this.#problem = error.message;
+      return rows;
+    }
+  }
+
+  /** Says what was not read. */
+  note(): void {
+    const columns = this.columns([]).filter(({ id }) => this.#first.has(id) || this.#shown.has(id));
+    const titles = columns.map(({ title }) => title).join(', ');
+    if (this.#problem !== undefined) this.#io.note(`${titles} could not be read: ${this.#problem}`);
+    if (this.#beyond === 0) return;
+    const left = counted(this.#beyond, 'further row');
+    this.#io.note(
+      `${titles} were read for ${mostMeasured} rows, not for ${left}: narrow the list, e.g. with --benchmark.`,
+    );
+  }
+}

@@ -1,0 +1,35 @@
+/** Columns of numbers that some rows lack. */
+import { reward } from '../text/numbers.ts';
+import type { Column } from './column.ts';
+import type { Interval } from './statistics/interval.ts';
+
+/** A column as wide as its title, or as its numbers. */
+export function numberColumn<Row>(
+  id: string,
+  title: string,
+  value: (row: Row) => number | undefined,
+  { text = reward }: { readonly text?: (value: number) => string } = {},
+): Column<Row> {
+  const textOf = (row: Row): string => {
+    const number = value(row);
+    return number === undefined ? '' : text(number);
+  };
+  return { id, title, width: title.length, align: 'right', value, text: textOf };
+}
+
+/** A 95% confidence interval: `0.501..0.693`. Sorted by its lower limit. */
+export function intervalColumn<Row>(
+  of: (row: Row) => Interval | undefined,
+  { id = 'interval', title = '95% CI', text = reward } = {},
+): Column<Row> {
+  const limits = (row: Row, words: (limit: number) => string | number): string | undefined => {
+    const interval = of(row);
+    return interval && `${words(interval.low)}..${words(interval.high)}`;
+  };
+  return {
+    ...{ id, title, width: 12, align: 'right', filtered: false },
+    value: row => of(row)?.low,
+    text: row => limits(row, text) ?? '',
+    exported: row => limits(row, limit => limit),
+  };
+}

@@ -1,0 +1,243 @@
+/** The columns of training runs: of their records, of what was measured, and of the options in which they differ. */
+import { inParallel } from '../base/in-parallel.ts';
+import { perObject } from '../base/memo.ts';
+import { isRecord, own } from '../base/own-property.ts';
+import { hasEnded, statusMeaning, trainingStatuses } from '../contract/status.ts';
+import type { TrainingRun } from '../contract/training.ts';
+import { type Cell, type Column, statusColumn } from '../present/column.ts';
+import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { seenColumn, timeColumn } from '../present/times.ts';
+import { type HeldOutMean, type HeldOutMeans, heldOutMeans } from '../queries/held-out.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
+import { isGone, isNotOffered } from '../service/errors.ts';
+import { rememberedAt } from '../store/seen.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { duration, parseTime } from '../text/time.ts';
+import { displayWidth } from '../text/width.ts';
+import type { Measures } from './define.ts';
+import { modelColumn } from './models.ts';
+
+/** The last and the best held-out reward of a run. */
+export type HeldOut = Pick<HeldOutMeans, 'last' | 'best'>;
+
+/** A run with its rewards, as far as they were read. */
+export type MeasuredTraining = ProgressedRun & {
+  readonly held_out?: HeldOut | undefined;
+  /** The newest trainer reward. */
+  readonly trainer_reward?: number | undefined;
+};
+
+/** The number of finished steps; undefined if unknown. A run that succeeded has finished all of them. */
+function stepsDone(run: ProgressedRun): number | undefined {
+  const succeeded = statusMeaning(run.status ?? '') === 'success';
+  return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
+}
+
+/** Milliseconds from the start of a run to its end. */
+function took({ created_at, completed_at }: TrainingRun): number | undefined {
+  const [from, to] = [parseTime(created_at), parseTime(completed_at)];
+  return from === undefined || to === undefined || to < from ? undefined : to - from;
+}
+
+export const trainingColumns: readonly Column<ProgressedRun>[] = [
+  {
+    id: 'name',
+    title: 'TRAINING RUN',
+    width: { min: 16, max: 60, grow: 3 },
+    value: row => row.display_name ?? row.training_run_id,
+  },
+  {
+    ...statusColumn<ProgressedRun>(row => row.status, { known: trainingStatuses }),
+    width: { min: 11, max: 16, grow: 1 },
+  },
+  { id: 'done', title: 'DONE', width: 5, align: 'right', value: stepsDone },
+  { id: 'steps', title: 'STEPS', width: 5, align: 'right', value: stepsOf },
+  modelColumn(row => row.base_model_slug),
+  {
+    id: 'took',
+    title: 'TOOK',
+    width: 7,
+    align: 'right',
+    wide: true,
+    forPrograms: true,
+    value: took,
+    text: row => {
+      const ms = took(row);
+      return ms === undefined ? '' : duration(ms);
+    },
+    // In seconds.
+    exported: row => {
+      const ms = took(row);
+      return ms === undefined ? undefined : ms / 1_000;
+    },
+  },
+  timeColumn('created', 'STARTED', row => row.created_at),
+  {
+    id: 'benchmark',
+    title: 'BENCHMARK',
+    width: { min: 10, max: 30, grow: 1 },
+    wide: true,
+    value: row => row.bench_id ?? undefined,
+  },
+  { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
+  seenColumn(rememberedAt),
+];
+
+/** The interval of a held-out mean on its own tasks; samples that the mean leaves out are missing rewards. */
+export function intervalOfHeldOut({ reward, samples = 0, expected = samples }: HeldOutMean, range: Range | undefined) {
+  return intervalOfMean(reward, samples, Math.max(0, expected - samples), range);
+}
+
+/** More columns than this would leave no room for names. */
+const mostOptions = 8;
+/** Options of a run beyond these are not compared. */
+const mostCompared = 100;
+
+/** Texts longer than this are no option to compare by. */
+const longest = 200;
+
+function optionCell(row: MeasuredTraining, name: string): Cell {
+  const value = isRecord(row.options) ? own<unknown>(row.options, name) : undefined;
+  if (value == null) return undefined;
+  return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)?.slice(0, longest);
+}
+
+/** The names of the options that the runs have, those in which they differ first. The number of steps has a column. */
+function optionNames(rows: readonly MeasuredTraining[]): { readonly differing: string[]; readonly equal: string[] } {
+  const differing = new Set<string>();
+  const first = new Map<string, { readonly value: Cell; count: number }>();
+  for (const row of rows) {
+    if (!isRecord(row.options)) continue;
+    for (const name of Object.keys(row.options).slice(0, mostCompared)) {
+      if (name === 'num_steps' || differing.has(name)) continue;
+      const [value, known] = [optionCell(row, name), first.get(name)];
+      if (!known) first.set(name, { value, count: 1 });
+      else if (known.value === value) known.count += 1;
+      else differing.add(name);
+    }
+    if (differing.size >= mostOptions) break;
+  }
+  const isPartial = differing.size < mostOptions;
+  const differs = ([name, { count }]: [string, { count: number }]): boolean =>
+    differing.has(name) || (isPartial && count < rows.length);
+  const [some, others] = [[...first].filter(differs), [...first].filter(each => !differs(each))];
+  const names = some.map(([name]) => name);
+  return {
+    differing: names.slice(0, mostOptions),
+    equal: [...names.slice(mostOptions), ...others.map(([name]) => name)].slice(0, mostCompared),
+  };
+}
+
+/** A column for each option in which the runs differ, and a hidden one for each other, to filter by. */
+export function optionColumns(rows: readonly ProgressedRun[]): readonly Column<MeasuredTraining>[] {
+  const { differing, equal } = optionNames(rows);
+  return [...differing, ...equal].map((name, index) => {
+    const value = (row: MeasuredTraining): Cell => optionCell(row, name);
+    const isNumber = rows.every(row => typeof (value(row) ?? 0) === 'number');
+    const title = sanitiseLine(name).toUpperCase();
+    return {
+      ...{ id: `option.${name}`, title, value },
+      width: { min: Math.min(16, displayWidth(title)), max: 30, grow: 1 },
+      ...(isNumber && { align: 'right' }),
+      ...(index >= differing.length && { hidden: true, filtered: false }),
+    };
+  });
+}
+
+/** What the held-out curve of a row says, and the trainer's newest reward. The ids are the same in every list. */
+export function measuredColumns<Row>(of: {
+  readonly heldOut: (row: Row) => HeldOut | undefined;
+  /** Of the last held-out reward, or of what stands for it. */
+  readonly interval: (row: Row) => Interval | undefined;
+  readonly trainer: (row: Row) => number | undefined;
+}) {
+  return {
+    heldOut: numberColumn<Row>('held-out', 'HELD-OUT', row => of.heldOut(row)?.last.reward),
+    interval: intervalColumn<Row>(of.interval),
+    best: numberColumn<Row>('best', 'BEST', row => of.heldOut(row)?.best.reward),
+    bestStep: numberColumn<Row>('best-step', 'AT STEP', row => of.heldOut(row)?.best.step, { text: String }),
+    trainer: { ...numberColumn<Row>('trainer', 'TRAINER', of.trainer), wide: true },
+  };
+}
+
+/** The declared columns, with what decides between runs after the status. */
+export function listColumns(rows: readonly ProgressedRun[], range: Range): readonly Column<MeasuredTraining>[] {
+  const [name, status, done, steps, ...others] = trainingColumns;
+  const ofMeans = perObject((measured: HeldOut) => intervalOfHeldOut(measured.last, range));
+  const { heldOut, interval, best, bestStep, trainer } = measuredColumns<MeasuredTraining>({
+    heldOut: row => row.held_out,
+    interval: ({ held_out }) => held_out && ofMeans(held_out),
+    trainer: row => row.trainer_reward,
+  });
+  const optional = { wide: true, forPrograms: true };
+  const columns = [
+    ...[name, status, heldOut, done, steps, best],
+    ...[{ ...bestStep, ...optional }, { ...interval, ...optional }, trainer],
+    ...optionColumns(rows),
+    ...others,
+  ];
+  return columns.filter(column => column !== undefined);
+}
+
+/** The columns that a held-out curve fills. */
+const ofHeldOut = ['held-out', 'best', 'best-step', 'interval'];
+
+/** The name under which the held-out rewards of an ended run are remembered with its record. */
+const field = 'held_out';
+
+const isHeldOut = (value: unknown): value is HeldOut =>
+  isRecord(value) && [value['last'], value['best']].every(mean => isRecord(mean) && typeof mean['reward'] === 'number');
+
+/** The held-out rewards of a run. Those of an ended run are final: they are read once, and remembered. */
+async function readHeldOut({ training_run_id: id, status }: TrainingRun, context: QueryContext) {
+  const ended = hasEnded(status);
+  const known = ended ? context.memory.find('training', id)?.record[field] : undefined;
+  if (isHeldOut(known)) return known;
+  const { last, best } = heldOutMeans(await heldOutRewardsQuery(id, ended).read(context)) ?? {};
+  const held = last && best && { last, best };
+  if (held && ended) context.memory.see([{ kind: 'training', id, status, record: { [field]: held } }]);
+  return held;
+}
+
+/** The value; undefined if it is not wanted, or if the service or the run has none. */
+async function ifThere<Value>(wanted: boolean, value: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return wanted ? await value() : undefined;
+  } catch (error) {
+    if (isNotOffered(error) || isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Adds what the columns need, for a few runs at a time. @throws ServiceError */
+async function readMeasured(
+  rows: readonly MeasuredTraining[],
+  columns: ReadonlySet<string>,
+  context: QueryContext,
+): Promise<readonly MeasuredTraining[]> {
+  const [heldOut, trainer] = [ofHeldOut.some(id => columns.has(id)), columns.has('trainer')];
+  const read = [...rows];
+  await inParallel(rows.entries(), async ([index, row]) => {
+    const { training_run_id: id, status } = row;
+    const held_out = row.held_out ?? (await ifThere(heldOut, () => readHeldOut(row, context)));
+    const rewards = await ifThere(trainer && row.trainer_reward === undefined, () =>
+      trainerRewardsQuery(id, hasEnded(status)).read(context),
+    );
+    const newest = rewards?.findLast(({ trainer_reward }) => trainer_reward != null)?.trainer_reward;
+    const trainer_reward = row.trainer_reward ?? newest ?? undefined;
+    read[index] = { ...row, ...(held_out && { held_out }), ...(trainer_reward !== undefined && { trainer_reward }) };
+  });
+  return read;
+}
+
+export const measures: Measures<MeasuredTraining> = {
+  columns: listColumns,
+  costly: [...ofHeldOut, 'trainer'],
+  field: optionCell,
+  read: readMeasured,
+};

@@ -1,0 +1,111 @@
+/** Lists of training runs with what was measured, and what they cost. */
+import { expect, it } from 'vitest';
+import { answering } from '../answering.ts';
+import { busyWorld } from '../busy-world.ts';
+import { hostileServer } from '../service/hostile-server.ts';
+import { cliOn } from './cli.ts';
+
+async function busyCli() {
+  const server = await hostileServer(answering(busyWorld().answers));
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  /** The requests for curves since the last call, by the end of their paths. */
+  let before = 0;
+  const curves = () => {
+    const paths = server.requests.slice(before).map(({ url }) => url.split('?')[0]?.split('/').at(-1));
+    before = server.requests.length;
+    return {
+      heldOut: paths.filter(path => path === 'held-out-reward-by-step').length,
+      trainer: paths.filter(path => path === 'trainer-reward-by-step').length,
+    };
+  };
+  return { cli, curves };
+}
+
+const bench = ['--benchmark', 'bench_1'];
+const cells = (out: string): string[][] =>
+  out
+    .trimEnd()
+    .split('\n')
+    .map(line => line.split('\t'));
+
+it('a table has the columns of the screen', async () => {
+  const { cli, curves } = await busyCli();
+  const { out } = await cli('list', ['training', ...bench], { columns: 240 });
+  const [head = '', first = ''] = out.split('\n');
+  for (const title of ['HELD-OUT', 'BEST', 'AT STEP', '95% CI', 'TOOK']) expect(head).toContain(title);
+  for (const title of ['TRAINER  ', 'LEARNING_RATE']) expect(head).not.toContain(title);
+  expect(first).toMatch(/ 0\.\d{3} .* 0\.\d+\.\.0\.\d+/);
+  expect(curves()).toEqual({ heldOut: 25, trainer: 0 });
+  // Those that have ended were read once.
+  await cli('list', ['training', ...bench, '--status', 'succeeded'], { columns: 240 });
+  expect(curves()).toEqual({ heldOut: 0, trainer: 0 });
+});
+
+it('is filtered and sorted by what was measured and by options', async () => {
+  const { cli, curves } = await busyCli();
+  // All have the same learning rate, which no column shows.
+  const filter = ['--filter', 'lr<2e-4 heldout<0.5', '--sort', 'heldout', '--columns', 'name,held-out,learning_rate'];
+  const { out, notes } = await cli('list', ['training', ...bench, ...filter]);
+  const [head, ...rows] = cells(out);
+  expect(notes).toBe('');
+  expect(head).toEqual(['TRAINING RUN', 'HELD-OUT', 'LEARNING_RATE']);
+  expect(rows.length).toBeGreaterThan(2);
+  const rewards = rows.map(([, reward]) => Number(reward));
+  expect(rewards).toEqual(rewards.toSorted((one, other) => one - other));
+  for (const [, reward, rate] of rows) {
+    expect(Number(reward)).toBeLessThan(0.5);
+    expect(Number(rate)).toBeLessThan(2e-4);
+  }
+  expect(curves()).toEqual({ heldOut: 25, trainer: 0 });
+});
+
+it('costs nothing where nothing measured is asked for', async () => {
+  const { cli, curves } = await busyCli();
+  for (const flags of [['--ids'], ['--json'], ['--columns', 'name,status'], ['--filter', 'failed', '--ids']])
+    expect((await cli('list', ['training', ...bench, ...flags])).code).toBe(0);
+  expect(curves()).toEqual({ heldOut: 0, trainer: 0 });
+});
+
+it('JSON has it with --wide, and CSV the same columns whatever the rows are', async () => {
+  const { cli, curves } = await busyCli();
+  const { out } = await cli('list', ['training', ...bench, '--json', '--wide', '--limit', '3']);
+  const [row] = JSON.parse(out) as [Record<string, unknown>];
+  expect(row).toMatchObject({ held_out: { last: { reward: expect.any(Number) }, best: { step: expect.any(Number) } } });
+  expect(row['trainer_reward']).toEqual(expect.any(Number));
+  expect(curves()).toEqual({ heldOut: 3, trainer: 3 });
+  const csv = async (...flags: string[]) =>
+    (await cli('list', ['training', ...flags, '--format', 'csv'])).out.split('\n')[0];
+  const head = await csv(...bench);
+  expect(head).toContain('held-out');
+  expect(head).toContain('95% ci');
+  expect(head).not.toContain('learning_rate');
+  expect(await csv('--filter', 'nothing-is-called-so')).toBe(head);
+  expect(await csv('--wide', '--limit', '30')).toContain('learning_rate');
+});
+
+it('reads at most 500 rows to filter by, and says so', async () => {
+  const { answers } = busyWorld();
+  const rows = Array.from({ length: 600 }, (_, index) => ({ training_run_id: `trn_x${index}`, status: 'running' }));
+  const server = await hostileServer(
+    answering({
+      ...answers,
+      listTrainingRuns: () => rows,
+      getHeldOutRewards: () => ({ held_out_rewards: [{ step: 1, held_out_reward: 0.5, completed_samples: 8 }] }),
+      getTrainingProgress: () => ({ completed_steps: 1, total_steps: 2 }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const { out, notes } = await cli('list', ['training', ...bench, '--filter', 'heldout>0.1', '--ids', '--all']);
+  expect(out.trimEnd().split('\n')).toHaveLength(500);
+  expect(notes).toContain('HELD-OUT were read for 500 rows, not for 100 further rows');
+});
+
+it('refuses a status that does not exist, with those that do', async () => {
+  const { cli } = await busyCli();
+  const { code, out, notes } = await cli('list', ['training', ...bench, '--filter', 'status:nonexistent']);
+  expect([code, out]).toEqual([2, '']);
+  expect(notes).toContain('No status nonexistent. Statuses: ');
+  expect(notes).toContain('cancelled');
+  const unknown = await cli('list', ['training', ...bench, '--filter', 'momentum>1']);
+  expect(unknown.notes).toContain('No column momentum');
+});
