@@ -31,6 +31,7 @@ import { exitCodes } from './exit.ts';
 import { messageOf } from './failure.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
+import { printPastAlarms } from './past-alarms.ts';
 import { jobNotes } from './serve.ts';
 import type { CommandInput } from './table/commands.ts';
 import { configFlags } from './table/flags.ts';
@@ -297,6 +298,7 @@ async function* findings(flags: CommandInput<'doctor'>['flags'], io: CommandIo):
 
 export async function run({ flags }: CommandInput<'doctor'>, io: CommandIo): Promise<number> {
   await checkRecordFlags(flags, [], io);
+  if (flags.alarms !== undefined) return printPastAlarms(flags.alarms, flags, io);
   const all: Finding[] = [];
   for await (const finding of findings(flags, io)) {
     all.push(finding);

@@ -15,6 +15,8 @@ export const exitCodes = {
   endUnseen: 6,
   /** The service does not offer this operation. */
   unsupported: 7,
+  /** An alarm of the settings holds, and nothing worse happened. */
+  alarm: 8,
   /** Not ended within --timeout. */
   timeout: 124,
   interrupted: 130,
@@ -35,6 +37,7 @@ const worstFirst: readonly ExitCode[] = [
   exitCodes.forbidden,
   exitCodes.notFound,
   exitCodes.unsupported,
+  exitCodes.alarm,
   exitCodes.unreachable,
   exitCodes.timeout,
   exitCodes.endUnseen,

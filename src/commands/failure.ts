@@ -77,6 +77,7 @@ const kindOfExitCode: Readonly<Record<ExitCode, string>> = {
   [exitCodes.notFound]: 'not_found',
   [exitCodes.endUnseen]: 'end_unseen',
   [exitCodes.unsupported]: 'unsupported',
+  [exitCodes.alarm]: 'alarm',
   [exitCodes.timeout]: 'timeout',
   [exitCodes.interrupted]: 'cancelled',
   [exitCodes.hungUp]: 'cancelled',

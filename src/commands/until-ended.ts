@@ -92,6 +92,10 @@ export interface WaitOptions {
   /** Reports of failed and missing parts that the user has seen before. */
   readonly noted?: readonly string[];
   readonly onChange: (seen: Seen) => Promise<void>;
+  /** Called with each answer; what it throws ends the wait. */
+  readonly onLook?: (seen: Seen) => Promise<void>;
+  /** Ends the wait without a word. */
+  readonly stop?: AbortSignal;
 }
 
 /**
@@ -206,7 +210,7 @@ class EndWait {
     } catch (error) {
       if (this.#io.signal.aborted) return this.#interrupted();
       if (!signal.aborted) throw error;
-      return this.#late();
+      return this.#options.stop?.aborted ? exitCodes.done : this.#late();
     }
   }
 
@@ -249,6 +253,7 @@ class EndWait {
     this.#silentSince = undefined;
     for (const words of seen.unreadable ?? []) this.#noteOnce(words);
     this.#last = seen;
+    await this.#options.onLook?.(seen);
     return seen;
   }
 

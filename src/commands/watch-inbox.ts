@@ -8,7 +8,7 @@ import { eventFields, eventWords, summaryOf } from '../resources/inbox.ts';
 import { lookAt } from '../resources/look.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { clockOrDay } from '../text/time.ts';
-import { Inbox, isBad } from '../workbench/inbox.ts';
+import { type EventSort, Inbox, isBad, sortOf } from '../workbench/inbox.ts';
 import { type ExitCode, exitCodes } from './exit.ts';
 import type { CommandIo } from './io.ts';
 import { printRecord } from './output.ts';
@@ -46,7 +46,7 @@ async function readEnds(context: CommandContext, inbox: Inbox, statuses: StatusS
   );
 }
 
-/** Prints the events that were not dismissed, oldest first. Exit code 1 if one of them is bad. */
+/** Prints the events that were not dismissed, oldest first. Exit code 1 if something failed, 8 if there are only alarms. */
 export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo): Promise<ExitCode> {
   return withService(flags, io, async context => {
     const { memory } = context;
@@ -69,6 +69,9 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
       if (flags.json) await io.print(`${safeJson(record)}\n`);
       else await printRecord(record, id, flags, io, { text: () => text });
     }
-    return events.some(isBad) ? exitCodes.failed : exitCodes.done;
+    const sorts = events.filter(isBad).map(sortOf);
+    const isAlarm = (sort: EventSort): boolean => sort === 'stalled' || sort === 'alarm';
+    if (sorts.some(sort => !isAlarm(sort))) return exitCodes.failed;
+    return sorts.length > 0 ? exitCodes.alarm : exitCodes.done;
   });
 }

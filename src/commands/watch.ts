@@ -18,6 +18,7 @@ import { fieldsOfSeen, type Seen, seenWords } from './seen.ts';
 import type { CommandInput } from './table/commands.ts';
 import { parseUntil } from './until.ts';
 import { untilEnded } from './until-ended.ts';
+import { WatchedAlarms } from './watch-alarms.ts';
 import { printInbox } from './watch-inbox.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -146,6 +147,8 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
       if (ofKind.length > 0) io.note(uncertainWords(resource, ofKind), { ids: ofKind.map(({ id }) => id) });
     }
     if (refs.length === 0 && uncertain.length === 0) io.note('Nothing is running.');
+    const stop = new AbortController();
+    const reading = { ...context, signal: AbortSignal.any([context.signal, stop.signal]) };
     const watch = async (ref: ResourceRef): Promise<ExitCode> => {
       const onChange = async (seen: Seen): Promise<void> => {
         const { id, label, heldOut: held_out, failure } = seen;
@@ -160,11 +163,16 @@ export async function run({ args, flags }: CommandInput<'watch'>, io: CommandIo)
         if (flags.json) await io.print(`${safeJson(record)}\n`);
         else await printRecord(record, id, flags, io, { text: () => text });
       };
+      const alarms = new WatchedAlarms(reading, io, flags.alarm ?? false);
+      const waiting = { timeout: flags.timeout, until, onChange, among: refs.length, stop: stop.signal };
       try {
-        return await untilEnded(ref, context, io, { timeout: flags.timeout, until, onChange, among: refs.length });
+        const code = await untilEnded(ref, reading, io, { ...waiting, onLook: seen => alarms.see(seen) });
+        return code === exitCodes.done && alarms.hold ? exitCodes.alarm : code;
       } catch (error) {
         await io.fail(error);
-        return exitCodeOf(error);
+        const code = exitCodeOf(error);
+        if (code === exitCodes.alarm) stop.abort();
+        return code;
       }
     };
     const codes = await Promise.all(refs.map(watch));

@@ -3,13 +3,15 @@
  * times of its steps. What was not read raises no alarm, and ends none. Pure.
  */
 import { perObject } from '../base/memo.ts';
-import type { HeldOutReward, TrainerReward } from '../contract/training.ts';
+import { hasEnded, statusMeaning } from '../contract/status.ts';
+import type { Checkpoint, HeldOutReward, TrainerReward, TrainingRun } from '../contract/training.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeanOf } from '../queries/held-out.ts';
 import { paceOf, rateWords } from '../queries/pace.ts';
-import type { ProgressPoint, Silence } from '../store/store.ts';
+import type { KnownResource } from '../queries/statuses/store.ts';
+import type { ProgressPoint, RememberedStore, Silence } from '../store/store.ts';
 import { counted, percent, reward } from '../text/numbers.ts';
-import { duration } from '../text/time.ts';
+import { duration, parseTime } from '../text/time.ts';
 import type { AlarmRules } from '../workbench/workbench.ts';
 import { intervalOfHeldOut } from './training-columns.ts';
 
@@ -66,7 +68,7 @@ interface Rollouts {
 export type Verdicts = ReadonlyMap<AlarmKind, Alarm | undefined>;
 
 /** A run may pause for so long, e.g. to save a checkpoint. */
-const shortestSilenceMs = 5 * 60_000;
+export const shortestSilenceMs = 5 * 60_000;
 /** Fewer rollouts are no sample, unless they are all. */
 const fewestRollouts = 20;
 
@@ -171,6 +173,34 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
   return verdicts;
 }
 
+/** How long a training run has made no step; null if none is due. */
+function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading['silence'] {
+  const { status, done, total, gone } = known;
+  if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
+  const { stepMs, changedAt } = paceOf(points);
+  if (readAt === undefined || changedAt === undefined || done === undefined) return undefined;
+  return { ms: Math.max(0, readAt - changedAt), stepMs, step: done };
+}
+
+type Known = Pick<
+  KnownResource,
+  'kind' | 'status' | 'done' | 'total' | 'mean' | 'graded' | 'failed' | 'measured' | 'gone'
+>;
+
+/**
+ * What was last read of a resource.
+ *
+ * @param points its counts of steps
+ * @param readAt when the steps were last read; epoch milliseconds
+ */
+export function readingOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading {
+  const { kind, status, measured, mean, graded, failed, total } = known;
+  if (kind === 'run') return { rollouts: { mean, graded, failed, total, isOver: hasEnded(status) } };
+  if (kind !== 'training') return {};
+  const trainer = mean === undefined ? undefined : { reward: mean, step: undefined };
+  return { silence: silenceOf(known, points, readAt), heldOut: measured, trainer };
+}
+
 /** The alarms that hold, most urgent first. */
 export const alarmsIn = (verdicts: Verdicts): readonly Alarm[] => alarmKinds.flatMap(kind => verdicts.get(kind) ?? []);
 
@@ -184,6 +214,27 @@ export interface TrainingHistory {
   readonly silences: readonly Silence[];
   /** When steps were finished, as far as the service tells: checkpoints and the end. */
   readonly times: readonly ProgressPoint[];
+}
+
+/** What the service and this machine know of a training run's past. */
+export function historyOf(
+  run: TrainingRun,
+  { heldOut, trainer }: Pick<TrainingHistory, 'heldOut' | 'trainer'>,
+  checkpoints: readonly Checkpoint[],
+  memory: Pick<RememberedStore, 'progressOf' | 'silencesOf'>,
+): TrainingHistory {
+  const timed = (completed_steps: number | null | undefined, time: string | null | undefined) => {
+    const at = parseTime(time);
+    return completed_steps == null || at === undefined ? [] : [{ completed_steps, at }];
+  };
+  const last = Math.max(0, ...[heldOut.at(-1)?.step, trainer.at(-1)?.step].filter(step => step !== undefined));
+  return {
+    heldOut,
+    trainer,
+    points: memory.progressOf(run.training_run_id),
+    silences: memory.silencesOf(run.training_run_id),
+    times: [...checkpoints.flatMap(each => timed(each.step_index, each.created_at)), ...timed(last, run.completed_at)],
+  };
 }
 
 /** An alarm that a run would have raised. */
@@ -234,6 +285,53 @@ function* silencesOf({ points, silences }: TrainingHistory): Generator<ReadSilen
     if (ms > 0 && point.completed_steps > 0) yield { ms, stepMs, step: point.completed_steps, at: point.at + ms };
   }
 }
+
+/** What the alarms would have said of a run, and what they could not judge. */
+export interface PastReport {
+  readonly alarms: readonly PastAlarm[];
+  /** The alarms that are on but lack data, with the reason. */
+  readonly unjudged: readonly string[];
+}
+
+/** What the alarms would have said of a training run. */
+export function reportOf(history: TrainingHistory, rules: AlarmRules, range: Range): PastReport {
+  const means = history.heldOut.flatMap(heldOutMeanOf);
+  const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer } = rules;
+  const lacks = [
+    (silentMs ?? silentPaces) !== undefined && history.points.length < 2 && history.silences.length === 0
+      ? 'new steps: this machine has not watched the run'
+      : '',
+    (belowBest ?? heldOut) !== undefined && means.length === 0 ? 'held-out rewards: the service has none' : '',
+    belowBest !== undefined && means.length > 0 && means.every(({ samples }) => samples === undefined)
+      ? 'the drop of held-out rewards: the service does not say of how many samples they are'
+      : '',
+    failedShare !== undefined && means.every(({ failed }) => failed === undefined)
+      ? 'failed rollouts: the service does not count them'
+      : '',
+    trainer !== undefined && history.trainer.every(each => each.trainer_reward == null)
+      ? 'trainer rewards: the service has none'
+      : '',
+  ];
+  return { alarms: pastAlarms(history, rules, range), unjudged: lacks.filter(Boolean) };
+}
+
+/** What the alarms say of an evaluation, as last read. */
+export function reportOfRun(run: Pick<KnownResource, RunField>, rules: AlarmRules, range: Range): PastReport {
+  const { status, mean, graded, failed, total, endTime } = run;
+  const rollouts = { mean, graded, failed, total, isOver: hasEnded(status) };
+  const verdicts = judge({ rollouts }, rules, range);
+  const lacks = [
+    rules.failedShare !== undefined && !verdicts.has('failed rollouts')
+      ? 'failed rollouts: their number is not known'
+      : '',
+    rules.evaluation && !verdicts.has('evaluation range') ? 'the mean: too few rewards are known' : '',
+  ];
+  const at = parseTime(endTime);
+  const alarms = alarmsIn(verdicts).map(alarm => ({ ...alarm, at, overAtStep: undefined }));
+  return { alarms, unjudged: lacks.filter(words => words !== undefined && words !== '').map(String) };
+}
+
+type RunField = 'status' | 'mean' | 'graded' | 'failed' | 'total' | 'endTime';
 
 /** What the alarms would have said of a training run, in the order of its steps. */
 export function pastAlarms(history: TrainingHistory, rules: AlarmRules, range: Range): readonly PastAlarm[] {

@@ -11,7 +11,7 @@ import type { ResourceRef } from '../store/store.ts';
 import { age, duration, parseTime } from '../text/time.ts';
 import type { AnyJob } from '../workbench/jobs.ts';
 import type { Workbench } from '../workbench/workbench.ts';
-import { type Alarm, alarmsIn, judge, type Reading, type Verdicts } from './alarms.ts';
+import { type Alarm, alarmsIn, judge, readingOf, type Verdicts } from './alarms.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
 import { offered } from './watch-reads.ts';
@@ -63,24 +63,11 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   return { standing, pace: [standingWords(standing), old].filter(Boolean).join('  ') };
 }
 
-/** How long it has made no step; null if none is due. */
-function silenceOf({ kind, id, status, done, total, gone }: KnownResource, { statuses, remembered }: Workbench) {
-  if (!resourceOfKind(kind)?.watch?.recordsProgress) return undefined;
-  if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
-  const { stepMs, changedAt } = paceOf(remembered.progressOf(id));
-  const readAt = statuses.doneReadAt({ kind, id });
-  if (readAt === undefined || changedAt === undefined || done === undefined) return undefined;
-  return { ms: Math.max(0, readAt - changedAt), stepMs, step: done };
-}
-
 /** What the alarms say of a resource as last read. */
 function verdictsOf(known: KnownResource, workbench: Workbench): Verdicts {
-  const { kind, status, measured, mean, graded, failed, total, parent } = known;
-  const rollouts = kind === 'run' ? { mean, graded, failed, total, isOver: hasEnded(status) } : undefined;
-  const isTrained = resourceOfKind(kind)?.watch?.measures !== undefined;
-  const trainer = isTrained && mean !== undefined ? { reward: mean, step: undefined } : undefined;
-  const reading: Reading = { silence: silenceOf(known, workbench), heldOut: measured, trainer, rollouts };
-  return judge(reading, workbench.alarmsFor(parent), workbench.compare.rewardRange);
+  const { remembered, statuses, compare } = workbench;
+  const reading = readingOf(known, remembered.progressOf(known.id), statuses.doneReadAt(known));
+  return judge(reading, workbench.alarmsFor(known.parent), compare.rewardRange);
 }
 
 /** Resources that are watched without a pin: the running ones, and those that ended while the program was open. */

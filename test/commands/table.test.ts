@@ -429,6 +429,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ok([], /^ok +service/m),
     asJson([], expect.objectContaining({ ok: true, findings: some({ about: 'service', state: 'ok' }) })),
     { args: ['--model', 'no/model'], code: failed, out: /^fail +inference/m },
+    bad(['--alarms', 'nope'], notFound, /nope/),
   ],
   serve: [
     { args: ['--status', '--data', '%empty%'], code: failed, out: /^not running on \// },

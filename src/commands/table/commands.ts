@@ -104,8 +104,9 @@ export const commands = {
     summary: 'print each change of running work until it ends',
     about: `Watches evaluation runs, training runs, deployments, and benchmarks until they are ready, by id or name. The
 first word may name their kind; a kind alone watches everything of that kind that is running. Without arguments, watches
-everything that is running or pinned. Exit code 0 if all succeed, 1 if one fails, 6 if the service does not say of one. With
---since last, prints the inbox of the workbench instead: exit code 1 if something in it failed or stalled. With --until, an evaluation that is named, pinned or running counts as ended by its rewards; one without a status is listed, but not waited for.`,
+everything that is running or pinned. Notes each alarm of the settings when it begins and when it is over. Exit code 0 if all
+succeed, 1 if one fails, 6 if the service does not say of one, 8 if one succeeds and an alarm holds at its end. With
+--since last, prints the inbox of the workbench instead: exit code 1 if something in it failed, 8 if there is an alarm. With --until, an evaluation that is named, pinned or running counts as ended by its rewards; one without a status is listed, but not waited for.`,
     args: [{ name: 'KIND|ID', of: 'watched', many: true, optional: true }],
     flags: {
       ...serviceFlags,
@@ -121,10 +122,11 @@ everything that is running or pinned. Exit code 0 if all succeed, 1 if one fails
         choices: ['last'],
         description: 'print what ended, failed or stalled since somebody last looked, and stop',
       },
+      alarm: { description: 'stop with exit code 8 when an alarm begins' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags, ['since', 'until'], ['since', 'timeout']],
-    examples: ['benchtop watch --since last'],
+    exclusive: [exclusiveRecordFlags, ['since', 'until'], ['since', 'timeout'], ['since', 'alarm']],
+    examples: ['benchtop watch --since last', 'benchtop watch first --alarm'],
   }),
   chat: spec({
     summary: 'ask a model a question, or chat with it',
@@ -314,13 +316,20 @@ mean of each fifth of the curve. Two fifths count as level if their means differ
   doctor: spec({
     summary: 'check the installation and say what to fix',
     about:
-      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong.',
+      'Checks the program, the terminal, the settings, the folders and the service. Exit code 1 if something is wrong. With --alarms, says instead what the alarms of the settings would have said of a past run, each with its step, its time where known, its number and its limit: exit code 8 if there is one.',
     flags: {
       ...serviceFlags,
+      alarms: {
+        value: 'ID|NAME',
+        of: 'seen',
+        kinds: ['training', 'run'],
+        description: 'what the alarms would have said of this run',
+      },
       model: { value: 'MODEL', of: 'chat model', description: 'also ask this model for an answer' },
       ...recordFlags,
     },
-    exclusive: [exclusiveRecordFlags],
+    exclusive: [exclusiveRecordFlags, ['alarms', 'model']],
+    examples: ['benchtop doctor --alarms first'],
   }),
   serve: spec({
     summary: 'run the local service in the foreground, until ctrl-c',

@@ -11,6 +11,10 @@ export const watchCommands = {
   },
 } as const satisfies CommandTable;
 
+export const alarmCommands = {
+  past: { id: 'alarms.past', title: 'what the alarms say of this run', keys: ['A'], group: 'Alarms' },
+} as const satisfies CommandTable;
+
 export const inboxCommands = {
   dismiss: { ...watchCommands.dismiss, id: 'inbox.dismiss', title: 'dismiss it', group: 'Inbox' },
   dismissAll: {

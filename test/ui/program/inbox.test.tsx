@@ -111,6 +111,12 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   expect(screen.bells()).toHaveLength(1);
   await screen.press('I');
   await screen.waitFor(text => /sweep trn_1 +▲ alarm +.*held-out 0\.300 is below/.test(text));
+  await screen.press('enter');
+  await screen.waitFor('held-out 0.300, 95%');
+  await screen.press('A');
+  await screen.waitFor(text => /1 alarm:\s.*step 4, .*held-out 0\.300 is below/s.test(text));
+  await screen.press('A');
+  await screen.press('I');
   rewards.push(0.68);
   await screen.waitFor('Nothing new');
   expect(screen.bells()).toHaveLength(1);

@@ -7,6 +7,7 @@ import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone, runResultsQuery } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
+import { unknownResource } from '../../../queries/statuses/store.ts';
 import { heldOutRewardsQuery } from '../../../queries/training.ts';
 import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
@@ -29,6 +30,8 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { RunAlarms } from '../alarms-window.tsx';
+import { alarmCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
@@ -96,6 +99,13 @@ export function RunView({ place }: ViewProps<'record'>) {
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const runActions = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const pin = { kind: 'run', id: place.id, label: shown.display_name ?? place.id };
+  const { statuses } = useWorkbench();
+  const showAlarms = (): void => {
+    const known = statuses.get(pin) ?? unknownResource(pin, pin.label);
+    const { mean = known.mean, graded = known.graded } = run.outcome;
+    const seen = { ...known, mean, graded, parent: known.parent ?? shown.bench_id ?? undefined };
+    shell.showOverlay('alarms', close => <RunAlarms run={seen} onClose={close} />);
+  };
   return (
     <ResourceList<Trajectory>
       {...listProps(trajectories)}
@@ -107,7 +117,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       join={join}
       joined={rewarded}
       header={useHead(run, pane)}
-      bindings={state.isDeleted ? [] : runActions([shown])}
+      bindings={[...(state.isDeleted ? [] : runActions([shown])), { command: alarmCommands.past, run: showAlarms }]}
       details={(_row, box) => <RunDetails run={run} box={box} />}
     />
   );

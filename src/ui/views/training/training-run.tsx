@@ -32,6 +32,8 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { TrainingAlarms } from '../alarms-window.tsx';
+import { alarmCommands } from '../commands.ts';
 import { fewestTableLines } from '../list/list-table.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
@@ -99,6 +101,10 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     onReset: clear,
   });
   const pin = { kind: 'training', id, label: name };
+  const alarms = {
+    command: alarmCommands.past,
+    run: () => shell.showOverlay('alarms', close => <TrainingAlarms id={id} ended={ended} onClose={close} />),
+  };
   return (
     <ResourceList<DeployedCheckpoint>
       {...partsProps(state, pin, { resource: 'training', json: shown })}
@@ -113,7 +119,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       facts={checkpointFacts}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
       header={[...head, ...curvesView.lines].map(line => ` ${line}`)}
-      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose]}
+      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];
         // A run that has just ended may have checkpoints that are not listed yet, so the newest is requested.

@@ -1,0 +1,83 @@
+/** `benchtop doctor --alarms ID`: what the alarms of the settings would have said of a run. */
+import { rulesFor } from '../config/alarms.ts';
+import type { TrainingRun } from '../contract/training.ts';
+import { benchmarkQuery } from '../queries/benchmarks.ts';
+import { checkpointTimesQuery, heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
+import { reportLines } from '../resources/alarm-words.ts';
+import { historyOf, type PastReport, reportOf, reportOfRun } from '../resources/alarms.ts';
+import { labelOf } from '../resources/define.ts';
+import { lookAt } from '../resources/look.ts';
+import { isNotOffered } from '../service/errors.ts';
+import { clockOrDay } from '../text/time.ts';
+import type { AlarmRules } from '../workbench/workbench.ts';
+import { type ExitCode, exitCodes } from './exit.ts';
+import { type Found, findAmong, resourceOrThrow } from './find.ts';
+import type { CommandIo } from './io.ts';
+import { noteUnreadable, printRecord } from './output.ts';
+import type { CommandInput } from './table/commands.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+/** The limits for the runs of a benchmark, whose name is read if a pattern may be about it. @throws ServiceError */
+export async function alarmRulesOf(benchId: string | undefined, context: CommandContext): Promise<AlarmRules> {
+  const { alarms } = context.config.preferences;
+  if (benchId === undefined || alarms.benchmarks.length === 0) return rulesFor(alarms, [benchId]);
+  const known = context.memory.find('benchmark', benchId)?.label;
+  const label = known ?? (await benchmarkQuery(benchId).read(context)).label ?? undefined;
+  return rulesFor(alarms, [benchId, label]);
+}
+
+/** An empty list where the service does not offer it. @throws ServiceError */
+const unlessMissing = <Row>(reading: Promise<readonly Row[]>): Promise<readonly Row[]> =>
+  reading.catch((error: unknown) => {
+    if (!isNotOffered(error)) throw error;
+    return [];
+  });
+
+async function reportOn({ resource, id, row }: Found, rules: AlarmRules, context: CommandContext, io: CommandIo) {
+  const { rewardRange } = context.config.preferences.compare;
+  if (resource.kind !== 'training') {
+    const label = labelOf(resource, row);
+    return reportOfRun(await lookAt({ kind: resource.kind ?? '', id, label }, context), rules, rewardRange);
+  }
+  const [heldOut, trainer, checkpoints] = await Promise.all([
+    unlessMissing(heldOutRewardsQuery(id, true).read(context)),
+    unlessMissing(trainerRewardsQuery(id, true).read(context)),
+    unlessMissing(checkpointTimesQuery(id, true).read(context)),
+  ]);
+  for (const answer of [heldOut, trainer]) noteUnreadable(answer, io);
+  const history = historyOf(row as TrainingRun, { heldOut, trainer }, checkpoints, context.memory);
+  return reportOf(history, rules, rewardRange);
+}
+
+/** For programs, under one name for each limit. */
+function fieldsOf({ alarms, unjudged }: PastReport) {
+  return {
+    alarms: alarms.map(({ kind, step, at, value, limit, words, overAtStep }) => ({
+      kind,
+      step: step ?? null,
+      at: at === undefined ? null : new Date(at).toISOString(),
+      value,
+      limit,
+      words,
+      over_at_step: overAtStep ?? null,
+    })),
+    unjudged,
+  };
+}
+
+export function printPastAlarms(
+  word: string,
+  flags: CommandInput<'doctor'>['flags'],
+  io: CommandIo,
+): Promise<ExitCode> {
+  return withService(flags, io, async context => {
+    const found = await findAmong([resourceOrThrow('training'), resourceOrThrow('runs')], word, context);
+    const { resource, id, row } = found;
+    const rules = await alarmRulesOf(resource.parent?.(row) ?? undefined, context);
+    const report = await reportOn(found, rules, context, io);
+    const timeOf = (ms: number): string => (io.columns === undefined ? new Date(ms).toISOString() : clockOrDay(ms));
+    const record = { kind: resource.kind, id, label: labelOf(resource, row), ...fieldsOf(report) };
+    await printRecord(record, id, flags, io, { text: () => `${reportLines(report, rules, timeOf).join('\n')}\n` });
+    return report.alarms.length > 0 ? exitCodes.alarm : exitCodes.done;
+  });
+}

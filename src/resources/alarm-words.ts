@@ -1,0 +1,45 @@
+/** The limits of the alarms, and what they would have said of a past run, in lines. */
+import { counted, percent } from '../text/numbers.ts';
+import { clockOrDay, duration } from '../text/time.ts';
+import type { AlarmRules } from '../workbench/workbench.ts';
+import { type PastAlarm, type PastReport, shortestSilenceMs } from './alarms.ts';
+
+/** The alarms that are on, each with its limit. */
+export function limitWords(rules: AlarmRules): readonly string[] {
+  const { silentMs, silentPaces, belowBest, failedShare, heldOut, trainer, evaluation } = rules;
+  const outside = (name: string, range: AlarmRules['heldOut']): string =>
+    range ? `${name} outside of ${range.join('..')}` : '';
+  return [
+    silentMs === undefined ? '' : `no new step for ${duration(silentMs)}`,
+    silentPaces === undefined
+      ? ''
+      : `no new step for ${silentPaces} times its time per step and ${duration(shortestSilenceMs)}`,
+    belowBest === undefined ? '' : `${counted(belowBest, 'held-out reward')} in a row below the best`,
+    failedShare === undefined ? '' : `more than ${percent(failedShare)} of the rollouts failed`,
+    outside('held-out', heldOut),
+    outside('trainer reward', trainer),
+    outside('mean', evaluation),
+  ].filter(Boolean);
+}
+
+function pastWords({ step, at, kind, value, words, overAtStep }: PastAlarm, timeOf: (ms: number) => string): string {
+  const time = at === undefined ? 'time unknown' : `by ${timeOf(at)}`;
+  const where = step === undefined ? time : `step ${step}, ${time}`;
+  const whole = kind === 'stall' ? `${words}: ${duration(value)} at least` : words;
+  return `${where}: ${whole}${overAtStep === undefined ? '' : `; over at step ${overAtStep}`}`;
+}
+
+/** @param timeOf epoch milliseconds in words */
+export function reportLines(
+  { alarms, unjudged }: PastReport,
+  rules: AlarmRules,
+  timeOf: (ms: number) => string = clockOrDay,
+): readonly string[] {
+  const limits = limitWords(rules);
+  return [
+    alarms.length === 0 ? 'No alarm.' : `${counted(alarms.length, 'alarm')}:`,
+    ...alarms.map(alarm => `  ${pastWords(alarm, timeOf)}`),
+    ...unjudged.map(words => `Not judged: ${words}.`),
+    limits.length === 0 ? 'All alarms are off in the settings.' : `Alarms: ${limits.join('; ')}.`,
+  ];
+}

@@ -1,0 +1,56 @@
+/** What the alarms of the settings would have said of a run. */
+
+import type { KnownResource } from '../../queries/statuses/store.ts';
+import {
+  checkpointTimesQuery,
+  heldOutRewardsQuery,
+  trainerRewardsQuery,
+  trainingRunQuery,
+} from '../../queries/training.ts';
+import { reportLines } from '../../resources/alarm-words.ts';
+import { historyOf, type PastReport, reportOf, reportOfRun } from '../../resources/alarms.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { wrap } from '../../text/wrap.ts';
+import { ReadingWindow, useReadingWidth } from '../app/reading-window.tsx';
+import { useAskingWords } from '../app/waiting.tsx';
+import { useLive } from '../data/use-live.ts';
+import { useWorkbench } from '../data/workbench.tsx';
+import { alarmCommands } from './commands.ts';
+
+interface ReportWindowProps {
+  /** Undefined while it is read. */
+  readonly report: PastReport | undefined;
+  readonly benchmark: string | null | undefined;
+  readonly onClose: () => void;
+}
+
+function ReportWindow({ report, benchmark, onClose }: ReportWindowProps) {
+  const workbench = useWorkbench();
+  const asking = useAskingWords();
+  const width = useReadingWidth();
+  const words = report ? reportLines(report, workbench.alarmsFor(benchmark ?? undefined)) : [asking];
+  const lines = words.flatMap(line => wrap(sanitiseLine(line), width).map(text => ({ text })));
+  return <ReadingWindow title="Alarms" lines={lines} opener={alarmCommands.past} onClose={onClose} />;
+}
+
+export function TrainingAlarms({ id, ended, onClose }: { id: string; ended: boolean; onClose: () => void }) {
+  const workbench = useWorkbench();
+  const { remembered, compare } = workbench;
+  const record = useLive(trainingRunQuery(id), 'visible');
+  const heldOut = useLive(heldOutRewardsQuery(id, ended), 'visible');
+  const trainer = useLive(trainerRewardsQuery(id, ended), 'visible');
+  const checkpoints = useLive(checkpointTimesQuery(id, ended), 'visible');
+  const isRead = [record, heldOut, trainer, checkpoints].every(({ data, error }) => data !== undefined || error);
+  const run = record.data ?? { training_run_id: id };
+  const curves = { heldOut: heldOut.data ?? [], trainer: trainer.data ?? [] };
+  const history = historyOf(run, curves, checkpoints.data ?? [], remembered);
+  const rules = workbench.alarmsFor(run.bench_id ?? undefined);
+  const report = isRead ? reportOf(history, rules, compare.rewardRange) : undefined;
+  return <ReportWindow report={report} benchmark={run.bench_id} onClose={onClose} />;
+}
+
+export function RunAlarms({ run, onClose }: { run: KnownResource; onClose: () => void }) {
+  const workbench = useWorkbench();
+  const report = reportOfRun(run, workbench.alarmsFor(run.parent), workbench.compare.rewardRange);
+  return <ReportWindow report={report} benchmark={run.parent} onClose={onClose} />;
+}

@@ -1,0 +1,93 @@
+/** The alarms on the command line: of a run that is watched, and of a past one. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { apiKey, hostileServer, json } from '../service/hostile-server.ts';
+import { cliOn, testFolder } from './cli.ts';
+
+const createdAt = '2026-01-02T03:00:00.000Z';
+const savedAt = '2026-01-02T03:30:00.000Z';
+
+/** A training run of `kernel-cuda` whose held-out rewards are given; it ends once `left` answers were given. */
+async function trained(rewards: readonly number[], left = 0) {
+  const state = { left };
+  const status = () => (state.left > 0 ? 'running' : 'succeeded');
+  const record = () => ({
+    training_run_id: 'trn_1',
+    bench_id: 'b1',
+    display_name: 'sweep',
+    status: status(),
+    created_at: createdAt,
+    completed_at: null,
+  });
+  const held_out_rewards = rewards.map((held_out_reward, index) => ({
+    step: (index + 1) * 10,
+    held_out_reward,
+    completed_samples: 128,
+  }));
+  const answers: Record<string, () => unknown> = {
+    '/api/v1/benchmarks': () => ({ items: [{ bench_id: 'b1', label: 'kernel-cuda' }], has_more: false }),
+    '/api/v1/train/b1/runs': () => ({ items: [record()] }),
+    '/api/v1/train/trn_1': record,
+    '/api/v1/train/trn_1/progress': () => {
+      state.left -= 1;
+      return { training_run_id: 'trn_1', status: status(), completed_steps: 100 - state.left, total_steps: 100 };
+    },
+    '/api/v1/train/trn_1/step/held-out-reward-by-step': () => ({ held_out_rewards }),
+    '/api/v1/train/trn_1/step/trainer-reward-by-step': () => ({ trainer_rewards: [] }),
+    '/api/v1/train/trn_1/checkpoints': () => ({
+      items: [{ checkpoint_id: 'ckpt_1', step_index: 40, created_at: savedAt }],
+    }),
+  };
+  const { url } = await hostileServer((response, request) => {
+    const answer = answers[new URL(request.url, 'http://s').pathname];
+    return answer ? json(answer() as object)(response, request) : json({}, 404)(response, request);
+  });
+  return (alarms: object = {}) => {
+    const home = testFolder();
+    const folder = join(home, '.config', 'benchtop');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'config.json'), JSON.stringify({ alarms }), { mode: 0o600 });
+    return cliOn({ baseUrl: url, apiKey, home });
+  };
+}
+
+const drop = [0.3, 0.7, 0.3, 0.3, 0.3, 0.3];
+const dropWords = 'held-out 0.300 is below its best 0.700 of step 20 by more than the 95% intervals, 4 in a row';
+
+it('doctor says what the alarms would have said of a past run, with its step, time, number and limit', async () => {
+  const run = await trained([...drop, 0.69]);
+  const { code, out } = await run()('doctor', ['--alarms', 'sweep']);
+  expect(code).toBe(8);
+  expect(out.split('\n')).toEqual([
+    '1 alarm:',
+    `  step 60, time unknown: ${dropWords}; over at step 70`,
+    'Not judged: new steps: this machine has not watched the run.',
+    'Not judged: failed rollouts: the service does not count them.',
+    'Alarms: no new step for 10 times its time per step and 5m; 4 held-out rewards in a row below the best; more than 20% of the rollouts failed.',
+    '',
+  ]);
+  const fewer = run({ benchmarks: { 'kernel-*': { belowBest: 2, silentPaces: 0, failedPercent: 0 } } });
+  const asJson = await fewer('doctor', ['--alarms', 'sweep', '--json']);
+  expect(JSON.parse(asJson.out)).toMatchObject({
+    kind: 'training',
+    id: 'trn_1',
+    alarms: [{ kind: 'held-out drop', step: 40, at: savedAt, value: 0.3, limit: 0.7, over_at_step: 70 }],
+    unjudged: [],
+  });
+  const none = await run({ belowBest: 0 })('doctor', ['--alarms', 'sweep']);
+  expect([none.code, none.out.split('\n')[0]]).toEqual([0, 'No alarm.']);
+});
+
+it('watch notes an alarm, and has an exit code of its own if it holds at the end', async () => {
+  const held = await (await trained(drop, 2))()('watch', ['sweep']);
+  expect([held.code, held.notes]).toEqual([8, `sweep: alarm: ${dropWords}`]);
+  const sound = await (await trained(drop, 2))({ belowBest: 0 })('watch', ['sweep']);
+  expect([sound.code, sound.notes]).toEqual([0, '']);
+});
+
+it('watch --alarm stops at the first alarm, although the run goes on', async () => {
+  const { code, notes } = await (await trained(drop, 1_000_000))()('watch', ['sweep', '--alarm']);
+  expect(code).toBe(8);
+  expect(notes).toContain(`sweep: alarm: ${dropWords}`);
+});
