@@ -57,8 +57,11 @@ export function printInbox(flags: CommandInput<'watch'>['flags'], io: CommandIo)
     });
     await readEnds(context, inbox, statuses);
     const events = inbox.list().toReversed();
-    const [first] = events;
-    io.note(first ? `${summaryOf(events, first.at)}.` : 'Nothing ended, failed or stalled since somebody last looked.');
+    io.note(
+      events.length > 0
+        ? `${summaryOf(events, inbox.since)}.`
+        : 'Nothing ended, failed or stalled since somebody last looked.',
+    );
     for (const event of events) {
       const { id, label, at, isExact } = event;
       // Logs are read on other days and in other time zones.

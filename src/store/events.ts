@@ -22,6 +22,16 @@ export type EventKey = Pick<StoredEvent, 'kind' | 'id' | 'what'>;
 /** More events are of no use to anyone. */
 const mostOpen = 1_000;
 
+type Row = ReturnType<Tables['all']>[number];
+
+function eventOf(row: Row): StoredEvent[] {
+  const detail = jsonIn(row['detail']);
+  if (!isRecord(detail)) return [];
+  const { kind, id, label, what, at, exact } = row;
+  const names = { kind: String(kind), id: String(id), label: String(label), what: String(what) };
+  return [{ ...names, at: Number(at), isExact: Number(exact) === 1, detail }];
+}
+
 export class EventRecords {
   readonly #tables: Tables;
 
@@ -39,10 +49,10 @@ export class EventRecords {
     this.#tables.lazily(() => this.#tables.run(sql, ...values));
   }
 
-  /** Whether there is such an event, dismissed or not. */
-  has({ kind, id, what }: EventKey): boolean {
-    const sql = 'select 1 from events where profile = ? and kind = ? and id = ? and what = ?';
-    return this.#tables.all(sql, this.#tables.scope, kind, id, what).length > 0;
+  /** An event, dismissed or not. */
+  find({ kind, id, what }: EventKey): StoredEvent | undefined {
+    const sql = 'select * from events where profile = ? and kind = ? and id = ? and what = ?';
+    return this.#tables.all(sql, this.#tables.scope, kind, id, what).flatMap(eventOf)[0];
   }
 
   /** Everything but ends, dismissed or not. */
@@ -56,20 +66,15 @@ export class EventRecords {
   /** The events that were not dismissed, latest first. */
   open(): StoredEvent[] {
     const sql = 'select * from events where profile = ? and dismissed = 0 order by at desc, id limit ?';
-    return this.#tables.all(sql, this.#tables.scope, mostOpen).flatMap(row => {
-      const detail = jsonIn(row['detail']);
-      if (!isRecord(detail)) return [];
-      const { kind, id, label, what, at, exact } = row;
-      const names = { kind: String(kind), id: String(id), label: String(label), what: String(what) };
-      return [{ ...names, at: Number(at), isExact: Number(exact) === 1, detail }];
-    });
+    return this.#tables.all(sql, this.#tables.scope, mostOpen).flatMap(eventOf);
   }
 
-  dismiss(events: readonly EventKey[]): boolean {
-    const sql = 'update events set dismissed = 1 where profile = ? and kind = ? and id = ? and what = ?';
+  /** @param isDismissed false to take a dismissal back */
+  dismiss(events: readonly EventKey[], isDismissed = true): boolean {
+    const sql = 'update events set dismissed = ? where profile = ? and kind = ? and id = ? and what = ?';
     return this.#tables.runAll(
       sql,
-      events.map(({ kind, id, what }) => [this.#tables.scope, kind, id, what]),
+      events.map(({ kind, id, what }) => [isDismissed ? 1 : 0, this.#tables.scope, kind, id, what]),
     );
   }
 

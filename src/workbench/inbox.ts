@@ -40,6 +40,8 @@ const savedEveryMs = 15_000;
 const clockMs = 60_000;
 /** Name of the setting with the time of the last answer. */
 const lookedAt = 'looked at';
+/** Name of the setting with the time since when the events happened. */
+const sinceWhen = 'inbox since';
 
 /** Names an event in a map. */
 export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind} ${id}`;
@@ -106,6 +108,7 @@ export class Inbox {
   /** The names of events that `clear` has to remove, dismissed or not, from this and earlier starts. */
   #raised: Set<string>;
   readonly #awayMs: number;
+  #since: number | undefined;
 
   /** @param pollMs milliseconds between two polls while nobody acts */
   constructor(
@@ -117,6 +120,7 @@ export class Inbox {
     this.#remembered = remembered;
     this.#statuses = statuses;
     this.#list = this.#read();
+    this.#since = this.#readSince();
     this.#raised = this.#readRaised();
     const saved = remembered().setting(lookedAt);
     this.#before = typeof saved === 'number' ? saved : undefined;
@@ -126,6 +130,11 @@ export class Inbox {
   /** The events that were not dismissed, latest first; the same array until it changes. */
   list(): readonly InboxEvent[] {
     return this.#list;
+  }
+
+  /** Since when the events happened: the beginning of the absence in which the first of them did. Epoch milliseconds. */
+  get since(): number | undefined {
+    return this.#list.length === 0 ? undefined : (this.#since ?? this.#list.at(-1)?.at);
   }
 
   readonly subscribe = this.#listeners.subscribe;
@@ -151,6 +160,7 @@ export class Inbox {
   /** Applies what other programs have recorded or dismissed. */
   readAgain(): void {
     const list = this.#read();
+    this.#since = this.#readSince();
     this.#raised = this.#readRaised();
     if (!isDeepStrictEqual(list, this.#list)) this.#set(list);
   }
@@ -198,35 +208,53 @@ export class Inbox {
       if (hasEnded(said.status)) this.clear('stall', said);
       const known = this.#statuses.get(said);
       const event = known && this.#find({ kind, id, what: 'end' });
-      if (event) this.#complete(event, known);
-      else if (known && this.#isUnseen(said)) {
+      const failedAt = known && this.#failedSince(said);
+      if (event && failedAt === undefined) this.#complete(event, known);
+      else if (known && (failedAt !== undefined || this.#isUnseen(said))) {
         const to = this.#absence?.to ?? 0;
-        if ((parseTime(said.endTime ?? said.startedAt) ?? to) <= to) this.#missed.add(nameOf({ ...said, what: 'end' }));
-        this.#put('end', known, parseTime(said.endTime), at);
+        const exact = failedAt === undefined ? parseTime(said.endTime) : failedAt.exact;
+        if ((exact ?? parseTime(said.startedAt) ?? to) <= to) this.#missed.add(nameOf({ ...said, what: 'end' }));
+        this.#put('end', known, exact, at);
         this.#statuses.noteEnd(said, at);
       }
     }
   }
 
-  /** Whether it ended since somebody last looked, and no program of this user has seen that. */
-  #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
-    if (this.#before === undefined || !hasEnded(status) || !this.#statuses.runs(kind)) return false;
-    const ended = parseTime(endTime);
-    // Without an end time, it counts if it also began since then.
-    const isSince = (ended ?? parseTime(startedAt) ?? 0) > this.#before - (ended === undefined ? 0 : clockMs);
+  /**
+   * Whether it failed after an earlier success, as a deployment does, and no program has recorded that; with the time,
+   * unless the service still tells that of the success.
+   */
+  #failedSince({ kind, id, status, endTime }: Observation): { readonly exact: number | undefined } | undefined {
+    if (this.#before === undefined || statusMeaning(status ?? '') !== 'failure' || !this.#statuses.runs(kind))
+      return undefined;
     const remembered = this.#remembered();
-    if (!isSince || hasEnded(remembered.find(kind, id)?.status)) return false;
-    return !remembered.events.has({ kind, id, what: 'end' });
+    const recorded = remembered.events.find({ kind, id, what: 'end' });
+    const before = recorded ? (recorded.detail as EventDetail).status : remembered.find(kind, id)?.status;
+    if (statusMeaning(before ?? '') !== 'success') return undefined;
+    const time = parseTime(endTime);
+    return { exact: time !== undefined && time > (recorded?.at ?? this.#before) ? time : undefined };
   }
 
-  /** Adds what later answers say about an end: its time, its reason, its last numbers. */
+  /** Whether it ended since somebody last looked, and that is not recorded. A command may have seen it, and says so. */
+  #isUnseen({ kind, id, status, startedAt, endTime }: Observation): boolean {
+    if (this.#before === undefined || !hasEnded(status) || !this.#statuses.runs(kind)) return false;
+    const remembered = this.#remembered();
+    if (remembered.events.find({ kind, id, what: 'end' })) return false;
+    // Without an end time, it counts if it also began since then.
+    const time = parseTime(endTime) ?? parseTime(startedAt) ?? 0;
+    if (time > this.#before) return true;
+    const isNear = endTime != null && time > this.#before - clockMs;
+    return isNear && !hasEnded(remembered.find(kind, id)?.status);
+  }
+
+  /** Adds what later answers say about an end: its time, its reason, its last numbers. What they lack is kept. */
   #complete(event: InboxEvent, known: KnownResource): void {
-    const detail = detailOf({ ...known, gone: event.detail.gone ?? false });
-    const isOld = !event.isExact && known.endTime === event.detail.endTime;
-    const exact = isOld ? undefined : parseTime(known.endTime);
-    if (event.isExact === (exact !== undefined) && isDeepStrictEqual(detail, event.detail)) return;
     if (!hasEnded(known.status)) return;
-    this.#put('end', { ...known, gone: event.detail.gone ?? false }, exact, event.at);
+    const detail = { ...event.detail, ...detailOf({ ...known, gone: event.detail.gone ?? false }) };
+    const isOld = !event.isExact && known.endTime === event.detail.endTime;
+    const exact = isOld ? undefined : parseTime(detail.endTime);
+    if (event.isExact === (exact !== undefined) && isDeepStrictEqual(detail, event.detail)) return;
+    this.#save({ ...event, label: known.label, at: exact ?? event.at, isExact: exact !== undefined, detail });
   }
 
   /**
@@ -240,7 +268,7 @@ export class Inbox {
     const name = nameOf({ kind, id, what });
     if (this.#raised.has(name) || this.#find({ kind, id, what })) return undefined;
     this.#raised.add(name);
-    if (this.#remembered().events.has({ kind, id, what })) return undefined;
+    if (this.#remembered().events.find({ kind, id, what })) return undefined;
     const isMissed = this.#absence !== undefined && at > this.#absence.from && at <= this.#absence.to;
     if (isMissed) this.#missed.add(name);
     this.#put(what, resource, undefined, at, alarm);
@@ -269,6 +297,12 @@ export class Inbox {
     return isSaved;
   }
 
+  /** Takes a dismissal back. */
+  restore(events: readonly EventKey[]): void {
+    this.#remembered().events.dismiss(events, false);
+    this.readAgain();
+  }
+
   /** Dismisses everything about a resource. */
   dismissAll({ kind, id }: Pick<KnownResource, 'kind' | 'id'>): void {
     this.dismiss(this.#list.filter(event => event.kind === kind && event.id === id));
@@ -282,8 +316,29 @@ export class Inbox {
   #put(what: string, known: KnownResource, exact: number | undefined, otherwise: number, alarm?: string): void {
     const { kind, id, label } = known;
     const event = { kind, id, label, what, at: exact ?? otherwise, isExact: exact !== undefined };
-    this.#remembered().events.put({ ...event, detail: { ...detailOf(known), ...(alarm !== undefined && { alarm }) } });
+    this.#noteSince(event);
+    this.#save({ ...event, detail: { ...detailOf(known), ...(alarm !== undefined && { alarm }) } });
+  }
+
+  #save(event: InboxEvent): void {
+    this.#remembered().events.put({ ...event, detail: { ...event.detail } });
     this.#set(this.#read());
+  }
+
+  /** Saves since when the events happened, if that is earlier than known. */
+  #noteSince(event: EventKey & Pick<InboxEvent, 'at'>): void {
+    const isAttended = this.#savedAt !== 0;
+    const away = isAttended ? this.#absence : this.#before === undefined ? undefined : { from: this.#before };
+    const isOfAbsence = this.#missed.has(nameOf(event)) || (!isAttended && event.at >= (this.#before ?? event.at));
+    const since = away && isOfAbsence ? away.from : event.at;
+    if (this.#list.length > 0 && since >= (this.since ?? since)) return;
+    this.#since = since;
+    this.#remembered().setSetting(sinceWhen, since);
+  }
+
+  #readSince(): number | undefined {
+    const saved = this.#remembered().setting(sinceWhen);
+    return typeof saved === 'number' ? saved : undefined;
   }
 
   #read(): readonly InboxEvent[] {

@@ -1,6 +1,6 @@
 /** The inbox: what ended, failed or stalled, until it is dismissed, on this and later starts. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Observation } from '../../src/queries/statuses/store.ts';
+import { type Observation, StatusStore } from '../../src/queries/statuses/store.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { eventWords, summaryOf } from '../../src/resources/inbox.ts';
 import { RememberedStore } from '../../src/store/store.ts';
@@ -192,4 +192,96 @@ it('is not away between slow polls, nor while polling is paused', () => {
   expect(inbox.absence).toBeUndefined();
   inbox.attend(80 * minuteMs);
   expect(inbox.absence).toEqual({ from: 60 * minuteMs, to: 80 * minuteMs });
+});
+
+it('has an end that another command of benchtop saw first', async () => {
+  const path = storeFolder(onTestFinished);
+  const first = start(path);
+  first.answer(run('a'));
+  await end(first);
+
+  const last = run('a', { status: 'failed', endTime: new Date(Date.now() + 1_000).toISOString(), record: {} });
+  const other = RememberedStore.open(path, 'test');
+  other.see([last]);
+  other.close();
+  const second = start(path);
+  second.answer(last);
+  expect(second.said()).toEqual(['a failed, after 5h']);
+  await end(second);
+});
+
+it('keeps what poorer answers lack, such as those of a list to a command', async () => {
+  const path = storeFolder(onTestFinished);
+  const first = start(path);
+  first.answer(run('a'));
+  const endTime = ago(60_000);
+  first.answer(run('a', { status: 'failed', endTime, reason: 'out of memory', done: 40, total: 400 }));
+  await end(first);
+
+  const memory = RememberedStore.open(path, 'test');
+  const statuses = new StatusStore(kinds);
+  const inbox = new Inbox(() => memory, statuses);
+  const poor = { kind: 'training', id: 'a', label: 'run a', status: 'failed' };
+  statuses.report([poor], { askedAt: Date.now(), at: Date.now() });
+  inbox.observed([poor], Date.now());
+  expect(inbox.list()).toMatchObject([
+    { isExact: true, at: Date.parse(endTime), detail: { reason: 'out of memory', done: 40, total: 400, endTime } },
+  ]);
+  memory.close();
+});
+
+it.each([[true], [false]])(
+  'has a deployment that failed while it was closed, after it was deployed (dismissed: %s)',
+  async isDismissed => {
+    const path = storeFolder(onTestFinished);
+    const endTime = ago(60_000);
+    const deployment = (status: string): Observation => ({ kind: 'deployment', id: 'd', label: 'd', status, endTime });
+    const first = start(path);
+    first.answer(deployment('DEPLOYING'));
+    first.answer(deployment('DEPLOYED'));
+    if (isDismissed) first.workbench.dismiss({ kind: 'deployment', id: 'd' });
+    await end(first);
+
+    const second = start(path);
+    second.answer({ ...deployment('FAILED'), reason: 'evicted' });
+    expect(second.said()).toEqual(['d failed, evicted']);
+    // The service still tells the time of the deployment.
+    expect(second.workbench.inbox.list()).toMatchObject([{ isExact: false }]);
+    expect(second.workbench.inbox.list()[0]?.at).toBeGreaterThan(Date.parse(endTime));
+    second.workbench.dismiss({ kind: 'deployment', id: 'd' });
+    await end(second);
+
+    const third = start(path);
+    third.answer(deployment('FAILED'));
+    expect(third.said()).toEqual([]);
+    await end(third);
+  },
+);
+
+it('counts since when one was away, also after a restart, and restores what was dismissed', async () => {
+  const path = storeFolder(onTestFinished);
+  const first = start(path);
+  first.answer(run('a'), run('b'));
+  const left = Date.now();
+  await end(first);
+
+  const second = start(path);
+  const { inbox } = second.workbench;
+  second.answer(run('a', { status: 'failed', endTime: new Date(left + 1_000).toISOString() }));
+  const since = inbox.since;
+  expect(since).toBe(inbox.absence?.from);
+  expect(since).toBeLessThanOrEqual(left);
+  // What ends later does not change it.
+  second.answer(run('b', { status: 'failed' }));
+  expect(inbox.since).toBe(since);
+  const events = inbox.list();
+  inbox.dismiss(events);
+  expect(inbox.since).toBeUndefined();
+  inbox.restore(events);
+  expect(inbox.list()).toEqual(events);
+  await end(second);
+
+  const third = start(path);
+  expect(third.workbench.inbox.since).toBe(since);
+  await end(third);
 });

@@ -19,11 +19,12 @@ export const inboxCommands = {
   dismiss: { ...watchCommands.dismiss, id: 'inbox.dismiss', title: 'dismiss it', group: 'Inbox' },
   dismissAll: {
     id: 'inbox.dismiss-all',
-    title: 'dismiss everything',
+    title: 'dismiss all that the filter shows',
     keys: ['X'],
     group: 'Inbox',
     hint: 'dismiss all',
   },
+  undo: { id: 'inbox.undo', title: 'restore what was dismissed last', keys: ['u'], group: 'Inbox' },
 } as const satisfies CommandTable;
 
 export const compareCommands = {

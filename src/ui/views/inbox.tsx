@@ -1,14 +1,16 @@
 /** What ended, stalled or needs attention, until it is dismissed. */
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { agoOf } from '../../present/times.ts';
 import { type ListSource, wholePage } from '../../queries/lists/list-source.ts';
 import { placeOfRef, resourceOfKind } from '../../resources/catalogue.ts';
 import { eventWord, inboxColumns, numbersOf } from '../../resources/inbox.ts';
+import { counted } from '../../text/numbers.ts';
 import { parseTime } from '../../text/time.ts';
 import { type InboxEvent, nameOf } from '../../workbench/inbox.ts';
-import type { Workbench } from '../../workbench/workbench.ts';
+import { useShell } from '../app/shell-context.tsx';
 import { useInbox } from '../data/use-watched.ts';
 import { useWorkbench } from '../data/workbench.tsx';
+import { useKeyOf } from '../keys/router.tsx';
 import { inboxCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
 
@@ -21,15 +23,35 @@ const events: ListSource<InboxEvent> = {
   activity: () => 'settled',
 };
 
-function dismiss(workbench: Workbench, rows: readonly InboxEvent[]): void {
-  for (const row of rows) if (row.what === 'end') workbench.statuses.dismiss(row);
-  workbench.inbox.dismiss(rows);
+/** Dismisses events, and takes the last dismissal back. */
+function useDismissal() {
+  const workbench = useWorkbench();
+  const { inbox, statuses } = workbench;
+  const shell = useShell();
+  const keyOf = useKeyOf();
+  const [last, setLast] = useState<readonly InboxEvent[]>([]);
+  const dismiss = (rows: readonly InboxEvent[]): void => {
+    for (const row of rows) if (row.what === 'end') statuses.dismiss(row);
+    const isSaved = inbox.dismiss(rows);
+    setLast(rows);
+    const undo = `  <${keyOf(inboxCommands.undo)}> restores`;
+    if (isSaved) shell.toast({ kind: 'info', text: `${counted(rows.length, 'event')} dismissed`, tail: undo });
+    else shell.toast({ kind: 'warning', text: 'Dismissed until the next start: it could not be saved', tail: undo });
+  };
+  const restore = (): void => {
+    inbox.restore(last);
+    for (const row of last) if (row.what === 'end') statuses.noteEnd(row, row.at);
+    shell.toast({ kind: 'info', text: `${counted(last.length, 'event')} restored` });
+    setLast([]);
+  };
+  return { dismiss, undo: { command: inboxCommands.undo, enabled: last.length > 0, run: restore } };
 }
 
 export function InboxView() {
   const workbench = useWorkbench();
   const { rewardRange } = workbench.compare;
   const rows = useInbox();
+  const { dismiss, undo } = useDismissal();
   const columns = useMemo(() => inboxColumns(rewardRange), [rewardRange]);
   return (
     <ResourceList<InboxEvent>
@@ -52,9 +74,10 @@ export function InboxView() {
       serviceId={({ id }) => id}
       label={({ label }) => label}
       pin={({ kind, id, label }) => ({ kind, id, label })}
-      actions={targets => [
-        { command: inboxCommands.dismiss, enabled: targets.length > 0, run: () => dismiss(workbench, targets) },
-        { command: inboxCommands.dismissAll, enabled: rows.length > 0, run: () => dismiss(workbench, rows) },
+      bindings={[undo]}
+      actions={(targets, _list, found) => [
+        { command: inboxCommands.dismiss, enabled: targets.length > 0, run: () => dismiss(targets) },
+        { command: inboxCommands.dismissAll, enabled: found.length > 0, run: () => dismiss(found) },
       ]}
     />
   );

@@ -168,7 +168,8 @@ function useInboxLines(): readonly string[] {
   const events = useInbox();
   const keyOf = useKeyOf();
   const { styles } = useTheme();
-  const words = summaryOf(events, events.at(-1)?.at);
+  const { inbox } = useWorkbench();
+  const words = summaryOf(events, inbox.since);
   if (words === '') return [];
   return [
     ` ${(events.some(isBad) ? styles.warning : styles.info)(words)}  ${styles.key(`<${keyOf(globalCommands.inbox)}>`)} ${styles.muted('inbox')}`,

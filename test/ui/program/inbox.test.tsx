@@ -121,3 +121,23 @@ it('rings once for an alarm, marks its line while it holds, and has it in the in
   await screen.waitFor('Nothing new');
   expect(screen.bells()).toHaveLength(1);
 });
+
+it('dismisses with X only what the filter shows, says how many, and restores it', async () => {
+  const doing: Record<string, string> = { trn_1: 'running', trn_2: 'running', trn_3: 'running' };
+  const screen = openWorld(threeRuns(doing), { view: 'watch' }, { columns: 120, rows: 30 });
+  await screen.waitFor('3 running');
+  Object.assign(doing, { trn_1: 'failed', trn_2: 'failed', trn_3: 'succeeded' });
+  await screen.waitFor(text => /2 failed, 1 ended since/.test(text));
+  await screen.press('I');
+  await screen.waitFor('sweep trn_1');
+  await screen.type('/failed\r');
+  await screen.waitFor(text => !text.includes('sweep trn_3'));
+  await screen.press('X');
+  await screen.waitFor('2 events dismissed');
+  expect(screen.workbench.inbox.list().map(({ id }) => id)).toEqual(['trn_3']);
+  await screen.press('u');
+  await screen.waitFor('2 events restored');
+  await screen.waitFor('sweep trn_1');
+  expect(screen.workbench.inbox.list()).toHaveLength(3);
+  expect(screen.workbench.statuses.get({ kind: 'training', id: 'trn_1' })?.endedAt).toBeDefined();
+});

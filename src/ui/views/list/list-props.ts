@@ -42,8 +42,8 @@ export interface ResourceListProps<Row> {
    * More lines in the inspector, below the facts. The row is undefined if there is none, and while the cursor moves.
    */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
-  /** Actions on the marked rows, or on the one under the cursor. */
-  readonly actions?: (rows: readonly Row[], list: PagedList<Row>) => readonly Binding[];
+  /** Actions on the marked rows, or on the one under the cursor; `found` are the rows that the filter leaves. */
+  readonly actions?: (rows: readonly Row[], list: PagedList<Row>, found: readonly Row[]) => readonly Binding[];
   readonly sort?: Sort;
   /** Adds rows known from elsewhere; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];
