@@ -138,7 +138,12 @@ function columnsOf(
   // The options that differ depend on the rows.
   const isFixed = ({ id }: Column<object>): boolean => !isForProgram || !id.startsWith('option.');
   const isShown = (column: Column<object>): boolean => !column.hidden && (!column.wide || column.forPrograms === true);
-  const [first, ...others] = columns.filter(column => isShown(column) && isFixed(column) && column.id !== 'id');
+  const fixed = columns.filter(column => isShown(column) && isFixed(column) && column.id !== 'id');
+  // Scripts may count on the places of those that the records fill.
+  const isDeclared = ({ id }: Column<object>): boolean => resource.columns.some(column => column.id === id);
+  const [first, ...others] = isForProgram
+    ? [...fixed.filter(isDeclared), ...fixed.filter(column => !isDeclared(column))]
+    : fixed;
   const id = columns.find(column => column.id === 'id');
   // The next command will need the id.
   return [first, id && { ...id, wide: false }, ...others].filter(column => column !== undefined).map(shown);
@@ -224,6 +229,7 @@ function checkScopes(resource: Resource, flags: Flags): void {
   const [one, other] = scopes.filter(scope => scope !== 'status' && flags[scope] !== undefined);
   if (one && other) throw new CommandError(`--${one} cannot be used with --${other} in one list.`);
   if (needs && flags[needs] === undefined) throw new CommandError(`${name} are listed by ${needs}: add --${needs} ID.`);
+  if (flags.baseline !== undefined && name !== 'runs') throw new CommandError(`--baseline is not for ${name}.`);
   if (flags.columns !== undefined && (flags.json || flags.format === 'json' || flags.format === 'jsonl')) {
     throw new CommandError('--columns is for tables, CSV and Markdown: JSON has whole rows; --jq chooses fields.');
   }
@@ -253,6 +259,7 @@ export async function run({ args, flags }: CommandInput<'list'>, io: CommandIo):
         // JSON has whole rows, and with --wide also what is not in them.
         shown: hasColumns || flags.wide ? named.shown.map(({ id }) => id) : [],
         range: context.config.preferences.compare.rewardRange,
+        ...(flags.baseline !== undefined && { baseline: await idOf(resource, flags.baseline, context) }),
       },
       context,
       io,

@@ -20,6 +20,8 @@ export interface MeasuredOptions {
   /** Ids of the columns that are printed. */
   readonly shown: readonly string[];
   readonly range: Range;
+  /** The id of the run to compare with. */
+  readonly baseline?: string | undefined;
 }
 
 export class MeasuredRows {
@@ -71,7 +73,7 @@ export class MeasuredRows {
     const some = rows.slice(0, this.#left);
     this.#left -= some.length;
     this.#beyond += rows.length - some.length;
-    return [...(await measures.read(some, columns, this.#context)), ...rows.slice(some.length)];
+    return [...(await measures.read(some, columns, this.#context, this.#options.baseline)), ...rows.slice(some.length)];
   }
 
   /**

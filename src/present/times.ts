@@ -1,5 +1,5 @@
 /** Times as lists show them, and time columns. */
-import { age, parseTime } from '../text/time.ts';
+import { age, duration, parseTime } from '../text/time.ts';
 import type { Column } from './column.ts';
 import type { Fact } from './fact.ts';
 
@@ -53,6 +53,32 @@ export function timeColumn<Row>(
     filtered: false,
     isTime: true,
     exported: time,
+  };
+}
+
+interface Timed {
+  readonly created_at?: string | null | undefined;
+  readonly completed_at?: string | null | undefined;
+}
+
+/** Milliseconds from the start of a run to its end. */
+function took({ created_at, completed_at }: Timed): number | undefined {
+  const [from, to] = [instant(created_at), instant(completed_at)];
+  return from === undefined || to === undefined || to < from ? undefined : to - from;
+}
+
+/** How long an ended run took; in seconds for programs. */
+export function durationColumn<Row extends Timed>(): Column<Row> {
+  const as =
+    <Value>(words: (ms: number) => Value) =>
+    (row: Row): Value | undefined => {
+      const ms = took(row);
+      return ms === undefined ? undefined : words(ms);
+    };
+  return {
+    ...{ id: 'took', title: 'TOOK', width: 7, align: 'right', wide: true, forPrograms: true, value: took },
+    text: row => as(duration)(row) ?? '',
+    exported: as(ms => ms / 1_000),
   };
 }
 

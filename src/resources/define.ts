@@ -38,8 +38,17 @@ export interface Measures<Row> {
   readonly costly: readonly string[];
   /** A value inside a row that may be named like a column, e.g. an option. */
   readonly field: (row: Row, name: string) => Cell;
-  /** Reads what these columns need, and adds it to the rows. */
-  readonly read: (rows: readonly Row[], columns: ReadonlySet<string>, context: QueryContext) => Promise<readonly Row[]>;
+  /**
+   * Reads what these columns need, and adds it to the rows.
+   *
+   * @param baseline the id of the run to compare with, if it is not the one of its benchmark
+   */
+  readonly read: (
+    rows: readonly Row[],
+    columns: ReadonlySet<string>,
+    context: QueryContext,
+    baseline?: string,
+  ) => Promise<readonly Row[]>;
 }
 
 /** The declaration of a resource with rows of type `Row`. */

@@ -1,12 +1,19 @@
 /** Evaluation runs. */
 
+import { inParallel } from '../base/in-parallel.ts';
+import { perObject } from '../base/memo.ts';
 import { mean } from '../base/statistics.ts';
 import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { evalRunStatuses, hasEnded } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
+import type { Command } from '../present/command.ts';
 import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
+import { intervalColumn } from '../present/number-columns.ts';
 import { optimisticWords } from '../present/statistics/comparison.ts';
-import { instant, instantFact, seenColumn, timeColumn, timeFact } from '../present/times.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { durationColumn, instant, instantFact, seenColumn, timeColumn, timeFact } from '../present/times.ts';
 import {
   cancelRun,
   deleteRun,
@@ -25,8 +32,16 @@ import { rememberedAt } from '../store/seen.ts';
 import type { RememberedStore } from '../store/store.ts';
 import { counted, reward } from '../text/numbers.ts';
 import { type ActionTable, running, untilStopped } from './action.ts';
+import {
+  type BasedRun,
+  baselineColumns,
+  baselineOf,
+  baselineWords,
+  fromBaseline,
+  type RewardedRun,
+} from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
-import { defineResource, type WholeFacts } from './define.ts';
+import { defineResource, type Measures, type WholeFacts } from './define.ts';
 import { isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
 import type { NamedRun, Place } from './place.ts';
@@ -117,7 +132,66 @@ export const runColumns: readonly Column<MeasuredRun>[] = [
     forPrograms: true,
     value: row => row.total_rollouts ?? undefined,
   },
+  durationColumn(),
 ];
+
+/** The interval of a run's mean by its numbers of rewards; missing ones count as the lowest and as the highest. */
+function intervalOfRun(run: MeasuredRun, range: Range): Interval | undefined {
+  const [mean, samples] = [listedMean(run), listedCount(run)];
+  if (mean === undefined || samples === undefined) return undefined;
+  return intervalOfMean(mean, samples, Math.max(0, (run.total_rollouts ?? samples) - samples), range);
+}
+
+/** The columns of a list of runs: the declared ones, and after the mean its interval and the baseline. */
+export function runListColumns(range: Range): readonly Column<BasedRun>[] {
+  const ofRun = perObject((run: MeasuredRun) => ({ interval: intervalOfRun(run, range) }));
+  const interval = { ...intervalColumn<BasedRun>(row => ofRun(row).interval), wide: true, forPrograms: true };
+  return runColumns.flatMap(column => (column.id === 'mean' ? [column, interval, ...baselineColumns] : column));
+}
+
+/** The columns that the rewards of each run fill. */
+const ofBaseline = baselineColumns.map(({ id }) => id);
+
+/**
+ * Adds the difference of each run to the baseline of its benchmark, by task: a request for the rewards of each run, and
+ * none where there is no baseline.
+ */
+async function readFromBaseline(
+  rows: readonly BasedRun[],
+  columns: ReadonlySet<string>,
+  context: QueryContext,
+  chosen?: string,
+): Promise<readonly BasedRun[]> {
+  if (!ofBaseline.some(id => columns.has(id))) return rows;
+  const rewardsOf = async (run: EvalRun) => {
+    const { status, total_rollouts } = run;
+    return readRunRewards(run.eval_run_id, context, { status, total: total_rollouts ?? undefined });
+  };
+  const bases = new Map<string, Promise<RewardedRun>>();
+  const readBase = async (id: string): Promise<RewardedRun> => {
+    const run = rows.find(row => row.eval_run_id === id) ?? (await evalRunQuery(id).read(context));
+    return { run, rewards: await rewardsOf(run) };
+  };
+  const read = [...rows];
+  await inParallel(rows.entries(), async ([index, run]) => {
+    const id = chosen ?? baselineOf(context.memory, run.bench_id);
+    if (id === undefined || listedMean(run) === undefined) return;
+    const known = bases.get(id) ?? readBase(id);
+    bases.set(id, known);
+    const base = await known;
+    if (base.run.bench_id !== run.bench_id) return;
+    const rewards = run.eval_run_id === id ? undefined : await rewardsOf(run);
+    read[index] = { ...run, from_baseline: fromBaseline(base, { run, rewards }, context.compare) };
+  });
+  return read;
+}
+
+const measures: Measures<BasedRun> = {
+  columns: (_, range) => runListColumns(range),
+  costly: ofBaseline,
+  field: () => undefined,
+  read: readFromBaseline,
+};
 
 /** The result of a run, so far or final. */
 export interface RunOutcome {
@@ -192,7 +266,7 @@ export const cautionOf = (run: MeasuredRun): string | undefined =>
   isMeasuredAsChosen(run, run.held_out_split) ? optimisticWords : undefined;
 
 /** The facts of a run, with its outcome and interval if they were read. */
-export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
+export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string): readonly Fact[] {
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.eval_run_id },
@@ -203,6 +277,7 @@ export function runFacts(run: MeasuredRun, outcome?: RunOutcome, certainty?: str
       value: outcome?.mean !== undefined && outcome.without > 0 ? counted(outcome.without, 'rollout') : undefined,
     },
     { label: 'interval', value: certainty || undefined },
+    { label: 'vs baseline', value: baselineWords(run) },
     { label: 'model', value: run.base_model_slug },
     { label: 'checkpoint', value: run.parent_checkpoint_id },
     {
@@ -271,6 +346,15 @@ export function comparePlace(one: EvalRun, other: EvalRun, memory: Memory): Plac
 
 const group = 'Run';
 
+/** Chooses the run that the others of its benchmark are compared with. */
+export const baselineCommand: Command = {
+  id: 'run.baseline',
+  title: 'take it as the baseline of its benchmark, or no longer',
+  keys: ['*'],
+  group,
+  hint: 'baseline',
+};
+
 export const runActions = {
   compare: {
     id: 'run.compare',
@@ -332,11 +416,13 @@ export const runs = defineResource<EvalRun>({
   list: ({ benchmark }) => (benchmark === undefined ? everyRun : runsOfBenchmark(benchmark)),
   get: evalRunQuery,
   columns: runColumns,
+  measures,
   facts: row => runFacts(row),
   wholeFacts,
   label: row => row.display_name,
   parent: row => row.bench_id,
   actions: runActions,
+  commands: { baseline: baselineCommand },
   watch: {
     status: id => [evalProgressQuery(id), evalRunQuery(id)],
     countsDone: true,

@@ -9,14 +9,13 @@ import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import type { Interval } from '../present/statistics/interval.ts';
 import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { seenColumn, timeColumn } from '../present/times.ts';
+import { durationColumn, seenColumn, timeColumn } from '../present/times.ts';
 import { type HeldOutMean, type HeldOutMeans, heldOutMeans } from '../queries/held-out.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { heldOutRewardsQuery, type ProgressedRun, stepsOf, trainerRewardsQuery } from '../queries/training.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { duration, parseTime } from '../text/time.ts';
 import { displayWidth } from '../text/width.ts';
 import type { Measures } from './define.ts';
 import { modelColumn } from './models.ts';
@@ -37,12 +36,6 @@ function stepsDone(run: ProgressedRun): number | undefined {
   return run.completed_steps ?? (succeeded ? stepsOf(run) : undefined);
 }
 
-/** Milliseconds from the start of a run to its end. */
-function took({ created_at, completed_at }: TrainingRun): number | undefined {
-  const [from, to] = [parseTime(created_at), parseTime(completed_at)];
-  return from === undefined || to === undefined || to < from ? undefined : to - from;
-}
-
 export const trainingColumns: readonly Column<ProgressedRun>[] = [
   {
     id: 'name',
@@ -57,24 +50,6 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   { id: 'done', title: 'DONE', width: 5, align: 'right', value: stepsDone },
   { id: 'steps', title: 'STEPS', width: 5, align: 'right', value: stepsOf },
   modelColumn(row => row.base_model_slug),
-  {
-    id: 'took',
-    title: 'TOOK',
-    width: 7,
-    align: 'right',
-    wide: true,
-    forPrograms: true,
-    value: took,
-    text: row => {
-      const ms = took(row);
-      return ms === undefined ? '' : duration(ms);
-    },
-    // In seconds.
-    exported: row => {
-      const ms = took(row);
-      return ms === undefined ? undefined : ms / 1_000;
-    },
-  },
   timeColumn('created', 'STARTED', row => row.created_at),
   {
     id: 'benchmark',
@@ -86,6 +61,7 @@ export const trainingColumns: readonly Column<ProgressedRun>[] = [
   { id: 'by', title: 'BY', width: { min: 8, max: 24, grow: 1 }, wide: true, value: row => row.created_by ?? undefined },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.training_run_id },
   seenColumn(rememberedAt),
+  durationColumn(),
 ];
 
 /** The interval of a held-out mean on its own tasks; samples that the mean leaves out are missing rewards. */
@@ -239,5 +215,5 @@ export const measures: Measures<MeasuredTraining> = {
   columns: listColumns,
   costly: [...ofHeldOut, 'trainer'],
   field: optionCell,
-  read: readMeasured,
+  read: (rows, columns, context) => readMeasured(rows, columns, context),
 };

@@ -109,3 +109,36 @@ it('refuses a status that does not exist, with those that do', async () => {
   const unknown = await cli('list', ['training', ...bench, '--filter', 'momentum>1']);
   expect(unknown.notes).toContain('No column momentum');
 });
+
+it('lists evaluation runs with their difference to a baseline', async () => {
+  const { answers } = busyWorld();
+  const run = (id: string, reward_mean: number) => ({
+    ...{ eval_run_id: id, bench_id: 'bench_1', display_name: `run ${id}`, status: 'completed', reward_mean },
+    ...{ reward_count: 20, total_rollouts: 20 },
+  });
+  const rows = [run('evr_a', 0.45), run('evr_b', 0.95)];
+  const server = await hostileServer(
+    answering({
+      ...answers,
+      listEvalRuns: () => rows,
+      getEvalRun: ({ eval_run_id }) => rows.find(row => row.eval_run_id === eval_run_id),
+      getTrajectoryRewards: ({ eval_run_id }) => ({
+        trajectory_rewards: Array.from({ length: 20 }, (_, index) => ({
+          ...{ task_id: `task ${index}`, trajectory_id: `traj_${eval_run_id}_${index}` },
+          reward: eval_run_id === 'evr_a' ? (index % 10) / 10 : (index % 10) / 10 + 0.5,
+        })),
+      }),
+    }),
+  );
+  const cli = cliOn({ baseUrl: server.url, apiKey: 'key' });
+  const rewards = () => server.requests.filter(({ url }) => url.includes('trajectory-rewards')).length;
+  const plain = await cli('list', ['runs', ...bench], { columns: 200 });
+  expect(plain.out).not.toContain('VS BASE');
+  expect(plain.out).toMatch(/MEAN +95% CI/);
+  expect(rewards()).toBe(0);
+  const table = await cli('list', ['runs', ...bench, '--baseline', 'run evr_a'], { columns: 200 });
+  expect(table.out).toMatch(/run evr_a .* baseline/);
+  expect(table.out).toMatch(/run evr_b .* \+0\.500 +\+0\.\d+\.\.\+0\.\d+ +unpaired|run evr_b .* \+0\.500/);
+  expect(rewards()).toBe(2);
+  expect((await cli('list', ['training', ...bench, '--baseline', 'evr_a'])).notes).toContain('--baseline is not for');
+});

@@ -70,6 +70,12 @@ export const commands = {
       reverse: { short: 'r', needs: 'sort', description: 'in reverse order' },
       limit: { value: 'N', short: 'L', number: 'count', description: 'at most this many rows (default: 100)' },
       all: { short: 'a', description: 'read every page' },
+      baseline: {
+        value: 'ID|NAME',
+        of: 'seen',
+        kinds: ['run'],
+        description: 'the run that others of its benchmark are compared with (default: as chosen on the screen)',
+      },
       columns: { value: 'A,B', of: 'columns', short: 'c', description: 'show these columns or JSON fields' },
       wide: {
         short: 'w',

@@ -33,10 +33,10 @@ export function intervalOfMean(
   samples: number,
   missing: number = 0,
   range: Range = defaultRange,
+  confidence: number = intervalDefaults.confidence,
 ): Interval | undefined {
   const [low, high] = range;
   if (!(samples > 0) || !(mean >= low && mean <= high)) return undefined;
-  const { confidence } = intervalDefaults;
   const risk = (1 - confidence) / 2;
   const all = samples + missing;
   const filled = (value: number): number => (mean * samples + value * missing) / all;
@@ -45,4 +45,24 @@ export function intervalOfMean(
     high: -lowestMean(-filled(high), all, [-high, -low], risk),
     confidence,
   };
+}
+
+/** A mean whose rewards are not known. */
+export interface CountedMean {
+  readonly mean: number | undefined;
+  readonly samples: number | undefined;
+  readonly missing: number;
+}
+
+/**
+ * The 95% interval of the difference (second minus first) of two means whose rewards are not known, so that they cannot
+ * be paired by task. Each mean gets an interval of 97.5%, and the difference lies between their farthest limits (C. E.
+ * Bonferroni): the widest that holds. Undefined without samples.
+ */
+export function differenceOfMeans(base: CountedMean, fresh: CountedMean, range: Range): Interval | undefined {
+  const { confidence } = intervalDefaults;
+  const [before, after] = [base, fresh].map(({ mean, samples = 0, missing }) =>
+    mean === undefined ? undefined : intervalOfMean(mean, samples, missing, range, (1 + confidence) / 2),
+  );
+  return before && after && { low: after.low - before.high, high: after.high - before.low, confidence };
 }

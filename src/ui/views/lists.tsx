@@ -4,10 +4,10 @@ import { runs } from '../../resources/runs.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { useActions } from './record/use-actions.tsx';
-import { useMeansSoFar } from './runs/use-means.ts';
+import { useRunList } from './runs/use-run-list.ts';
 
 export function RunsView({ place }: ViewProps<'list'>) {
-  return <ResourceListView resource={runs} place={place} join={useMeansSoFar()} />;
+  return <ResourceListView resource={runs} place={place} {...useRunList()} />;
 }
 
 /** The images of a benchmark, which can be built again. */

@@ -13,7 +13,7 @@ import { useAdvise } from '../list/advice.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { useActions } from '../record/use-actions.tsx';
-import { useMeansSoFar } from '../runs/use-means.ts';
+import { useRunList } from '../runs/use-run-list.ts';
 import { imageLines, readinessLines, taskLines } from './readiness.ts';
 
 export function BenchmarkView({ place }: ViewProps<'record'>) {
@@ -26,7 +26,6 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   const tasks = useLive(taskCountQuery(benchId), pane.attention);
   const source = useMemo(() => runs.list({ benchmark: benchId }), [benchId]);
   const benchmarkBindings = useActions(benchmarks);
-  const runBindings = useActions(runs);
   const advise = useAdvise();
   const shown = benchmark.data ?? { bench_id: benchId, label: place.label };
 
@@ -41,7 +40,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
   return (
     <ResourceList
       {...listProps(runs)}
-      join={useMeansSoFar()}
+      {...useRunList()}
       source={source}
       emptyAdvice={{ command: benchmarkActions.evaluate, words: 'evaluates a model on this benchmark' }}
       header={lines}
@@ -52,7 +51,6 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
         pin: { kind: 'benchmark', id: benchId, label: shown.label ?? benchId },
         siblings: 'benchmarks',
       }}
-      actions={runBindings}
     />
   );
 }

@@ -38,6 +38,7 @@ import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
+import { useBaselineBinding } from './use-run-list.ts';
 
 const rewarded: readonly string[] = ['reward'];
 const worstFirst = { column: 'reward', descending: false } as const;
@@ -98,6 +99,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const { shown, state, rewards } = run;
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const runActions = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
+  const baseline = useBaselineBinding();
   const pin = { kind: 'run', id: place.id, label: shown.display_name ?? place.id };
   const { statuses } = useWorkbench();
   const showAlarms = (): void => {
@@ -117,7 +119,10 @@ export function RunView({ place }: ViewProps<'record'>) {
       join={join}
       joined={rewarded}
       header={useHead(run, pane)}
-      bindings={[...(state.isDeleted ? [] : runActions([shown])), { command: alarmCommands.past, run: showAlarms }]}
+      bindings={[
+        ...(state.isDeleted ? [] : [...runActions([shown]), baseline([shown])]),
+        { command: alarmCommands.past, run: showAlarms },
+      ]}
       details={(_row, box) => <RunDetails run={run} box={box} />}
     />
   );

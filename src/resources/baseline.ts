@@ -1,0 +1,131 @@
+/**
+ * The baseline of a benchmark: the evaluation run that the others are compared with. It is chosen by the user, and kept
+ * on this machine for each benchmark of a service.
+ */
+import type { EvalRun } from '../contract/evaluations.ts';
+import type { Column } from '../present/column.ts';
+import { intervalColumn } from '../present/number-columns.ts';
+import { comparisonDefaults } from '../present/statistics/comparison.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import { differenceOfMeans } from '../present/statistics/mean-and-count.ts';
+import { compareTasks } from '../queries/compare.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import type { ReadRewards } from '../queries/run-extent.ts';
+import type { RememberedStore } from '../store/store.ts';
+import { difference, type reward } from '../text/numbers.ts';
+import { compareRuns } from './comparison.ts';
+import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
+
+type Settings = Pick<RememberedStore, 'setting' | 'setSetting'>;
+
+const settingOf = (benchId: string): string => `baseline.${benchId}`;
+
+/** The id of the baseline of a benchmark, if there is one. */
+export function baselineOf(memory: Settings, benchId: string | null | undefined): string | undefined {
+  const id = benchId ? memory.setting(settingOf(benchId)) : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Makes a run the baseline of its benchmark, or no longer if it was. Returns a sentence. */
+export function toggleBaseline(memory: Settings, { eval_run_id, bench_id, display_name }: EvalRun): string {
+  if (!bench_id) return 'Its benchmark is not known';
+  const isOn = baselineOf(memory, bench_id) !== eval_run_id;
+  memory.setSetting(settingOf(bench_id), isOn ? eval_run_id : null);
+  const name = display_name ?? eval_run_id;
+  return isOn ? `${name} is the baseline of its benchmark` : `${name} is no longer the baseline`;
+}
+
+/** How a run differs from the baseline of its benchmark. */
+export interface FromBaseline {
+  readonly baseline: string;
+  readonly isBaseline: boolean;
+  /** Its mean minus that of the baseline; over the tasks in both if `paired`. */
+  readonly difference?: number | undefined;
+  readonly interval?: Interval | undefined;
+  /** By task, from the rewards of both runs; or by their means and numbers of rewards alone. */
+  readonly basis?: 'paired' | 'unpaired' | undefined;
+}
+
+/** A run of a list with its difference to the baseline, if there is one. */
+export type BasedRun = MeasuredRun & { readonly from_baseline?: FromBaseline | undefined };
+
+/** A run, and its rewards if they were read. */
+export interface RewardedRun {
+  readonly run: MeasuredRun;
+  readonly rewards?: ReadRewards | undefined;
+}
+
+/**
+ * The difference of a run to the baseline: by task if the rewards of both are known, otherwise by their means, with an
+ * interval if the numbers of rewards are known.
+ */
+export function fromBaseline(base: RewardedRun, fresh: RewardedRun, settings: QueryContext['compare']): FromBaseline {
+  const baseline = base.run.eval_run_id;
+  const { equalWithin, range } = comparisonDefaults;
+  const compare = settings ?? { equalWithin, rewardRange: range };
+  if (fresh.run.eval_run_id === baseline) return { baseline, isBaseline: true };
+  if (base.rewards && fresh.rewards) {
+    const options = { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange };
+    const compared = compareRuns(compareTasks(base.rewards, fresh.rewards), options);
+    if (compared.difference !== undefined) {
+      const { interval } = compared;
+      return { baseline, isBaseline: false, difference: compared.difference, interval, basis: 'paired' };
+    }
+  }
+  const [before, after] = [meanOf(base.run), meanOf(fresh.run)];
+  if (before.mean === undefined || after.mean === undefined) return { baseline, isBaseline: false };
+  const interval = differenceOfMeans(before, after, compare.rewardRange);
+  return { baseline, isBaseline: false, difference: after.mean - before.mean, interval, basis: 'unpaired' };
+}
+
+const meanOf = (run: MeasuredRun) => {
+  const [mean, samples] = [listedMean(run), listedCount(run)];
+  const missing = samples === undefined ? 0 : Math.max(0, (run.total_rollouts ?? samples) - samples);
+  return { mean, samples, missing };
+};
+
+/** A run without a difference is the baseline, or has no mean. */
+const differenceText = ({ from_baseline: from }: BasedRun): string => {
+  if (!from) return '';
+  return from.isBaseline ? 'baseline' : from.difference === undefined ? '' : difference(from.difference);
+};
+
+export const baselineColumns: readonly Column<BasedRun>[] = [
+  {
+    id: 'difference',
+    title: 'VS BASE',
+    width: 8,
+    align: 'right',
+    ifAny: true,
+    forPrograms: true,
+    value: ({ from_baseline: from }) => (from?.isBaseline ? 0 : from?.difference),
+    text: differenceText,
+  },
+  {
+    ...intervalColumn<BasedRun>(row => row.from_baseline?.interval, {
+      id: 'difference-interval',
+      title: '95% CI OF IT',
+      text: difference as typeof reward,
+    }),
+    width: 15,
+    ...{ ifAny: true, wide: true, forPrograms: true },
+  },
+  {
+    id: 'basis',
+    title: 'BY',
+    width: 8,
+    ...{ ifAny: true, wide: true, forPrograms: true },
+    value: ({ from_baseline: from }) => from?.interval && from.basis,
+  },
+];
+
+/** In words for the facts of a run: `+0.120, 95% between +0.050 and +0.190, paired by task`. */
+export function baselineWords({ from_baseline: from }: BasedRun): string | undefined {
+  if (!from) return undefined;
+  if (from.isBaseline) return 'this run';
+  if (from.difference === undefined) return undefined;
+  const { interval, basis } = from;
+  const between = interval && `95% between ${difference(interval.low)} and ${difference(interval.high)}`;
+  const by = basis === 'paired' ? 'paired by task' : interval ? 'not paired: by the means alone' : 'by the means alone';
+  return [difference(from.difference), between, by].filter(Boolean).join(', ');
+}

@@ -1,0 +1,117 @@
+/** A list of evaluation runs with what is known besides the records: means, held-out splits, and the baseline. */
+import { useCallback, useMemo, useReducer, useState } from 'react';
+import type { EvalRun } from '../../../contract/evaluations.ts';
+import { evaluationKeys, type RunResults } from '../../../queries/evaluations.ts';
+import type { ReadRewards } from '../../../queries/run-extent.ts';
+import {
+  type BasedRun,
+  baselineOf,
+  type FromBaseline,
+  fromBaseline,
+  toggleBaseline,
+} from '../../../resources/baseline.ts';
+import type { MeasuredRun } from '../../../resources/measured-run.ts';
+import { baselineCommand, runListColumns, runs } from '../../../resources/runs.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import type { Binding } from '../../keys/router.tsx';
+import { useActions } from '../record/use-actions.tsx';
+import { useMeansSoFar } from './use-means.ts';
+
+/** Returns the binding that takes a run as the baseline. */
+export function useBaselineBinding(onChange?: () => void): (rows: readonly EvalRun[]) => Binding {
+  const { remembered } = useWorkbench();
+  const { toast } = useShell();
+  return ([run, other]) => {
+    const why = run === undefined ? 'Nothing is selected' : 'Mark one run: a benchmark has one baseline';
+    if (run === undefined || other !== undefined) return { command: baselineCommand, why, run: () => {} };
+    return {
+      command: baselineCommand,
+      run: () => {
+        toast({ kind: 'success', text: toggleBaseline(remembered, run) });
+        onChange?.();
+      },
+    };
+  };
+}
+
+/** The rewards of a run that were read and are still known. */
+function useKnownRewards(): (run: MeasuredRun) => ReadRewards | undefined {
+  const { cache } = useWorkbench();
+  return useCallback(
+    run => {
+      const results = cache.getQueryData<RunResults>(evaluationKeys.results(run.eval_run_id));
+      if (!results) return undefined;
+      const { rewards, unreadable } = results;
+      const listed = rewards.length + unreadable;
+      const total = run.total_rollouts ?? undefined;
+      return { rewards, listed, status: run.status, total: total !== undefined && total < listed ? undefined : total };
+    },
+    [cache],
+  );
+}
+
+/** What a difference was made from: it is computed once. */
+interface Made {
+  readonly from: readonly unknown[];
+  readonly row: BasedRun;
+}
+
+/** Adds the difference to the baseline. The same rows while nothing changes. */
+function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => readonly BasedRun[], changed: () => void] {
+  const { remembered, compare } = useWorkbench();
+  const [changes, changed] = useReducer((count: number) => count + 1, 0);
+  const rewardsOf = useKnownRewards();
+  const [made] = useState(() => new WeakMap<MeasuredRun, Made>());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed baseline changes the rows
+  const join = useCallback(
+    (rows: readonly MeasuredRun[]): readonly BasedRun[] => {
+      const byId = new Map(rows.map(row => [row.eval_run_id, row]));
+      const ids = new Map<string, string | undefined>();
+      const baseOf = (benchId: string): MeasuredRun | undefined => {
+        if (!ids.has(benchId)) ids.set(benchId, baselineOf(remembered, benchId));
+        const id = ids.get(benchId);
+        if (id === undefined) return undefined;
+        return byId.get(id) ?? { ...remembered.find('run', id)?.record, eval_run_id: id, bench_id: benchId };
+      };
+      return rows.map(run => {
+        const base = run.bench_id ? baseOf(run.bench_id) : undefined;
+        if (!base) return run;
+        const rewards = { base: rewardsOf(base), new: rewardsOf(run) };
+        const from = [
+          base.eval_run_id,
+          base.reward_mean,
+          base.reward_count,
+          rewards.base?.rewards,
+          rewards.new?.rewards,
+        ];
+        const before = made.get(run);
+        if (before?.from.every((each, index) => each === from[index])) return before.row;
+        const from_baseline: FromBaseline = fromBaseline(
+          { run: base, rewards: rewards.base },
+          { run, rewards: rewards.new },
+          compare,
+        );
+        const row = { ...run, from_baseline };
+        made.set(run, { from, row });
+        return row;
+      });
+    },
+    [remembered, compare, rewardsOf, made, changes],
+  );
+  return [join, changed];
+}
+
+/** The properties of a list of runs. */
+export function useRunList() {
+  const { compare } = useWorkbench();
+  const withMeans = useMeansSoFar();
+  const [withBaselines, changed] = useBaselines();
+  const actions = useActions(runs);
+  const baseline = useBaselineBinding(changed);
+  return {
+    columns: useMemo(() => runListColumns(compare.rewardRange), [compare]),
+    join: useCallback((rows: readonly EvalRun[]) => withBaselines(withMeans(rows)), [withBaselines, withMeans]),
+    actions: (rows: readonly EvalRun[]) => [...actions(rows), baseline(rows)],
+  };
+}
