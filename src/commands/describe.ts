@@ -1,7 +1,12 @@
-/** `benchtop describe`: the curves of a training run in words. */
+/** `benchtop describe`: the curves of a training run and what its steps teach, in words. */
 import type { TrainingRun } from '../contract/training.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { type GroupCounts, teachingOf, teachingTurn, teachingWords, widenedRange } from '../present/teaching.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
+import { isNotOffered } from '../service/errors.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, noteUnreadable, printRecord } from './output.ts';
@@ -17,10 +22,49 @@ export async function run({ args: [word = ''], flags }: CommandInput<'describe'>
       trainerRewardsQuery(id, true).read(context),
     ]);
     for (const answer of [heldOut, trainer]) noteUnreadable(answer, io);
-    const words = trainingCurveWords(heldOut, trainer, context.config.preferences.compare.rewardRange);
+    const { rewardRange } = context.config.preferences.compare;
+    const teaching = await readTeaching(id, stepsIn(trainer), rewardRange, context);
+    const words = [...trainingCurveWords(heldOut, trainer, rewardRange), ...teaching.words];
     const { display_name, status } = row as TrainingRun;
-    const record = { training_run_id: id, display_name, status, words };
+    const record = { training_run_id: id, display_name, status, words, teaching: teaching.record };
     await printRecord(record, id, flags, io, { text: () => `${words.join('\n')}\n` });
     return 0;
   });
+}
+
+interface Teaching {
+  readonly words: readonly string[];
+  /** For programs; null if the service does not list the rewards of a step. */
+  readonly record: {
+    readonly known_steps: number;
+    readonly read_steps: number;
+    readonly teaches_nothing_since: number | null;
+    readonly steps: readonly ({ readonly step: number; readonly groups: number } & GroupCounts)[];
+  } | null;
+}
+
+async function readTeaching(
+  runId: string,
+  steps: readonly number[],
+  rewardRange: Range,
+  context: QueryContext,
+): Promise<Teaching> {
+  let read: readonly ReadStep[];
+  try {
+    read = await readSteps(runId, stepsToRead(steps), context);
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    return { words: ['teaching signal: the service lists no rewards by step'], record: null };
+  }
+  const range = widenedRange(rewardRange, read);
+  const taught = read.map(step => teachingOf(step, range));
+  return {
+    words: teachingWords(taught, steps.length),
+    record: {
+      known_steps: steps.length,
+      read_steps: taught.length,
+      teaches_nothing_since: teachingTurn(taught)?.since ?? null,
+      steps: taught.map(({ counts, ...step }) => ({ ...step, ...counts })),
+    },
+  };
 }

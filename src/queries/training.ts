@@ -31,6 +31,7 @@ export const trainingKeys = {
   checkpoints: (runId: string) => ['training', 'checkpoints', runId],
   trainerRewards: (runId: string) => ['training', 'trainer-rewards', runId],
   heldOutRewards: (runId: string) => ['training', 'held-out-rewards', runId],
+  stepsRead: (runId: string) => ['training', 'steps-read', runId],
   stepRewards: (runId: string, step: number) => ['training', 'step-rewards', runId, step],
 } as const;
 

@@ -10,8 +10,8 @@ export const diagnosticLabels = new Map([
   ['kl', 'KL to the base model'],
   ['entropy', 'entropy'],
   ['gradient_norm', 'gradient norm'],
-  ['equal_groups', 'share of the tasks with equal rewards'],
-  ['truncated', 'share of the answers cut off'],
+  ['equal_groups', 'tasks with equal rewards'],
+  ['truncated', 'answers cut off'],
 ]);
 
 /** A diagnostic by step. */

@@ -284,7 +284,15 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   describe: [
     ok(['trained'], /^held-out reward: \d+ values, from \S+ at step 0 to .*\n {2}newest: .*\ntrainer reward: /s),
-    asJson(['trained'], has({ training_run_id: id('trn'), words: expect.arrayContaining([expect.any(String)]) })),
+    ok(['trained'], /\nteaching signal: (\d+) of \1 steps read\nstep 1: of \d+ groups \d+ teach.*\nstep \d+: of /),
+    asJson(
+      ['trained'],
+      has({
+        training_run_id: id('trn'),
+        words: expect.arrayContaining([expect.any(String)]),
+        teaching: has({ steps: expect.arrayContaining([has({ step: 1, teaches: expect.any(Number) })]) }),
+      }),
+    ),
     bad(['nope'], notFound, /no training run nope/),
   ],
   compare: [

@@ -282,9 +282,13 @@ ${aboutIntervals}`,
     examples: ['benchtop compare evr_base evr_new --fail-below 0'],
   }),
   describe: spec({
-    summary: 'describe the curves of a training run in words',
+    summary: 'describe the curves of a training run, and what its steps teach',
     about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a value, and the
-mean of each fifth of the curve. Two fifths count as level if their means differ by less than two standard errors.`,
+mean of each fifth of the curve. Two fifths count as level if their means differ by less than two standard errors.
+
+The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ; others are too
+easy (all have the highest reward), too hard (all the lowest), equal, or have no two scores. At most 60 steps are read: the newest 12
+and others at equal distances. A note tells since when at least half of the groups teach nothing.`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['training'] }],
     flags: { ...serviceFlags, ...recordFlags },
     exclusive: [exclusiveRecordFlags],

@@ -44,12 +44,15 @@ import { statusLine, usePace, useRestart, useStepsDone } from './head.ts';
 import { useOverlaid } from './overlay.tsx';
 import { useCurvesView } from './use-curves.tsx';
 import { useDeployed } from './use-deployed.ts';
+import { useTeaching } from './use-teaching.ts';
 
 // An open run overlays runs that are chosen, not marked.
 const { overlay: _, ...ofOpenRun } = ofTrainingRun;
 
 /** If the run cannot be read, neither can its checkpoints, which show the error. */
 const errorLinesBelow = 3;
+/** A lower pane has no room for the teaching signal, so that it need not be read. */
+const withTeaching = 18;
 const newestFirst = { column: 'step', descending: true } as const;
 /** Lines left for the checkpoints: few in a low pane and under a chart of full height, else a share of the pane. */
 const tableLines = (height: number, isFull: boolean): number =>
@@ -92,12 +95,15 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const head = useHead(run, pane);
   const name = shown.display_name ?? id;
   const { overlaid, choose, clear } = useOverlaid(shown);
+  const hasStrip = pane.height >= withTeaching && overlaid.length === 0;
+  const teaching = useTeaching(id, curves.trainer, pane.attention, hasStrip);
   const curvesView = useCurvesView([{ id, name, ended, ...curves }, ...overlaid], {
     width: pane.width - 2,
     // The legend is shown even without room for a chart.
     heightFor: isFull =>
       Math.max(1, pane.height - head.length - tableLines(pane.height, isFull) - (state.error ? errorLinesBelow : 0)),
     lag: overlaid.length > 0 ? undefined : lastStepRead(curves.trainer, completed),
+    teaching,
     onReset: clear,
   });
   const pin = { kind: 'training', id, label: name };

@@ -37,6 +37,7 @@ import {
   type SeriesOptions,
   smallCurve,
 } from './curves.ts';
+import { stripOf, type TeachingSignal } from './teaching-strip.ts';
 import { CurveWordsWindow } from './words-window.tsx';
 
 /** Below this height, a sparkline replaces the chart. */
@@ -97,6 +98,8 @@ export interface CurvesOptions {
   readonly lag?: number | undefined;
   /** The chart has the pane to itself, and can be a grid with one for each run. */
   readonly hasGrid?: boolean;
+  /** What the groups of the steps of a single run teach, shown below its curves. */
+  readonly teaching?: TeachingSignal | undefined;
   /** Called when the view is reset. */
   readonly onReset?: () => void;
 }
@@ -154,6 +157,7 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
     unit: byTime || isObserved ? ' min' : '',
     byTime,
     lag: options.lag,
+    teaching: byTime || isObserved || runs.length > 1 ? undefined : options.teaching,
   };
   const grid = { width, height, theme, range, chart };
   const legend = runs.length > 1 ? [runLegend(runs, width, theme)] : [];
@@ -179,7 +183,10 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
         onClose={close}
       />
     ));
-  const words = (): void => shell.showOverlay('curve words', close => <CurveWordsWindow runs={runs} onClose={close} />);
+  const words = (): void =>
+    shell.showOverlay('curve words', close => (
+      <CurveWordsWindow runs={runs} teaching={drawn.teaching} onClose={close} />
+    ));
   const hasCurves = series.length > 0;
   return {
     isFull,
@@ -223,11 +230,12 @@ interface DrawnCurves {
   readonly unit: string;
   readonly byTime: boolean;
   readonly lag: number | undefined;
+  readonly teaching: TeachingSignal | undefined;
 }
 
-/** The chart with its notes and its legend; a sparkline if there is no room. */
+/** The chart with its notes, its legend and the teaching signal; a sparkline if there is no room. */
 function chartLines(
-  { series, own, chart, range, unit, byTime, lag }: DrawnCurves,
+  { series, own, chart, range, unit, byTime, lag, teaching }: DrawnCurves,
   width: number,
   height: number,
   theme: Theme,
@@ -235,7 +243,8 @@ function chartLines(
   const all = legendLines(series, chart.crosshair, width, theme, unit);
   // A chart comes before the names of all of its curves.
   const legend = all.slice(0, Math.max(1, height - smallestChart));
-  const room = height - legend.length;
+  const strip = teaching && series.length > 0 ? stripOf(teaching, height) : undefined;
+  const room = height - legend.length - (strip?.height ?? 0);
   if (room < smallestChart) {
     const small = height > legend.length ? smallCurve(own.length > 0 ? own : series, width, theme) : [];
     return { lines: [...small, ...legend].slice(0, height), plotWidth: width };
@@ -247,10 +256,12 @@ function chartLines(
     room > smallestChart + 1 &&
     (isCrowded || log || byTime || weight > 0 || lag !== undefined || series.some(({ band }) => band));
   const size = { width, height: room - (hasNotes ? 1 : 0), theme };
-  const { lines, plotWidth, perColumn } = drawChart(series, { ...size, xRange: zoom ?? range, crosshair, log });
-  if (!hasNotes) return { lines: [...lines, ...legend], plotWidth };
+  const drawn = drawChart(series, { ...size, xRange: zoom ?? range, crosshair, log });
+  const { lines, plotWidth, perColumn, columnOf } = drawn;
+  const below = [...legend, ...(strip?.lines({ width, plotWidth, columnOf, crosshair }, theme) ?? [])];
+  if (!hasNotes) return { lines: [...lines, ...below], plotWidth };
   const notes = truncate(chartNotes(series, { lag, perColumn, unit, byTime, log, weight }), width);
-  return { lines: [theme.styles.muted(notes), ...lines, ...legend], plotWidth };
+  return { lines: [theme.styles.muted(notes), ...lines, ...below], plotWidth };
 }
 
 /** The keys of the crosshair and of the zoom. */

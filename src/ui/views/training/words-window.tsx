@@ -1,4 +1,5 @@
 /** The curves on a chart in words. */
+import { teachingWords } from '../../../present/teaching.ts';
 import { trainingCurveWords } from '../../../resources/curve-words.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { wrap } from '../../../text/wrap.ts';
@@ -7,13 +8,15 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { chartCommands } from '../commands.ts';
 import type { ChartedRun } from './charted-runs.ts';
+import type { TeachingSignal } from './teaching-strip.ts';
 
 interface CurveWordsWindowProps {
   readonly runs: readonly ChartedRun[];
+  readonly teaching: TeachingSignal | undefined;
   readonly onClose: () => void;
 }
 
-export function CurveWordsWindow({ runs, onClose }: CurveWordsWindowProps) {
+export function CurveWordsWindow({ runs, teaching, onClose }: CurveWordsWindowProps) {
   const { compare } = useWorkbench();
   const { styles } = useTheme();
   const width = useReadingWidth();
@@ -24,5 +27,7 @@ export function CurveWordsWindow({ runs, onClose }: CurveWordsWindowProps) {
       wrap(line, width).map(text => ({ text })),
     ),
   ]);
+  const taught = teaching ? teachingWords(teaching.steps, teaching.known) : [];
+  lines.push(...taught.flatMap(line => wrap(line, width).map(text => ({ text }))));
   return <ReadingWindow title="Curves in words" lines={lines} opener={chartCommands.words} onClose={onClose} />;
 }

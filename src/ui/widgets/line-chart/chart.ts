@@ -39,6 +39,8 @@ export interface Chart {
   readonly perColumn: number | undefined;
   /** The width of the plot, in cells. */
   readonly plotWidth: number;
+  /** The cell of an x from the left of the plot; undefined if it is not in view, or without points. */
+  readonly columnOf: (x: number) => number | undefined;
 }
 
 const smallest = { width: 16, height: 2 } as const;
@@ -149,7 +151,12 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   const own = valueRangeOf(series, x, log);
   const values = own && (yRange ?? own);
   if (!x || !values || width < smallest.width || height < smallest.height) {
-    return { lines: emptyChart(width, height, theme), perColumn: undefined, plotWidth: Math.max(1, width) };
+    return {
+      lines: emptyChart(width, height, theme),
+      perColumn: undefined,
+      plotWidth: Math.max(1, width),
+      columnOf: () => undefined,
+    };
   }
   const plotHeight = height < withAxis ? height : height - 2;
   const around = widened(x, 1e-9);
@@ -191,14 +198,16 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
     return line.text();
   });
   const perColumn = isCrowded ? (wide.high - wide.low) / plotWidth : undefined;
-  if (height < withAxis) return { lines, perColumn, plotWidth };
+  const columnOf = (at: number): number | undefined =>
+    at < wide.low || at > wide.high ? undefined : Math.floor(xAxis.dotOf(at) / dotsAcross);
+  if (height < withAxis) return { lines, perColumn, plotWidth, columnOf };
   const marked = new Set(xAxis.ticks.map(({ cell }) => cell));
   const base = Array.from({ length: plotWidth }, (_, column) =>
     marked.has(column) ? glyphs.teeDown : glyphs.horizontal,
   );
   const foot = ' '.repeat(labelWidth) + glyphs.bottomLeft + base.join('');
   const below = fitCells(' '.repeat(labelWidth + 1) + tickLine(xAxis.ticks, plotWidth), width);
-  return { lines: [...lines, styles.muted(foot), styles.muted(below)], perColumn, plotWidth };
+  return { lines: [...lines, styles.muted(foot), styles.muted(below)], perColumn, plotWidth, columnOf };
 }
 
 /** A range of at least a tenth of a decade. */

@@ -245,3 +245,29 @@ it('shows each series that the service sends with the trainer reward on its own 
   await without.press('u');
   await without.waitFor(text => /held-out 0\.100 .*trainer 0\.975/.test(text));
 });
+
+it('shows below the curves which groups teach, as it reads them, and since when most do not', async () => {
+  const asked: number[] = [];
+  const taught = fakeService({
+    ...answers,
+    getStepTrajectoryRewards: ({ params: { step } }) => {
+      asked.push(Number(step));
+      const rewards = Number(step) < 30 ? [0, 1] : [1, 1];
+      return {
+        trajectory_rewards: ['a', 'b'].flatMap(task_id =>
+          rewards.map((reward, index) => ({ trajectory_id: `${step} ${task_id} ${index}`, task_id, reward })),
+        ),
+      };
+    },
+  });
+  const place = { view: 'record', resource: 'training', id: 'trn_first' } as const;
+  const stage = openViewOnStage(TrainingRunView, { place, service: async () => taught, columns: 110, rows: 40 });
+  await stage.waitFor('step 40: █ teach 0%  ▒ too easy 100%  of 2 groups, 8 of 40 steps read');
+  expect(Math.min(...asked)).toBe(33);
+  expect(stage.text()).toContain('since step 33, the first one read, 100% of the groups teach nothing, all too easy');
+  // There is no room for it, so it is not read.
+  const before = asked.length;
+  const low = openViewOnStage(TrainingRunView, { place, service: async () => taught, columns: 80, rows: 16 });
+  await low.waitFor('0.5┤');
+  expect(asked).toHaveLength(before);
+});

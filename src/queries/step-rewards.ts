@@ -1,0 +1,102 @@
+/** The rewards of the rollouts of training steps: a request for each step, so only some steps are read. */
+import { inParallel } from '../base/in-parallel.ts';
+import { roundStep } from '../base/scale.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import type { TrainerReward } from '../contract/training.ts';
+import type { StepRewards } from '../present/teaching.ts';
+import { isGone } from '../service/errors.ts';
+import type { LiveQuery } from './live-query.ts';
+import type { QueryContext } from './query-context.ts';
+import { eachOnce } from './run-rewards.ts';
+import { trainingKeys } from './training.ts';
+
+/** The most steps of a run that are read. */
+export const mostStepsRead = 60;
+/** Newest steps that are all read, however many there are. */
+const newestSteps = 12;
+/** Steps that are read with one poll. */
+const stepsAtOnce = 8;
+
+export type ReadStep = StepRewards<TrajectoryReward>;
+
+/** The steps of a curve, each once, in order. */
+export const stepsIn = (trainer: readonly Pick<TrainerReward, 'step'>[]): readonly number[] =>
+  [...new Set(trainer.map(({ step }) => step))].sort((left, right) => left - right);
+
+/**
+ * The steps to read, newest first: all if they are few; otherwise the newest and, of the others, one in every few at
+ * round distances, so that the choice stays the same while the run grows.
+ */
+export function stepsToRead(steps: readonly number[], most = mostStepsRead): readonly number[] {
+  const newest = steps.slice(-Math.min(newestSteps, most));
+  const older = steps.slice(0, -newest.length);
+  const room = most - newest.length;
+  if (older.length <= room) return steps.toReversed();
+  const [first = 0, last = 0] = [older[0], older.at(-1)];
+  let every = roundStep(Math.max(1, (last - first) / Math.max(1, room)));
+  const chosenBy = (distance: number): readonly number[] =>
+    older.filter(
+      (step, index) => index === 0 || Math.floor(step / distance) > Math.floor((older[index - 1] ?? 0) / distance),
+    );
+  while (room > 0 && chosenBy(every).length > room) every = roundStep(every * 1.5);
+  return [...(room > 0 ? chosenBy(every) : []), ...newest].reverse();
+}
+
+/** Reads the rollouts of a step. One that the service does not have is empty. @throws ServiceError */
+async function readStep(
+  training_run_id: string,
+  step: number,
+  { service, signal }: Pick<QueryContext, 'service' | 'signal'>,
+): Promise<ReadStep> {
+  try {
+    const params = { training_run_id, step };
+    const { trajectory_rewards } = await service.call('getStepTrajectoryRewards', { params }, { signal });
+    return { step, rewards: eachOnce(trajectory_rewards) };
+  } catch (error) {
+    if (isGone(error)) return { step, rewards: [] };
+    throw error;
+  }
+}
+
+/** Reads steps, in the order of the steps. @throws ServiceError */
+export async function readSteps(
+  runId: string,
+  steps: readonly number[],
+  context: QueryContext,
+): Promise<readonly ReadStep[]> {
+  const read: ReadStep[] = [];
+  await inParallel(steps, async step => {
+    read.push(await readStep(runId, step, context));
+    context.progressed?.();
+  });
+  return read.sort((left, right) => left.step - right.step);
+}
+
+/**
+ * Steps of a run, a few more with each poll until all wanted ones are read. A step is read once.
+ *
+ * @param known the answer so far
+ */
+export function stepRewardsQuery(
+  runId: string,
+  wanted: readonly number[],
+  known: () => readonly ReadStep[] | undefined,
+): LiveQuery<readonly ReadStep[]> {
+  const isWanted = new Set(wanted);
+  const unread = (read: readonly ReadStep[] = []): readonly number[] => {
+    const steps = new Set(read.map(({ step }) => step));
+    return wanted.filter(step => !steps.has(step));
+  };
+  const kept = (read: readonly ReadStep[] = []): readonly ReadStep[] => read.filter(({ step }) => isWanted.has(step));
+  return {
+    key: trainingKeys.stepsRead(runId),
+    share: (_, answer) => answer,
+    // A run that went back does the steps after its checkpoint again.
+    activity: read => (unread(read).length > 0 || kept(read).length < (read?.length ?? 0) ? 'running' : 'settled'),
+    read: async context => {
+      const before = kept(known());
+      const read = await readSteps(runId, unread(before).slice(0, stepsAtOnce), context);
+      return [...before, ...read].sort((left, right) => left.step - right.step);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** What the groups of a step teach, since when they do not, and which steps are read to know it. */
+import { describe, expect, it } from 'vitest';
+import {
+  type StepRewards,
+  shareWords,
+  teachingOf,
+  teachingTurn,
+  teachingWords,
+  turnWords,
+  widenedRange,
+} from '../../src/present/teaching.ts';
+
+const range = [0, 1] as const;
+/** A step with the rewards of each task. */
+const stepOf = (step: number, ...groups: (number | null)[][]): StepRewards => ({
+  step,
+  rewards: groups.flatMap((rewards, index) => rewards.map(reward => ({ task_id: `task ${index}`, reward }))),
+});
+
+describe('a group', () => {
+  it('teaches only if its rewards differ; missing rewards are not 0', () => {
+    const step = stepOf(7, [0, 1], [1, 1], [0, 0], [0.5, 0.5], [null, null], [0, null], [0, 1, null], [1, 1, null]);
+    const { counts, groups } = teachingOf(step, range);
+    expect(groups).toBe(8);
+    expect(counts).toEqual({ teaches: 2, easy: 2, hard: 1, equal: 1, unscored: 2 });
+  });
+
+  it('is judged by the rewards that occur, if they lie outside of the range', () => {
+    const step = stepOf(1, [10, 10], [1, 1], [-2, -2], [3, 10]);
+    const { counts } = teachingOf(step, widenedRange(range, [step]));
+    expect(counts).toEqual({ teaches: 1, easy: 1, hard: 1, equal: 1, unscored: 0 });
+  });
+
+  it('is counted apart from rollouts without a task, and from those alone with theirs', () => {
+    const nameless: StepRewards = { step: 1, rewards: [{ task_id: null, reward: 1 }, { reward: 0 }] };
+    expect(shareWords(teachingOf(nameless, range))).toBe('2 rollouts without a task');
+    expect(shareWords(teachingOf(stepOf(1, [1], [0], [0]), range))).toBe('3 rollouts alone with their tasks');
+    // Beside whole groups, it has lost the others.
+    expect(shareWords(teachingOf(stepOf(1, [1, 0], [0]), range))).toBe('of 2 groups 1 teach, 1 no score');
+    expect(shareWords(teachingOf(stepOf(1), range))).toBe('no rollouts listed');
+  });
+});
+
+describe('the turn', () => {
+  const good = [0, 1];
+  const easy = [1, 1];
+  const at = (step: number, idle: number) =>
+    teachingOf(stepOf(step, ...Array.from({ length: 8 }, (_, index) => (index < idle ? easy : good))), range);
+
+  it('is the step since which at least half of the groups teach nothing', () => {
+    const steps = [1, 2, 3, 4, 5, 6].map(step => at(step, step < 4 ? 2 : 6));
+    const turn = teachingTurn(steps);
+    expect(turn?.since).toBe(4);
+    expect(turn && turnWords(turn)).toBe('since step 4 75% of the groups teach nothing, all too easy');
+    expect(teachingWords(steps, 60)[0]).toBe('teaching signal: 6 of 60 steps read');
+  });
+
+  it('needs three steps, and is over once they teach again', () => {
+    expect(teachingTurn([at(1, 2), at(2, 2), at(3, 8)])).toBeUndefined();
+    expect(teachingTurn([1, 2, 3, 4, 5, 6, 7].map(step => at(step, step < 5 ? 8 : 1)))).toBeUndefined();
+    expect(teachingTurn([at(1, 8), at(2, 8)])).toBeUndefined();
+  });
+
+  it('names the main cause, and that it was always so', () => {
+    const hard = (step: number) => teachingOf(stepOf(step, [0, 0], [0, 0], [1, 1], [0, 1]), range);
+    const turn = teachingTurn([hard(1), hard(2), hard(3)]);
+    expect(turn && turnWords(turn)).toBe(
+      'since step 1, the first one read, 75% of the groups teach nothing, most too hard (6 of 9)',
+    );
+  });
+});
