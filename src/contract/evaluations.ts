@@ -124,7 +124,13 @@ export const rolloutStatistics = wrappedList(
  * `reward` is null if a trajectory has none: a missing reward is not 0. A reward without a trajectory or a task still
  * counts.
  */
-export const trajectoryReward = z.looseObject({ reward: number, trajectory_id: text, task_id: text });
+export const trajectoryReward = z.looseObject({
+  reward: number,
+  trajectory_id: text,
+  task_id: text,
+  // Sent by the local service for the rollouts of a training step.
+  completion_tokens: number,
+});
 export type TrajectoryReward = z.output<typeof trajectoryReward>;
 
 export const trajectoryRewards = wrappedList(

@@ -3,7 +3,6 @@ import { inParallel } from '../base/in-parallel.ts';
 import { roundStep } from '../base/scale.ts';
 import type { TrajectoryReward } from '../contract/evaluations.ts';
 import type { TrainerReward } from '../contract/training.ts';
-import type { StepRewards } from '../present/teaching.ts';
 import { isGone } from '../service/errors.ts';
 import type { LiveQuery } from './live-query.ts';
 import type { QueryContext } from './query-context.ts';
@@ -17,7 +16,11 @@ const newestSteps = 12;
 /** Steps that are read with one poll. */
 const stepsAtOnce = 8;
 
-export type ReadStep = StepRewards<TrajectoryReward>;
+/** The rollouts of a step. */
+export interface ReadStep {
+  readonly step: number;
+  readonly rewards: readonly TrajectoryReward[];
+}
 
 /** The steps of a curve, each once, in order. */
 export const stepsIn = (trainer: readonly Pick<TrainerReward, 'step'>[]): readonly number[] =>

@@ -347,10 +347,10 @@ export async function readHeldOutSplit(
 /** The reward of a rollout, with its position in the answer, since not every rollout has an id. */
 export type StepRollout = TrajectoryReward & { readonly place: number };
 
-/** The rewards of a completed step's rollouts, which are final. */
-export function stepRewardList(runId: string, step: number): ListSource<StepRollout> {
+/** The rewards of a completed step's rollouts, which are final. @param task only those of this task */
+export function stepRewardList(runId: string, step: number, task?: string): ListSource<StepRollout> {
   return {
-    key: trainingKeys.stepRewards(runId, step),
+    key: [...trainingKeys.stepRewards(runId, step), ...(task === undefined ? [] : [task])],
     id: row => row.trajectory_id ?? `rollout ${row.place}`,
     readPage: async ({ service, signal }) => {
       const { trajectory_rewards: rewards } = await service.call(
@@ -358,7 +358,9 @@ export function stepRewardList(runId: string, step: number): ListSource<StepRoll
         { params: { training_run_id: runId, step } },
         { signal },
       );
-      const rollouts = rewards.map((row, index) => ({ ...row, place: index + 1 }));
+      const rollouts = rewards
+        .map((row, index) => ({ ...row, place: index + 1 }))
+        .filter(({ task_id }) => task === undefined || task_id === task);
       return { ...wholePage(rollouts), dropped: unreadableIn(rewards) };
     },
     activity: () => 'settled',

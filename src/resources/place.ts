@@ -38,7 +38,12 @@ interface Places {
   };
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
+  /** The tasks of a training step. */
   readonly step: { readonly trainingRunId: string; readonly step: number };
+  /** The rollouts of a training step, or of one of its tasks. */
+  readonly 'step-rollouts': { readonly trainingRunId: string; readonly step: number; readonly task?: string };
+  /** A task at each step that was read, beginning at one of them. */
+  readonly 'task-life': { readonly trainingRunId: string; readonly task: string; readonly step?: number };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
 }

@@ -209,6 +209,7 @@ function older(): Routes {
     [`GET /api/v1/train/${training}/step/held-out-reward-by-step`]: {
       held_out_rewards: [{ step: 2, held_out_reward: 0.4, expected_samples: 16, completed_samples: 14 }],
     },
+    [`GET /api/v1/train/${training}/steps/1/trajectory-rewards`]: { trajectory_rewards: rewards(false) },
     [`GET /api/v1/train/${training}/steps/2/trajectory-rewards`]: { trajectory_rewards: rewards(false) },
     'GET /api/v1/train/options': { options: { num_steps: { type: 'integer', minimum: 1, maximum: 9 } } },
     'POST /api/v1/train': ({ body }: Parameters<Answer>[0]) => {
@@ -397,6 +398,7 @@ function newest(): Routes {
       training_run_id: training,
       held_out_rewards: [{ ...curve, round_completed: true, cancelled_samples: 2, failed_samples: 0 }],
     },
+    [`GET /api/v1/train/${training}/steps/1/trajectory-rewards`]: { trajectory_rewards: rewards(true) },
     [`GET /api/v1/train/${training}/steps/2/trajectory-rewards`]: { trajectory_rewards: rewards(true) },
     'GET /api/v1/train/options': ({ query }: Parameters<Answer>[0]) => {
       takes('query', Object.fromEntries(query), ['bench_id'], ['base_model_slug']);

@@ -32,6 +32,8 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
     { view: 'compare', base: { id: runId, name: word }, new: { id: runId, name: word } },
     { view: 'curves', runs: [{ id: trainingId, name: word }] },
     { view: 'step', trainingRunId: trainingId, step: 2 },
+    { view: 'step-rollouts', trainingRunId: trainingId, step: 2 },
+    { view: 'task-life', trainingRunId: trainingId, task: word },
     { view: 'benchmark-upload', jobId, label: word },
     { view: 'trajectory-upload', jobId, dataset: word },
   ];

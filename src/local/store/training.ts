@@ -156,12 +156,20 @@ export class TrainingStore extends RunStore<TrainingRunRow> {
     );
   }
 
-  /** Rewards of a step's rollouts; undefined if the step has not been done. */
+  /** Rewards and lengths of a step's rollouts; undefined if the step has not been done. */
   stepRewards(runId: string, step: number) {
     const done = this.database.get('select 1 from training_steps where training_run_id = ? and step = ?', runId, step);
     if (!done) return undefined;
-    return this.database.all<{ reward: number; trajectory_id: string; task_id: string }>(
-      `select reward, trajectory_id, task_id from trajectories
+    return this.database.all<{
+      reward: number;
+      trajectory_id: string;
+      task_id: string;
+      completion_tokens: number | null;
+    }>(
+      `select reward, trajectory_id, task_id,
+         (select sum(json_extract(message.value, '$.completion_tokens'))
+          from json_each(steps) as each, json_each(each.value, '$.messages') as message) as completion_tokens
+       from trajectories
        where training_run_id = ? and step = ? and reward is not null order by task_id, sample`,
       runId,
       step,

@@ -117,6 +117,30 @@ export const chartCommands = {
   grid: { id: 'chart.grid', title: 'a chart for each run, or one for all', keys: ['m'], hint: 'grid', ...chart },
 } as const satisfies CommandTable;
 
+const teaching = { group: 'Training steps' } as const;
+
+export const teachingCommands = {
+  tasks: { id: 'teaching.tasks', title: 'tasks of the step at the crosshair', keys: ['V'], hint: 'tasks', ...teaching },
+  rollouts: { id: 'teaching.rollouts', title: 'rollouts of the step', keys: ['v'], hint: 'rollouts', ...teaching },
+  earlier: {
+    id: 'teaching.earlier',
+    title: 'the step before',
+    keys: [','],
+    ...teaching,
+    repeats: true,
+    palette: false,
+  },
+  later: {
+    id: 'teaching.later',
+    title: 'the step after',
+    keys: ['.'],
+    hint: 'next step',
+    ...teaching,
+    repeats: true,
+    palette: false,
+  },
+} as const satisfies CommandTable;
+
 export const uploadCommands = {
   start: {
     id: 'upload.start',

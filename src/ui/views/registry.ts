@@ -19,6 +19,7 @@ import {
   compareCommands,
   inboxCommands,
   readerCommands,
+  teachingCommands,
   uploadCommands,
   watchCommands,
 } from './commands.ts';
@@ -72,7 +73,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
-      own: Object.values(ofOneRun),
+      own: [...Object.values(ofOneRun), teachingCommands.tasks],
       hasParts: true,
     },
   ],
@@ -198,7 +199,23 @@ export const registry: Registry = {
       title: 'Step',
       crumb: ({ step }) => `step ${step}`,
       component: lazyView(async () => (await import('./training/step.tsx')).TrainingStepView),
+      commands: [teachingCommands.rollouts, teachingCommands.earlier, teachingCommands.later],
+      general: ofList,
+    }),
+    defineView<'step-rollouts'>({
+      id: 'step-rollouts',
+      title: 'Rollouts of a step',
+      crumb: ({ step, task }) => (task === undefined ? 'rollouts' : clean`rollouts of ${task} in step ${step}`),
+      component: lazyView(async () => (await import('./training/step-rollouts.tsx')).StepRolloutsView),
       commands: [],
+      general: ofList,
+    }),
+    defineView<'task-life'>({
+      id: 'task-life',
+      title: 'Task in training',
+      crumb: ({ task }) => task,
+      component: lazyView(async () => (await import('./training/task-life.tsx')).TaskLifeView),
+      commands: [teachingCommands.earlier, teachingCommands.later],
       general: ofList,
     }),
     defineView<'chat'>({

@@ -22,13 +22,18 @@ export function useListBindings<Row extends object>(
   props: ResourceListProps<Row>,
   shown: ListTable<Row>,
 ): readonly Binding[] {
-  const { bindings = [], opens = [], headerError } = props;
+  const { bindings = [], opens = [], moves = [], headerError } = props;
   const { table, openAs } = shown;
   const { current } = table;
   return [
     ...bindings,
     ...useErrorBindings(headerError),
     ...useRowBindings(props, shown),
+    ...moves.map(({ command, by }) => ({
+      command,
+      enabled: current !== undefined,
+      run: () => table.dispatch({ kind: 'move', by }),
+    })),
     ...opens.map(({ command, place }) => ({
       command,
       enabled: current !== undefined && place(current) !== undefined,

@@ -58,6 +58,12 @@ export interface ResourceListProps<Row> {
   /** The same, if the header shows all of it: the list does not repeat it. */
   readonly errorAbove?: Error | undefined;
   readonly bindings?: readonly Binding[];
+  /** Commands that move the cursor by some rows, besides those of every list. */
+  readonly moves?: readonly { readonly command: Command; readonly by: number }[];
+  /** The id of the row under the cursor at first; by default, the cursor is on the first row. */
+  readonly startAt?: string | undefined;
+  /** Called with the row under the cursor whenever it changes. */
+  readonly onCurrent?: (row: Row | undefined) => void;
   /** The name of a row; by default, its id is shown. */
   readonly label?: (row: Row) => string;
   /** The id of a row at the service, if `id` is something else. */

@@ -57,7 +57,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const { source, columns, open, join = itself, joined = noColumns } = props;
   const { focus } = useShell();
   const pane = usePane('main');
-  const [initial, remember] = useRememberedTable(props.name, props.sort);
+  const [initial, remember] = useRememberedTable(props);
   const [sort, setSort] = useState(initial.sort);
   const unjoined = sort && !joined.includes(sort.column) ? sort : undefined;
   const ordering = useOrderedSource(source, fieldOrder(unjoined, columns));
@@ -104,12 +104,12 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
 }
 
 /** The table as the user left it; at first, with the chosen columns. */
-function useRememberedTable(name: string, sort: Sort | undefined) {
+function useRememberedTable<Row>({ name, sort, startAt }: Pick<ResourceListProps<Row>, 'name' | 'sort' | 'startAt'>) {
   const [remembered, remember] = useMemory<TableState>('table');
   // By column id: a new column appears as it does by default, and an unknown id is ignored.
   const [choice] = useSetting<ColumnChoice>(columnSetting(name), {});
   const [initial] = useState<TableState>(() => ({
-    ...(remembered ?? { ...initialTableState, sort, choice }),
+    ...(remembered ?? { ...initialTableState, sort, choice, cursorId: startAt }),
     following: false,
   }));
   return [initial, remember] as const;

@@ -1,12 +1,13 @@
 /** The list of a resource with its inspector. */
 import { Box } from 'ink';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { type Freshness, freshnessOfParts } from '../../../queries/freshness.ts';
 import type { RowsAge } from '../../../queries/lists/reader.ts';
 import { useTime } from '../../app/clock.tsx';
 import { ErrorNote } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
+import { useSettled } from '../../data/use-settled.ts';
 import { useKeyOf } from '../../keys/router.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
@@ -19,8 +20,10 @@ import { errorHeight, type ListTable, useListTable } from './list-table.ts';
 import { ageWords, emptyListWords, listFacts, shownFreshness, withAge } from './list-words.ts';
 
 export function ResourceList<Row extends object>(props: ResourceListProps<Row>) {
-  const { parts = [], rowsAt } = props;
+  const { parts = [], rowsAt, onCurrent } = props;
   const shown = useListTable(props);
+  const { current } = shown.table;
+  useEffect(() => onCurrent?.(current), [onCurrent, current]);
   const old = shown.list.oldest(shown.table.shown);
   const freshness = withAge(shown.live.freshness, rowsAt);
   return (
@@ -116,18 +119,4 @@ function RowInspector<Row extends object>({ source, facts, details, row }: RowIn
       {details?.(isResting ? row : undefined, { ...inspector, width, height })}
     </Box>
   );
-}
-
-/** Longer than the interval of key repeat, shorter than a pause of the user. */
-const restMs = 120;
-
-/** A value once it has stopped changing. */
-function useSettled<Value>(value: Value): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    if (settled === value) return;
-    const timer = setTimeout(() => setSettled(value), restMs);
-    return () => clearTimeout(timer);
-  }, [value, settled]);
-  return settled;
 }

@@ -1,56 +1,56 @@
-/** The rollouts of one step of a training run, worst first. */
-
+/** The tasks of a training step, worst first. */
 import { useMemo } from 'react';
-import type { Column } from '../../../present/column.ts';
+import type { StepTask } from '../../../present/step-tasks.ts';
 import { ageOf } from '../../../present/times.ts';
-import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
-import { placeOf } from '../../../resources/define.ts';
-import { trajectories } from '../../../resources/trajectories.ts';
-import { reward } from '../../../text/numbers.ts';
+import { stepsIn } from '../../../queries/step-rewards.ts';
+import { checkpointQuery, trainerRewardsQuery } from '../../../queries/training.ts';
+import { stepTaskList } from '../../../resources/step-tasks.ts';
 import type { ViewProps } from '../../app/registry.ts';
-import { useLive } from '../../data/use-live.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { useLastAnswer, useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useKeyOf } from '../../keys/router.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { stepTaskColumns, stepTaskFacts, taskColumn } from './step-task-columns.ts';
 
-const columns: readonly Column<StepRollout>[] = [
-  {
-    id: 'task',
-    title: 'TASK',
-    width: { min: 12, max: 40, grow: 2 },
-    value: row => row.task_id ?? row.trajectory_id ?? `rollout ${row.place}`,
-  },
-  {
-    id: 'reward',
-    title: 'REWARD',
-    width: 8,
-    align: 'right',
-    value: row => row.reward ?? undefined,
-    text: row => reward(row.reward),
-  },
-  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
-];
-
-const worstFirst = { column: 'reward', descending: false } as const;
+const worstFirst = { column: 'mean', descending: false } as const;
 
 export function TrainingStepView({ place: { trainingRunId: runId, step } }: ViewProps<'step'>) {
-  const source = useMemo(() => stepRewardList(runId, step), [runId, step]);
+  const { compare } = useWorkbench();
+  const shell = useShell();
+  const theme = useTheme();
+  const keyOf = useKeyOf();
+  const source = useMemo(() => stepTaskList(runId, step, compare.rewardRange), [runId, step, compare.rewardRange]);
+  const columns = useMemo(() => [taskColumn, ...stepTaskColumns(theme)], [theme]);
+  const steps = stepsIn(useLastAnswer()(trainerRewardsQuery(runId, true)) ?? []);
+  const goTo = (next: number | undefined) => (): void => {
+    if (next !== undefined)
+      shell.navigate({ kind: 'replace', place: { view: 'step', trainingRunId: runId, step: next } });
+  };
   const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
   return (
-    <ResourceList
-      name="rewards"
+    <ResourceList<StepTask>
+      name="step tasks"
       source={source}
       columns={columns}
       sort={worstFirst}
-      emptyWords="No rollout of this step has a reward"
-      open={({ trajectory_id, ...row }) =>
-        trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
-      }
+      emptyWords={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}
+      open={({ task_id: task }) => ({ view: 'task-life', trainingRunId: runId, task, step })}
       facts={row => [
-        { label: 'task', value: row.task_id },
-        { label: 'id', value: row.trajectory_id },
-        { label: 'reward', value: reward(row.reward) },
+        ...stepTaskFacts(row),
         { label: 'step', value: step },
         { label: 'checkpoint', value: checkpoint.data?.checkpoint_id },
         { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
+      ]}
+      bindings={[
+        {
+          command: teachingCommands.rollouts,
+          run: () => shell.open({ view: 'step-rollouts', trainingRunId: runId, step }),
+        },
+        { command: teachingCommands.earlier, run: goTo(steps.findLast(each => each < step)) },
+        { command: teachingCommands.later, run: goTo(steps.find(each => each > step)) },
       ]}
     />
   );

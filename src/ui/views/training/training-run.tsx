@@ -104,6 +104,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       Math.max(1, pane.height - head.length - tableLines(pane.height, isFull) - (state.error ? errorLinesBelow : 0)),
     lag: overlaid.length > 0 ? undefined : lastStepRead(curves.trainer, completed),
     teaching,
+    openStep: step => shell.open({ view: 'step', trainingRunId: id, step }),
     onReset: clear,
   });
   const pin = { kind: 'training', id, label: name };

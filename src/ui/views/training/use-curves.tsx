@@ -1,6 +1,8 @@
 /** The chart of one or several training runs, with its keys. */
 
 import { useEffect, useReducer } from 'react';
+import type { TrainerReward } from '../../../contract/training.ts';
+import { stepsIn } from '../../../queries/step-rewards.ts';
 import { diagnosticsOf } from '../../../resources/diagnostics.ts';
 import { truncate } from '../../../text/width.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -20,7 +22,7 @@ import {
 import { type ChartSeries, extentOf } from '../../widgets/line-chart/series.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { PlainFormWindow } from '../../windows/form-window.tsx';
-import { chartCommands } from '../commands.ts';
+import { chartCommands, teachingCommands } from '../commands.ts';
 import { type ChartedRun, useStepTimes } from './charted-runs.ts';
 import {
   byMinutes,
@@ -100,6 +102,8 @@ export interface CurvesOptions {
   readonly hasGrid?: boolean;
   /** What the groups of the steps of a single run teach, shown below its curves. */
   readonly teaching?: TeachingSignal | undefined;
+  /** Opens a step of the first run. */
+  readonly openStep?: (step: number) => void;
   /** Called when the view is reset. */
   readonly onReset?: () => void;
 }
@@ -188,6 +192,8 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
       <CurveWordsWindow runs={runs} teaching={drawn.teaching} onClose={close} />
     ));
   const hasCurves = series.length > 0;
+  const { openStep } = options;
+  const shownStep = byTime ? undefined : stepAt(runs[0]?.trainer ?? [], chart.crosshair);
   return {
     isFull,
     lines,
@@ -203,6 +209,9 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
       },
       { command: chartCommands.time, run: () => dispatch({ kind: 'toggle', what: 'byTime' }), enabled: !isObserved },
       { command: chartCommands.words, run: words },
+      ...(openStep
+        ? [{ command: teachingCommands.tasks, enabled: shownStep !== undefined, run: () => openStep(shownStep ?? 0) }]
+        : []),
       ...(hasGrid
         ? [{ command: chartCommands.grid, run: () => dispatch({ kind: 'toggle', what: 'isGrid' as const }) }]
         : [{ command: chartCommands.full, run: () => dispatch({ kind: 'toggle', what: 'isFull' as const }) }]),
@@ -215,6 +224,12 @@ export function useCurvesView(runs: readonly ChartedRun[], options: CurvesOption
       },
     ],
   };
+}
+
+/** The step of the trainer curve at the crosshair: the newest up to it, or else the first. */
+function stepAt(trainer: readonly TrainerReward[], crosshair = Number.POSITIVE_INFINITY): number | undefined {
+  const steps = stepsIn(trainer);
+  return steps.findLast(step => step <= crosshair) ?? steps[0];
 }
 
 const numberProblem = (text: string): string | undefined =>

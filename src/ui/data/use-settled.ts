@@ -1,0 +1,16 @@
+/** Waits until the user rests, so that a moving cursor does not send a request for each row it passes. */
+import { useEffect, useState } from 'react';
+
+/** Longer than the interval of key repeat, shorter than a pause of the user. */
+const restMs = 120;
+
+/** A value once it has stopped changing. */
+export function useSettled<Value>(value: Value): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    if (settled === value) return;
+    const timer = setTimeout(() => setSettled(value), restMs);
+    return () => clearTimeout(timer);
+  }, [value, settled]);
+  return settled;
+}

@@ -1,0 +1,66 @@
+/** The rollouts of a training step, or of one of its tasks, worst first. */
+
+import { useMemo } from 'react';
+import type { Column } from '../../../present/column.ts';
+import { ageOf } from '../../../present/times.ts';
+import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
+import { placeOf } from '../../../resources/define.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
+import { reward } from '../../../text/numbers.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { useLive } from '../../data/use-live.ts';
+import { ResourceList } from '../list/resource-list.tsx';
+
+const columns: readonly Column<StepRollout>[] = [
+  {
+    id: 'task',
+    title: 'TASK',
+    width: { min: 12, max: 40, grow: 2 },
+    value: row => row.task_id ?? row.trajectory_id ?? `rollout ${row.place}`,
+  },
+  {
+    id: 'reward',
+    title: 'REWARD',
+    width: 8,
+    align: 'right',
+    value: row => row.reward ?? undefined,
+    text: row => reward(row.reward),
+  },
+  {
+    id: 'tokens',
+    title: 'TOKENS',
+    width: 6,
+    align: 'right',
+    ifAny: true,
+    value: row => row.completion_tokens ?? undefined,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
+];
+
+const worstFirst = { column: 'reward', descending: false } as const;
+
+export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }: ViewProps<'step-rollouts'>) {
+  const source = useMemo(() => stepRewardList(runId, step, task), [runId, step, task]);
+  const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
+  return (
+    <ResourceList
+      name="rewards"
+      source={source}
+      columns={columns}
+      sort={worstFirst}
+      emptyWords="No rollout of this step has a reward"
+      open={({ trajectory_id, ...row }) =>
+        trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
+      }
+      facts={row => [
+        { label: 'task', value: row.task_id },
+        { label: 'id', value: row.trajectory_id },
+        { label: 'reward', value: reward(row.reward) },
+        { label: 'tokens', value: row.completion_tokens },
+        { label: 'step', value: step },
+        { label: 'checkpoint', value: checkpoint.data?.checkpoint_id },
+        { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
+      ]}
+    />
+  );
+}

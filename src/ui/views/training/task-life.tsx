@@ -1,0 +1,129 @@
+/** A task through training: its reward, its length and its best answer at each step that was read. */
+import { useMemo, useState } from 'react';
+import { hasEnded } from '../../../contract/status.ts';
+import type { Column } from '../../../present/column.ts';
+import { answerOf, bestRollout, type StepTask, taskOf } from '../../../present/step-tasks.ts';
+import { byTask, widenedRange } from '../../../present/teaching.ts';
+import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
+import { trainerRewardsQuery, trainingKeys, trainingRunQuery } from '../../../queries/training.ts';
+import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { counted, reward } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { Size } from '../../app/layout.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { usePane } from '../../app/view.tsx';
+import { useLive } from '../../data/use-live.ts';
+import { useSettled } from '../../data/use-settled.ts';
+import { drawChart } from '../../widgets/line-chart/chart.ts';
+import { curveOf } from '../../widgets/line-chart/series.ts';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { teachingCommands } from '../commands.ts';
+import { ResourceList } from '../list/resource-list.tsx';
+import { stepTaskColumns, stepTaskFacts } from './step-task-columns.ts';
+import { useStepsRead } from './use-teaching.ts';
+
+const stepColumn: Column<StepTask> = {
+  ...{ id: 'step', title: 'STEP', width: { min: 6, max: 10, grow: 1 }, align: 'right' },
+  value: row => row.step,
+};
+const inOrder = { column: 'step', descending: false } as const;
+const moves = [
+  { command: teachingCommands.earlier, by: -1 },
+  { command: teachingCommands.later, by: 1 },
+];
+
+/** The rows come from the steps that were read. */
+const nothing = (key: readonly unknown[]): ListSource<StepTask> => ({
+  key,
+  id: row => String(row.step),
+  readPage: async () => wholePage<StepTask>([]),
+  activity: () => 'settled',
+  derived: true,
+});
+
+export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: ViewProps<'task-life'>) {
+  const pane = usePane('main');
+  const theme = useTheme();
+  const run = useLive(trainingRunQuery(runId), 'visible');
+  const trainer = useLive(trainerRewardsQuery(runId, hasEnded(run.data?.status)), pane.attention);
+  const { read, known, range, live, isReading } = useStepsRead(runId, trainer.data ?? [], pane.attention);
+  const rows = useMemo((): readonly StepTask[] => {
+    const widened = widenedRange(range, read);
+    return read.flatMap(each => {
+      const rollouts = byTask(each).tasks.get(task);
+      return rollouts ? [taskOf(each.step, task, rollouts, widened)] : [];
+    });
+  }, [read, range, task]);
+  const [current, setCurrent] = useState<StepTask>();
+  const source = useMemo(() => nothing([...trainingKeys.stepsRead(runId), 'task', task]), [runId, task]);
+  const columns = useMemo(() => [stepColumn, ...stepTaskColumns(theme)], [theme]);
+  const room = { width: pane.width - 2, height: pane.height };
+  const where = `in ${rows.length} of the ${counted(read.length, 'step')} read, of ${known}`;
+  const header = [
+    theme.styles.title(truncate(sanitiseLine(task), room.width)),
+    theme.styles.muted(truncate(where, room.width)),
+    ...rewardChart(rows, current?.step, room, theme),
+    ...useAnswerLines(current, room, theme),
+  ];
+  return (
+    <ResourceList<StepTask>
+      name="task life"
+      source={source}
+      rows={rows}
+      parts={[trainer, live]}
+      columns={columns}
+      sort={inOrder}
+      startAt={step === undefined ? undefined : String(step)}
+      moves={moves}
+      onCurrent={setCurrent}
+      emptyWords={isReading ? 'Reading the steps of the run' : 'No step that was read has this task'}
+      open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
+      facts={row => [...stepTaskFacts(row), { label: 'step', value: row.step }]}
+      header={header.map(line => ` ${line}`)}
+    />
+  );
+}
+
+/** The mean reward at each step, and around it the lowest and the highest. */
+function rewardChart(rows: readonly StepTask[], step: number | undefined, { width, height }: Size, theme: Theme) {
+  const lines = Math.min(14, Math.floor(height / 3));
+  if (rows.length < 2 || lines < 4) return [];
+  const curve = (of: (row: StepTask) => number | undefined) => curveOf(rows, row => row.step, of);
+  const series = {
+    name: 'mean reward',
+    curve: curve(row => row.mean),
+    band: { low: curve(row => row.scores[0]), high: curve(row => row.scores.at(-1)) },
+  };
+  return drawChart([series], { width, height: lines, theme, crosshair: step }).lines;
+}
+
+/** The answer of the best rollout at the step under the cursor, once that rests. */
+function useAnswerLines(row: StepTask | undefined, { width, height }: Size, theme: Theme): string[] {
+  const best = row && bestRollout(row.rollouts);
+  const id = best?.trajectory_id ?? undefined;
+  const isResting = useSettled(id) === id;
+  const { data, error } = useLive(trajectoryQuery(id ?? ''), id !== undefined && isResting ? 'visible' : 'hidden');
+  const lines = Math.max(1, Math.min(10, Math.floor(height / 5)) - 1);
+  if (height < 12 || !row) return [];
+  const count = counted(row.rollouts.length, 'rollout');
+  const head = `step ${row.step}, best of ${count}, reward ${reward(best?.reward)}:`;
+  const isKnown = isResting && data?.trajectory_id === id;
+  const answer = isKnown && data ? answerOf(data) : undefined;
+  const words =
+    best === undefined
+      ? 'no rollout can be opened'
+      : (answer ?? (error ? 'it cannot be read' : isKnown ? 'it has no text' : ''));
+  const wrapped = wrap(sanitiseLine(words), width - 2);
+  const shown = wrapped.slice(0, lines);
+  if (wrapped.length > lines) {
+    const last = shown.length - 1;
+    shown[last] = truncate(`${shown[last]} ${theme.glyphs.ellipsis}`.padEnd(width), width - 2);
+  }
+  // Always as many lines, so that the rows below do not move with the cursor.
+  return [
+    theme.styles.strong(truncate(head, width)),
+    ...Array.from({ length: lines }, (_, index) => `  ${shown[index] ?? ''}`),
+  ];
+}

@@ -1,0 +1,89 @@
+/** The tasks of a training step, and the life of one of them: curve, list and text move together. */
+import { expect, it } from 'vitest';
+import { defineView } from '../../../../src/ui/app/registry.ts';
+import { TrainingStepView } from '../../../../src/ui/views/training/step.tsx';
+import { StepRolloutsView } from '../../../../src/ui/views/training/step-rollouts.tsx';
+import { TaskLifeView } from '../../../../src/ui/views/training/task-life.tsx';
+import { fakeService } from '../../../service/fake-service.ts';
+import { openViewOnStage } from '../../stage.tsx';
+
+/** Task a gets better, b is always right, and c is in the first step alone. */
+const rewardsOf = (step: number) =>
+  [
+    { task_id: 'a', rewards: [0, step / 10] },
+    { task_id: 'b', rewards: [1, 1] },
+    ...(step === 1 ? [{ task_id: 'c', rewards: [0, 0] }] : []),
+  ].flatMap(({ task_id, rewards }) =>
+    rewards.map((reward, index) => ({
+      ...{ task_id, reward, completion_tokens: 10 * step },
+      trajectory_id: `traj_${task_id}${step}_${index}`,
+    })),
+  );
+const service = fakeService({
+  getTrainingRun: () => ({ training_run_id: 'trn_1', status: 'succeeded' }),
+  getCheckpoint: () => ({ checkpoint_id: 'ckpt_1', step_index: 1 }),
+  getTrainerRewards: () => ({ trainer_rewards: [1, 2, 3, 4, 5, 6].map(step => ({ step, trainer_reward: 0.5 })) }),
+  getStepTrajectoryRewards: ({ params: { step } }) => ({ trajectory_rewards: rewardsOf(Number(step)) }),
+  getTrajectory: ({ params: { trajectory_id } }) => ({
+    trajectory_id,
+    status: 'completed',
+    steps: [
+      {
+        messages: [
+          { role: 'user', content: 'why' },
+          { role: 'assistant', content: `because ${trajectory_id}` },
+        ],
+      },
+    ],
+  }),
+});
+const others = [
+  defineView<'task-life'>({ id: 'task-life', title: 'Task', component: TaskLifeView, commands: [], general: [] }),
+  defineView<'step-rollouts'>({
+    id: 'step-rollouts',
+    title: 'Rollouts',
+    component: StepRolloutsView,
+    commands: [],
+    general: [],
+  }),
+];
+const stageOf = (columns: number, rows: number) =>
+  openViewOnStage(TrainingStepView, {
+    place: { view: 'step', trainingRunId: 'trn_1', step: 1 },
+    service: async () => service,
+    others,
+    columns,
+    rows,
+  });
+
+it('lists the tasks of a step, worst first, with their rewards, lengths and what they teach', async () => {
+  const stage = stageOf(170, 30);
+  await stage.waitFor('▸ c');
+  expect(stage.text()).toMatch(/c +2 +0 +▁▁ +0 +0 +10 +too hard/);
+  expect(stage.text()).toMatch(/a +2 +0\.0500 +▁▂ +0 +0\.100 +10 +teaches/);
+  expect(stage.text()).toMatch(/b +2 +1\.00 +██ +1\.00 +1\.00 +10 +too easy/);
+  await stage.press('v');
+  await stage.waitFor('traj_b1_1');
+});
+
+it('follows a task through the steps that have it: curve, list and text together', async () => {
+  for (const [columns, rows] of [
+    [140, 40],
+    [80, 24],
+  ] as const) {
+    const stage = stageOf(columns, rows);
+    await stage.waitFor('▸ c');
+    await stage.press('j', 'enter');
+    await stage.waitFor('because traj_a1_1');
+    expect(stage.text()).toContain('in 6 of the 6 steps read, of 6');
+    await stage.press('.', '.');
+    await stage.waitFor('because traj_a3_1');
+    expect(stage.text()).toContain('step 3, best of 2 rollouts, reward 0.300:');
+    expect(stage.text()).toMatch(/▸ +3 /);
+    await stage.press(',');
+    await stage.waitFor('because traj_a2_1');
+    await stage.press('enter');
+    await stage.waitFor('traj_a2_0');
+    expect(stage.text()).not.toContain('traj_b2_0');
+  }
+});
