@@ -21,10 +21,19 @@ export interface TranscriptLine {
 /** The syntax of a line: of JSON, or of a difference between files. */
 export type Paint = 'json' | 'added' | 'removed' | 'hunk';
 
-/** Open folds: whole kinds, and single blocks by position. */
+/** Open folds: whole kinds, and single blocks by position; and messages and steps that are folded to their headings. */
 export interface OpenFolds {
   readonly kinds: ReadonlySet<FoldKind>;
   readonly places: ReadonlySet<number>;
+  /** Positions of the messages and steps that are folded. */
+  readonly closed?: ReadonlySet<number>;
+  /** All steps are folded, except those that are among `places`. */
+  readonly outline?: boolean;
+}
+
+/** Whether the message or the step that begins at a position is folded to its heading. */
+export function isClosed({ closed, outline, places }: OpenFolds, { place, head }: Block): boolean {
+  return closed?.has(place) === true || (head === 'step' && outline === true && !places.has(place));
 }
 
 const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), places: new Set() };
@@ -33,6 +42,8 @@ const allOpen: OpenFolds = { kinds: new Set<FoldKind>(['reasoning', 'tools']), p
 export interface TranscriptMarks {
   /** Marks every line of reasoning with one cell, which otherwise looks like an answer. */
   readonly bar: string;
+  /** Marks a folded message or step. */
+  readonly closed?: string;
   /** Names the key that opens a fold, e.g. `z opens`; empty if there is none. */
   readonly opens: (fold: FoldKind) => string;
   /** Lays out Markdown as styled lines; without it, texts are shown as they were written. */
@@ -60,8 +71,12 @@ interface Laid {
   readonly note?: { readonly after: number; readonly kind: LineKind; readonly text: string };
   /** Text after the heading. */
   readonly headingEnd?: string;
+  /** Text before the heading. */
+  readonly headingStart?: string;
   /** The folded positions: from the first, up to but not including the second. */
   readonly hidden?: readonly [from: number, to: number];
+  /** The position of the folded message or step that it belongs to. */
+  readonly closedBy?: number;
 }
 
 /** Visible lines of a folded response: its beginning and its end. */
@@ -182,7 +197,7 @@ function foldedOf(block: Block, width: number, marks: TranscriptMarks): Laid {
 
 function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks): TranscriptLine | undefined {
   const { text, place, step, heading } = block;
-  const { bounds, note, hidden, headingEnd = '', drawn } = laid;
+  const { bounds, note, hidden, headingStart = '', headingEnd = '', drawn } = laid;
   if (note && index === note.after) return { kind: note.kind, text: note.text, place: hidden?.[0] ?? place, step };
   const own = note && index > note.after ? index - 1 : index;
   const [from, length, hang = 0] = bounds.slice(own * perLine, (own + 1) * perLine);
@@ -196,10 +211,58 @@ function lineOf(block: Block, laid: Laid, index: number, marks: TranscriptMarks)
   const shown = indentOf(block, isHeading, marks) + ' '.repeat(hang) + text.slice(from, from + length);
   return {
     kind: isHeading ? heading : block.kind,
-    text: isHeading ? shown + headingEnd : shown,
+    text: isHeading || block.head ? headingStart + shown + headingEnd : shown,
     place: place + from,
     step,
     paint: isHeading ? undefined : paintOf(block, from),
+  };
+}
+
+/** Blocks after a heading among which its first words are looked for. */
+const blocksOfWords = 100;
+
+/** The first words of the message or the step that begins with this block: what the model said or called, if it did. */
+export function firstWords({ blocks }: Pick<Transcript, 'blocks'>, index: number): string {
+  const isStep = blocks[index]?.head === 'step';
+  let words = '';
+  let byModel = false;
+  for (const { head, kind, text, heading, summary } of blocks.slice(index + 1, index + blocksOfWords)) {
+    if (head && (head !== 'message' || !isStep)) break;
+    if (head) byModel = kind === 'assistant';
+    if (head || kind === 'blank' || kind === 'reasoning' || (words !== '' && !byModel)) continue;
+    const [own = ''] = (heading === undefined ? text : text.slice(text.indexOf('\n') + 1)).trimStart().split('\n', 1);
+    words = summary?.text ?? own;
+    if (byModel || !isStep) break;
+  }
+  return words;
+}
+
+/**
+ * Returns what a block shows if its message or its step is folded, to be called for each block in order: nothing, or
+ * the heading with the first words.
+ */
+function createFolding(
+  blocks: readonly Block[],
+  open: OpenFolds,
+  { closed = '+' }: TranscriptMarks,
+): (block: Block, index: number) => Laid | undefined {
+  let step: number | undefined;
+  let message: number | undefined;
+  return (block, index) => {
+    const { head, place, text } = block;
+    if (head === 'step' || head === 'end') step = undefined;
+    if (head) message = undefined;
+    const hiddenBy = step ?? message;
+    if (hiddenBy !== undefined) return { bounds: [], closedBy: hiddenBy };
+    if (!head || head === 'end' || !isClosed(open, block)) return undefined;
+    if (head === 'step') step = place;
+    else message = place;
+    const words = firstWords({ blocks }, index);
+    return {
+      bounds: [0, text.length, 0],
+      headingStart: `${closed} `,
+      headingEnd: words === '' ? '' : `  ·  ${words}`,
+    };
   };
 }
 
@@ -263,9 +326,9 @@ export function layOut(
     return made;
   };
   return open => {
-    const shown = blocks.map(block => {
-      return laid(block, !block.fold || open.kinds.has(block.fold) || open.places.has(block.place));
-    });
+    const isOpen = ({ fold, place }: Block): boolean => !fold || open.kinds.has(fold) || open.places.has(place);
+    const folded = createFolding(blocks, open, marks);
+    const shown = blocks.map((block, index) => folded(block, index) ?? laid(block, isOpen(block)));
     let length = 0;
     /** Index of the first line of each block. */
     const firsts = shown.map(({ bounds, note }) => {
@@ -280,7 +343,8 @@ export function layOut(
     };
     const foldAt = (place: number): number | undefined => {
       const which = lastAt(blocks.length, index => blocks[index]?.place ?? 0, place);
-      const [from, to] = shown[which]?.hidden ?? [];
+      const { hidden: [from, to] = [], closedBy } = shown[which] ?? {};
+      if (closedBy !== undefined) return closedBy;
       return from !== undefined && to !== undefined && place >= from && place < to ? blocks[which]?.place : undefined;
     };
     return { length, at, foldAt };

@@ -3,6 +3,7 @@
  * that depends on the trajectory alone, not on the width or the folds. Pure, and linear in the length of the text, so
  * that megabytes open quickly.
  */
+import { lastAt } from '../base/binary-search.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import {
   step as stepSchema,
@@ -53,6 +54,10 @@ export interface Block {
   /** The kind of its first line, if that is a heading: the lines below it are indented further. */
   readonly heading?: LineKind | undefined;
   readonly fold?: FoldKind | undefined;
+  /** The number of the step that it begins. */
+  readonly number?: number | undefined;
+  /** What it begins, if it is the heading of more blocks: a step, a message, or what follows the last step. */
+  readonly head?: 'step' | 'message' | 'end' | undefined;
   /** Its author may have written it as Markdown. */
   readonly markdown?: boolean;
   /** The line shown for a folded tool call, how many lines of the call it leaves out, and the id of the call if there are several. */
@@ -64,6 +69,10 @@ export interface Transcript {
   readonly blocks: readonly Block[];
   /** Position of each step. */
   readonly steps: readonly number[];
+  /** Positions of the messages. */
+  readonly messages: readonly number[];
+  /** Positions of the steps with a reward other than 0. */
+  readonly rewards: readonly number[];
   /** Positions of errors. */
   readonly errors: readonly number[];
   /** What is not shown of the texts. */
@@ -73,6 +82,11 @@ export interface Transcript {
 export interface HiddenText extends HiddenCount {
   /** Lines of which a tool wrote over the beginning, such as progress bars. */
   readonly overwritten: number;
+}
+
+/** Index of the block at a position; -1 if there is none. */
+export function blockIndexAt({ blocks }: Pick<Transcript, 'blocks'>, place: number): number {
+  return lastAt(blocks.length, index => blocks[index]?.place ?? 0, place);
 }
 
 export interface TranscriptOptions {
@@ -94,6 +108,8 @@ const roleKinds: ReadonlyMap<string, LineKind> = new Map<string, LineKind>([
 class Writer {
   readonly blocks: Block[] = [];
   readonly steps: number[] = [];
+  readonly messages: number[] = [];
+  readonly rewards: number[] = [];
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
@@ -101,15 +117,30 @@ class Writer {
   readonly #options: TranscriptOptions;
   #step = -1;
   #place = 0;
+  #head: Block['head'];
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
   }
 
-  beginStep(index: number, title: string): void {
+  beginStep(index: number, step: TrajectoryStep): void {
     this.#step = index;
     this.steps.push(this.#place);
-    this.line('step', title);
+    if (step.reward) this.rewards.push(this.#place);
+    this.#head = 'step';
+    const number = step.step_index ?? index;
+    this.#push({ kind: 'step', text: stepTitle(step, number), indented: false, number });
+  }
+
+  beginMessage(kind: LineKind, title: string): void {
+    this.messages.push(this.#place);
+    this.#head = 'message';
+    this.line(kind, title);
+  }
+
+  /** What follows belongs to no step. */
+  endSteps(): void {
+    this.#head = 'end';
   }
 
   /** Writes a line that is generated here or already sanitised. */
@@ -169,7 +200,8 @@ class Writer {
   }
 
   #push(block: Omit<Block, 'place' | 'step'>): void {
-    this.blocks.push({ ...block, place: this.#place, step: this.#step });
+    this.blocks.push({ ...block, place: this.#place, step: this.#step, ...(this.#head && { head: this.#head }) });
+    this.#head = undefined;
     this.#place += block.text.length + 1;
   }
 }
@@ -243,7 +275,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
     ...(message.finish_reason ? [`finish ${sanitiseLine(message.finish_reason)}`] : []),
   ].filter(Boolean);
   if (isError) writer.markError();
-  writer.line(roleKinds.get(role) ?? 'role', [role, ...facts].join('  ·  '));
+  writer.beginMessage(roleKinds.get(role) ?? 'role', [role, ...facts].join('  ·  '));
   const parallel = parts.filter(part => part.kind === 'call').length > 1;
   for (const part of parts) {
     switch (part.kind) {
@@ -289,8 +321,8 @@ const saysWhy = (message: TrajectoryMessage): boolean =>
 const knownStepFields: ReadonlySet<string> = new Set(Object.keys(stepSchema.shape));
 
 /** The step's title: its number, its reward, and whether it failed. A missing reward is shown as missing, not as 0. */
-function stepTitle(step: TrajectoryStep, index: number): string {
-  const parts = [`Step ${step.step_index ?? index}`, `reward ${numbers.reward(step.reward)}`];
+function stepTitle(step: TrajectoryStep, number: number): string {
+  const parts = [`Step ${number}`, `reward ${numbers.reward(step.reward)}`];
   if (step.has_error) parts.push('error');
   return parts.join('  ·  ');
 }
@@ -302,7 +334,7 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     writer.blank();
   }
   for (const [index, step] of (trajectory.steps ?? []).entries()) {
-    writer.beginStep(index, stepTitle(step, index));
+    writer.beginStep(index, step);
     if (step.has_error && !step.messages?.some(saysWhy)) writer.error('This step ended in an error.');
     writeOthers(writer, otherFields(step, knownStepFields));
     for (const message of step.messages ?? []) writeMessage(writer, message);
@@ -310,13 +342,14 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     writeUnreadable(writer, 'message', step.messages);
     writer.blank();
   }
+  writer.endSteps();
   writeUnreadable(writer, 'step', trajectory.steps);
   if ((trajectory.steps ?? []).length === 0) {
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
   if (options.details) writeDetails(writer, trajectory);
-  const { blocks, steps, errors, hidden } = writer;
-  return { blocks, steps, errors, hidden };
+  const { blocks, steps, messages, rewards, errors, hidden } = writer;
+  return { blocks, steps, messages, rewards, errors, hidden };
 }
 
 /** The rewards, the metrics and other fields. */

@@ -21,6 +21,11 @@ export interface ViewDefinition<Name extends ViewName = ViewName> {
   readonly hasInspector?: boolean;
   /** The columns of the terminal from which the inspector is shown, until the user shows or hides it; always if missing. */
   readonly inspectorFrom?: number;
+  /**
+   * The columns of the terminal from which the panes at the sides are shown, until the user shows or hides one; what the
+   * user chooses there is for this view alone.
+   */
+  readonly sidesFrom?: number;
   /** What its numbers mean, for help. */
   readonly about?: string;
   /** Every command of the view, for help and for validating key overrides. */

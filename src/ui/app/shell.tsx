@@ -115,20 +115,23 @@ interface GlobalBindingsContext {
   readonly togglePane: (pane: keyof HiddenPanes) => void;
 }
 
-/** The panes on screen: those that the user hides in all views, or that the view prefers to hide, are left out. */
+/** The panes on screen: those that the user hides, or that the view prefers to hide, are left out. */
 function useLayout(view: ViewDefinition | undefined, focus: Shell['focus'], dispatch: Dispatch<ShellAction>) {
   const { columns, rows } = useWindowSize();
-  const [chosen, keep] = useSetting<HiddenPanes>('hidden panes', {});
+  const everywhere = useSetting<HiddenPanes>('hidden panes', {});
+  const reading = useSetting<HiddenPanes>('hidden panes while reading', {});
+  const [chosen, keep] = view?.sidesFrom === undefined ? everywhere : reading;
+  const isNarrow = columns < (view?.sidesFrom ?? 0);
   const hidden: HiddenPanes = {
-    inspector: chosen.inspector ?? columns < (view?.inspectorFrom ?? 0),
-    sections: chosen.sections ?? false,
+    inspector: chosen.inspector ?? (isNarrow || columns < (view?.inspectorFrom ?? 0)),
+    sections: chosen.sections ?? isNarrow,
   };
   const layoutWith = (focused: Shell['focus'], without: HiddenPanes): Layout | undefined =>
     layoutOf(columns, rows, focused, view?.hasInspector ?? true, without);
   const layout = layoutWith(focus, hidden);
   const togglePane = (pane: keyof HiddenPanes): void => {
     const isShown = layout?.panes[pane] !== undefined && hidden[pane] !== true;
-    keep({ ...hidden, [pane]: isShown });
+    keep({ ...chosen, [pane]: isShown });
     // Without room for it beside the others, the focus shows it.
     if (isShown) dispatch({ kind: 'focus', pane: 'main' });
     else if (layoutWith('main', { ...hidden, [pane]: false })?.panes[pane] === undefined)

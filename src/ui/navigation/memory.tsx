@@ -83,10 +83,19 @@ export function MemoryProvider({ memory, place, children }: { memory: Memory; pl
  * render.
  */
 export function useMemory<Value>(name: string): readonly [Value | undefined, (value: Value) => void] {
+  return useMemoryOf(useContext(MemoryContext)?.place ?? '', name);
+}
+
+/** The same for a value that all places share. */
+export function useSharedMemory<Value>(name: string): readonly [Value | undefined, (value: Value) => void] {
+  return useMemoryOf('', name);
+}
+
+function useMemoryOf<Value>(place: string, name: string): readonly [Value | undefined, (value: Value) => void] {
   const context = useContext(MemoryContext);
   const [fallback] = useState(() => new Memory());
   const memory = context?.memory ?? fallback;
-  const key = `${context?.place ?? ''} ${name}`;
+  const key = `${place} ${name}`;
   const [initial] = useState(() => memory.get(key) as Value | undefined);
   const remember = useCallback((value: Value) => void memory.set(key, value), [memory, key]);
   return [initial, remember];

@@ -37,6 +37,8 @@ interface OwnViews {
   readonly hasParts?: boolean;
   /** Whether the record fills the inspector; true by default. */
   readonly hasInspector?: boolean;
+  /** Terminal columns from which the record shows the panes at its sides; always by default. */
+  readonly sidesFrom?: number;
 }
 
 const { grid: _grid, ...ofOneRun } = chartCommands;
@@ -66,6 +68,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
       own: Object.values(readerCommands),
+      sidesFrom: 141,
     },
   ],
   [
@@ -94,7 +97,8 @@ const ofText: readonly CommandTable[] = [scrollCommands, recordCommands];
 
 function viewsOf(resource: Resource): ViewDefinition[] {
   const [id] = resource.names;
-  const { list, record, own = [], hasParts = false, hasInspector = record !== undefined } = ownViews.get(id) ?? {};
+  const { list, record, own = [], ...more } = ownViews.get(id) ?? {};
+  const { hasParts = false, hasInspector = record !== undefined, sidesFrom } = more;
   const views = [
     defineView<'list'>({
       id: `list ${id}`,
@@ -114,6 +118,7 @@ function viewsOf(resource: Resource): ViewDefinition[] {
       crumb: place => place.label ?? place.id,
       component: record ?? PlainRecordView,
       hasInspector,
+      ...(sidesFrom !== undefined && { sidesFrom }),
       commands: own,
       general: hasParts ? ofList : ofText,
     }),

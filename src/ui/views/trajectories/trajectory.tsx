@@ -1,20 +1,21 @@
 /** The trajectory reader: steps at the left, messages at the right, facts in the inspector. */
 import { Box, Text } from 'ink';
-import type { Trajectory } from '../../../contract/trajectories.ts';
+import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import { factText } from '../../../present/fact-text.ts';
 import type { LineKind } from '../../../present/transcript.ts';
 import { type Paint, type TranscriptLine, transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { exportFileName } from '../../../text/export.ts';
-import { reward } from '../../../text/numbers.ts';
+import { count, counted, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
-import { fitCells, truncate } from '../../../text/width.ts';
+import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { Separator, usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
+import { KeyScope } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
@@ -26,9 +27,14 @@ import { useActions } from '../record/use-actions.tsx';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { type Reader, useReader } from './use-reader.ts';
 
-/** Width of the column of steps, and the pane width from which it is shown. */
-const stepsWidth = 18;
-const stepsFrom = 70;
+/** Widths of the column of steps, and the pane widths from which they are used: with tokens, and with first words. */
+const stepsWidths = [
+  { from: 130, width: 48 },
+  { from: 110, width: 26 },
+  { from: 70, width: 18 },
+] as const;
+/** The line above the text. */
+const headLines = 1;
 
 const looks: Partial<Record<LineKind, StyleName>> = {
   step: 'title',
@@ -56,9 +62,12 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const pane = usePane('main');
   const live = useLive(trajectoryQuery(id), pane.attention);
   const { data } = live;
-  const withSteps = pane.width >= stepsFrom;
-  const width = withSteps ? pane.width - stepsWidth - 1 : pane.width;
-  const reader = useReader(data, { width, height: pane.height - scrollViewLines });
+  // A single step needs no list.
+  const isOne = data !== undefined && (data.steps?.length ?? 0) < 2;
+  const stepsWidth = isOne ? 0 : (stepsWidths.find(({ from }) => pane.width >= from)?.width ?? 0);
+  const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
+  const height = pane.height - headLines;
+  const reader = useReader(data, { width, height: height - scrollViewLines });
   const record = useRecordBindings({
     record: data && { id, json: data },
     document: data && (() => documentOf(id, data)),
@@ -69,28 +78,37 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     siblings: 'trajectories',
     siblingId: id,
   });
-  const name = [useSiblings().position('trajectories', id), sanitiseLine(data?.task_id ?? place.label ?? '')];
+  const name = sanitiseLine(data?.task_id ?? place.label ?? data?.trajectory_id ?? '');
+  const head = { name, position: useSiblings().position('trajectories', id), width: pane.width };
   return (
     <View
       freshness={live.freshness}
       bindings={[...reader.bindings, ...record]}
       main={
         data ? (
-          <Box>
-            {withSteps ? <StepColumn steps={data.steps ?? []} current={reader.step} height={pane.height} /> : null}
-            <ReaderPane
-              {...reader}
-              width={width}
-              words={[...name, stepWords(reader.step, data.steps?.length ?? 0)].filter(Boolean).join('  ')}
-            />
-          </Box>
+          <>
+            <HeadLine {...head} trajectory={data} />
+            <Box>
+              {stepsWidth > 0 ? (
+                <StepColumn
+                  steps={data.steps ?? []}
+                  current={reader.step}
+                  wordsOf={reader.wordsOf}
+                  {...{ width: stepsWidth, height }}
+                />
+              ) : null}
+              <ReaderPane {...reader} width={width} words={stepWords(reader.step, data.steps ?? [])} />
+            </Box>
+          </>
         ) : live.error ? (
           <ErrorNote error={live.error} width={pane.width} height={pane.height} />
         ) : (
-          <Box flexDirection="column">
-            <Lines lines={[` ${name.filter(Boolean).join('  ')}`]} width={pane.width} height={1} />
-            <Waiting />
-          </Box>
+          <KeyScope active={pane.focused} {...reader.scroll.handlers}>
+            <Box flexDirection="column">
+              <HeadLine {...head} trajectory={undefined} />
+              <Waiting />
+            </Box>
+          </KeyScope>
         )
       }
       inspector={<TrajectoryFacts trajectory={data} error={live.error} />}
@@ -104,7 +122,42 @@ const documentOf = (id: string, trajectory: Trajectory): Document => ({
   text: `${factText(trajectoryFacts(trajectory), undefined)}\n${transcriptText(trajectory, outsideWidth)}`,
 });
 
-interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'hiddenWords'> {
+interface HeadProps {
+  readonly name: string;
+  readonly position: string;
+  readonly width: number;
+  readonly trajectory: Trajectory | undefined;
+}
+
+/** `reward 0.600 · completed · MAX_STEPS · 3/64` after the task, which is cut if they need the room. */
+function HeadLine({ name, position, width, trajectory }: HeadProps) {
+  const theme = useTheme();
+  const { styles, glyphs } = theme;
+  const room = Math.max(0, width - 2);
+  const outcome = trajectory ? outcomeWords(trajectory) : [];
+  const words = (parts: readonly string[]): string => [...parts, position].filter(Boolean).join(`  ${glyphs.bullet}  `);
+  // The position and the reward matter most.
+  const shown = [outcome, outcome.slice(0, 2), outcome.slice(0, 1), []].map(words).find(each => fits(each, name, room));
+  const end = shown ?? position;
+  const task = truncate(name, Math.max(0, room - displayWidth(end) - 2), { position: 'middle' });
+  const gap = ' '.repeat(Math.max(0, room - displayWidth(task) - displayWidth(end)));
+  const status = trajectory?.error || trajectory?.status === 'failed' ? styles.danger : styles.muted;
+  return <Text wrap="truncate">{` ${styles.title(task)}${gap}${status(end)}`}</Text>;
+}
+
+/** Whether the words leave enough of the name to recognise it. */
+const fits = (words: string, name: string, room: number): boolean =>
+  displayWidth(words) + Math.min(displayWidth(name), Math.floor(room / 3)) + 2 <= room;
+
+/** How it ended, most important first: that it was completed says less than why it ended. */
+function outcomeWords({ reward: value, status, rollout, error }: Trajectory): string[] {
+  const own = rollout?.status === status ? undefined : rollout?.status;
+  const reason = rollout?.termination_reason;
+  const ends = status === 'completed' ? [reason, status, own, error] : [status, error, reason, own];
+  return [`reward ${reward(value)}`, ...ends.flatMap(each => (each ? [sanitiseLine(each)] : []))];
+}
+
+interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | 'notes'> {
   readonly width: number;
   readonly words: string;
 }
@@ -114,7 +167,7 @@ function styleOf(line: TranscriptLine | undefined, styles: Styles): Style | unde
   return (paint && lookOf(paints, paint, styles)) ?? lookOf(looks, kind, styles);
 }
 
-function ReaderPane({ scroll, textAt, lines, width, words, hiddenWords }: ReaderPaneProps) {
+function ReaderPane({ scroll, textAt, lines, width, words, notes }: ReaderPaneProps) {
   const { focused } = usePane('main');
   const { styles } = useTheme();
   const styleAt = (line: number): Style | undefined => styleOf(lines.at(line), styles);
@@ -129,37 +182,53 @@ function ReaderPane({ scroll, textAt, lines, width, words, hiddenWords }: Reader
     <ScrollView
       scroll={scroll}
       {...{ textAt, styleAt, drawnAt, width, focused }}
-      words={[words, hiddenWords].filter(Boolean).join('  ·  ')}
+      words={[words, ...notes].join('  ·  ')}
     />
   );
 }
 
-interface StepColumnProps {
+interface StepColumnProps extends Pick<Reader, 'wordsOf'> {
   readonly steps: NonNullable<Trajectory['steps']>;
   readonly current: number;
+  readonly width: number;
   readonly height: number;
 }
 
-/** The steps with their rewards and errors, the current one in the middle, and a rule at the right. */
-function StepColumn({ steps, current, height }: StepColumnProps) {
+/**
+ * The steps with their rewards and errors and, if there is room, the tokens of their answers and their first words. The
+ * current one is in the middle, a rule at the right.
+ */
+function StepColumn({ steps, current, wordsOf, width, height }: StepColumnProps) {
   const { styles, glyphs } = useTheme();
-  const lines = steps.map((each, index) => {
-    const mark = index === current ? styles.selected(glyphs.marker) : ' ';
-    const flag = each.has_error ? styles.danger(glyphs.cross) : ' ';
-    const words = fitCells(`${each.step_index ?? index}`, 5);
-    const score = fitCells(reward(each.reward), stepsWidth - 9, 'right');
-    return `${mark} ${index === current ? styles.selected(words) : words}${score} ${flag}`;
-  });
-  const first = Math.max(0, Math.min(current - Math.floor(height / 2), lines.length - height + 1));
+  const [withTokens, withWords] = [width > 18, width > 26];
+  const lineOf = (step: TrajectoryStep, index: number): string => {
+    const isCurrent = index === current;
+    const mark = isCurrent ? styles.selected(glyphs.marker) : ' ';
+    const flag = step.has_error ? styles.danger(glyphs.cross) : ' ';
+    const number = fitCells(`${step.step_index ?? index}`, 5);
+    const score = fitCells(reward(step.reward), 9, 'right');
+    const tokens = withTokens ? fitCells(count(tokensOf(step)), 8, 'right') : '';
+    const words = withWords ? styles.muted(fitCells(`  ${wordsOf(index)}`, width - 26)) : '';
+    return `${mark} ${isCurrent ? styles.selected(number) : number}${score}${tokens} ${flag}${words}`;
+  };
+  const first = Math.max(0, Math.min(current - Math.floor(height / 2), steps.length - height + 1));
+  const lines = steps.slice(first, first + height - 1).map((step, index) => lineOf(step, first + index));
+  const titles = `  STEP    REWARD${withTokens ? '  TOKENS' : ''}${withWords ? '    FIRST WORDS' : ''}`;
   return (
     <>
-      <Box flexDirection="column" width={stepsWidth} height={height} overflow="hidden">
-        <Text>{styles.header(fitCells('  STEP    REWARD', stepsWidth))}</Text>
-        <Lines lines={lines.slice(first)} width={stepsWidth} height={height - 1} />
+      <Box flexDirection="column" width={width} height={height} overflow="hidden">
+        <Text>{styles.header(fitCells(titles, width))}</Text>
+        <Lines lines={lines} width={width} height={height - 1} />
       </Box>
       <Separator height={height} />
     </>
   );
+}
+
+/** The tokens of the answers of a step; undefined if none was counted. */
+function tokensOf({ messages }: TrajectoryStep): number | undefined {
+  const counts = (messages ?? []).flatMap(({ completion_tokens: tokens }) => tokens ?? []);
+  return counts.length === 0 ? undefined : counts.reduce((sum, tokens) => sum + tokens, 0);
 }
 
 /** The facts, and the error if they are not current. */
@@ -175,8 +244,8 @@ function TrajectoryFacts({ trajectory, error }: { trajectory: Trajectory | undef
   );
 }
 
-/** `3 of 12 steps`. */
-function stepWords(step: number, count: number): string {
-  const steps = `${count} step${count === 1 ? '' : 's'}`;
-  return step < 0 || count < 2 ? steps : `${step + 1} of ${steps}`;
+/** `step 2, 3 of 12 steps`: the number of a step need not be its place. */
+function stepWords(index: number, steps: NonNullable<Trajectory['steps']>): string {
+  const all = counted(steps.length, 'step');
+  return index < 0 || steps.length < 2 ? all : `step ${steps[index]?.step_index ?? index}, ${index + 1} of ${all}`;
 }

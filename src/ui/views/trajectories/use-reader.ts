@@ -1,60 +1,36 @@
 /** The text of a trajectory in the reader: folded, wrapped, scrolled and searched. */
-import { useEffect, useLayoutEffect, useMemo, useReducer } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'react';
 import type { Trajectory } from '../../../contract/trajectories.ts';
-import { type FoldKind, type HiddenText, type Transcript, transcriptOf } from '../../../present/transcript.ts';
-import { layOut, type OpenFolds, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
+import {
+  blockIndexAt,
+  type FoldKind,
+  type HiddenText,
+  type Transcript,
+  transcriptOf,
+} from '../../../present/transcript.ts';
+import { firstWords, layOut, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
 import { counted } from '../../../text/numbers.ts';
 import type { Size } from '../../app/layout.ts';
+import { scrollCommands } from '../../keys/general.ts';
 import { type Binding, useKeyOf } from '../../keys/router.tsx';
-import { useMemory } from '../../navigation/memory.tsx';
+import { useMemory, useSharedMemory } from '../../navigation/memory.tsx';
 import { markdownLines } from '../../widgets/markdown/markdown.ts';
 import { lineAt, type ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
 import { type Scroll, useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { readerCommands } from '../commands.ts';
-
-/** Display settings, restored on the way back. */
-interface Shown {
-  readonly open: OpenFolds;
-  readonly hidden: boolean;
-  readonly markdown: boolean;
-}
-
-type ShownAction =
-  | { readonly kind: 'toggle'; readonly fold: FoldKind }
-  | { readonly kind: 'open'; readonly place: number }
-  | { readonly kind: 'hidden' | 'markdown' };
-
-const initiallyShown: Shown = { open: { kinds: new Set(), places: new Set() }, hidden: false, markdown: false };
-
-function shownReducer(shown: Shown, action: ShownAction): Shown {
-  const { kinds, places } = shown.open;
-  switch (action.kind) {
-    case 'toggle': {
-      const toggled = kinds.has(action.fold)
-        ? [...kinds].filter(kind => kind !== action.fold)
-        : [...kinds, action.fold];
-      // Folds that were opened for a match are closed again with the others.
-      return { ...shown, open: { kinds: new Set(toggled), places: new Set() } };
-    }
-    case 'open':
-      return { ...shown, open: { kinds, places: new Set([...places, action.place]) } };
-    case 'hidden':
-    case 'markdown':
-      return { ...shown, [action.kind]: !shown[action.kind] };
-  }
-}
+import { useReaderBindings } from './reader-bindings.ts';
+import { type Folds, initialShown, type Shown, shownReducer, type Usual, usualOf } from './shown.ts';
+import { useTypedNumber } from './typed-number.ts';
 
 const empty: Transcript = {
   blocks: [],
   steps: [],
+  messages: [],
+  rewards: [],
   errors: [],
   hidden: { sequences: 0, characters: 0, overwritten: 0 },
 };
-/** Characters of the texts that are laid out as Markdown at once; more would take seconds. */
-const mostMarkdown = 3_000_000;
-/** Lines shown before an error: the title of its step, and some context. */
-const beforeError = 3;
 
 export interface Reader {
   readonly lines: TranscriptLines;
@@ -62,23 +38,35 @@ export interface Reader {
   readonly scroll: Scroll;
   /** Index of the step at the top; -1 above the first. */
   readonly step: number;
-  /** What is not shown of the texts, and the key that shows it. */
-  readonly hiddenWords: string;
+  /** The first words of a step. */
+  readonly wordsOf: (step: number) => string;
+  /** What is not shown of the texts, and what is typed of the number of a step. */
+  readonly notes: readonly string[];
   readonly bindings: readonly Binding[];
 }
 
 /** @param size the room for the text */
 export function useReader(trajectory: Trajectory | undefined, size: Size): Reader {
-  const [shownBefore, rememberShown] = useMemory<Shown>('shown');
-  const [shown, show] = useReducer(shownReducer, shownBefore ?? initiallyShown);
-  useEffect(() => rememberShown(shown), [rememberShown, shown]);
+  const [shown, show] = useShown();
   const transcript = useMemo(
     () => (trajectory ? transcriptOf(trajectory, { showHidden: shown.hidden, details: true }) : empty),
     [trajectory, shown.hidden],
   );
+  const newest = useRef(transcript);
+  newest.current = transcript;
   const lines = useLines(transcript, size.width, shown);
   const textAt = (line: number): string => lines.at(line)?.text ?? '';
-  const scroll = useTextScroll(transcript, lines, textAt, size.height);
+  const number = useTypedNumber();
+  const scroll = useTextScroll(transcript, lines, textAt, {
+    height: size.height,
+    ready: trajectory !== undefined,
+    // A typed number goes to that step.
+    onBottom: () => {
+      const typed = number.take();
+      if (typed !== undefined) scroll.act(() => ({ kind: 'show', before: 0, place: placeOfStep(newest, typed) }));
+      return typed !== undefined;
+    },
+  });
   const { match } = scroll.state;
   const isTyping = scroll.typing !== undefined;
   const { foldAt } = lines;
@@ -86,11 +74,57 @@ export function useReader(trajectory: Trajectory | undefined, size: Size): Reade
     // While the user types, the first match is not unfolded: each letter would open another fold.
     const fold = match === undefined || isTyping ? undefined : foldAt(match);
     if (fold !== undefined) show({ kind: 'open', place: fold });
-  }, [match, isTyping, foldAt]);
+  }, [match, isTyping, foldAt, show]);
   const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
   const keyOf = useKeyOf();
   const hiddenWords = shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden));
-  return { lines, textAt, scroll, step, hiddenWords, bindings: useReaderBindings(transcript, scroll, shown, show) };
+  return {
+    ...{ lines, textAt, scroll, step },
+    wordsOf: useWordsOfSteps(transcript),
+    notes:
+      number.typed === ''
+        ? [hiddenWords].filter(Boolean)
+        : [`${keyOf(scrollCommands.bottom)} goes to step ${number.typed}`],
+    bindings: [
+      ...useReaderBindings({ transcript, newest, isLoading: trajectory === undefined, scroll, shown, show }),
+      { command: readerCommands.digit, run: number.press },
+    ],
+  };
+}
+
+/** The position of the step with this number, or of the last one before it. */
+function placeOfStep({ current }: RefObject<Transcript>, number: number): number {
+  const { steps, blocks } = current;
+  const index = steps.findLastIndex(place => (blocks[blockIndexAt(current, place)]?.number ?? 0) <= number);
+  return steps[Math.max(0, index)] ?? 0;
+}
+
+/** The first words of each step, looked up when they are shown. */
+function useWordsOfSteps(transcript: Transcript): (step: number) => string {
+  return useMemo(() => {
+    const known = new Map<number, string>();
+    return step => {
+      const place = transcript.steps[step] ?? 0;
+      const words = known.get(step) ?? firstWords(transcript, blockIndexAt(transcript, place));
+      known.set(step, words);
+      return words;
+    };
+  }, [transcript]);
+}
+
+/**
+ * How the text is shown. The kinds of folds and the settings are kept from one trajectory to the next, single folds are
+ * restored on the way back.
+ */
+function useShown() {
+  const [usual, keepUsual] = useSharedMemory<Usual>('reader');
+  const [folds, rememberFolds] = useMemory<Folds>('folds');
+  const [shown, show] = useReducer(shownReducer, undefined, (): Shown => initialShown(usual, folds));
+  useEffect(() => {
+    keepUsual(usualOf(shown));
+    rememberFolds(shown.open);
+  }, [keepUsual, rememberFolds, shown]);
+  return [shown, show] as const;
 }
 
 /** `3 hidden characters, 12 lines written over (v shows)`. Colours of a tool's output alone are not worth a word. */
@@ -110,6 +144,7 @@ function useLines(transcript: Transcript, width: number, { open, markdown }: Sho
     const drawn = (text: string, cells: number): string[] => markdownLines(text, cells, theme);
     return layOut(transcript, width - 1, {
       bar: theme.glyphs.vertical,
+      closed: theme.glyphs.folded,
       opens,
       ...(markdown && { markdown: drawn }),
     });
@@ -117,12 +152,18 @@ function useLines(transcript: Transcript, width: number, { open, markdown }: Sho
   return useMemo(() => layout(open), [layout, open]);
 }
 
+interface TextScrollOptions {
+  readonly height: number;
+  readonly ready: boolean;
+  readonly onBottom: () => boolean;
+}
+
 /** The position in the text, restored on the way back. */
 function useTextScroll(
   transcript: Transcript,
   lines: TranscriptLines,
   textAt: (line: number) => string,
-  height: number,
+  options: TextScrollOptions,
 ): Scroll {
   const places = useMemo(
     () => ({
@@ -133,44 +174,7 @@ function useTextScroll(
     [lines, transcript],
   );
   const [initial, remember] = useMemory<ScrollState>('scroll');
-  const scroll = useScroll({ lineCount: lines.length, textAt, height, initial, places });
+  const scroll = useScroll({ lineCount: lines.length, textAt, initial, places, ...options });
   useEffect(() => remember(scroll.state), [remember, scroll.state]);
   return scroll;
-}
-
-function useReaderBindings(
-  transcript: Transcript,
-  { dispatch }: Scroll,
-  shown: Shown,
-  show: (action: ShownAction) => void,
-): readonly Binding[] {
-  const { steps, errors, blocks } = transcript;
-  const folds = useMemo(() => new Set(blocks.map(({ fold }) => fold)), [blocks]);
-  const markdownLength = useMemo(
-    () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
-    [blocks],
-  );
-  const goToStep = (by: number) => () => dispatch({ kind: 'jump', places: steps, by, before: 0 });
-  const toggle = (command: Binding['command'], fold: FoldKind): Binding => ({
-    command,
-    enabled: folds.has(fold),
-    run: () => show({ kind: 'toggle', fold }),
-  });
-  return [
-    { command: readerCommands.nextStep, enabled: steps.length > 1, run: goToStep(1) },
-    { command: readerCommands.previousStep, enabled: steps.length > 1, run: goToStep(-1) },
-    {
-      command: readerCommands.nextError,
-      enabled: errors.length > 0,
-      run: () => dispatch({ kind: 'jump', places: errors, by: 1, before: beforeError, wraps: true }),
-    },
-    toggle(readerCommands.reasoning, 'reasoning'),
-    toggle(readerCommands.tools, 'tools'),
-    {
-      command: readerCommands.markdown,
-      why: shown.markdown || markdownLength <= mostMarkdown ? undefined : 'It is too long to be laid out at once',
-      run: () => show({ kind: 'markdown' }),
-    },
-    { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
-  ];
 }

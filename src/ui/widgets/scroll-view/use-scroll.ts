@@ -1,5 +1,5 @@
 /** The state of a scrolled text, and its keys. */
-import { useMemo } from 'react';
+import { useLayoutEffect, useMemo, useRef } from 'react';
 import type { Command } from '../../../present/command.ts';
 import { scrollCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
@@ -24,6 +24,10 @@ export interface ScrollOptions {
   readonly initial?: ScrollState | undefined;
   /** For text that is wrapped and folded; without it, positions are line numbers. */
   readonly places?: ScrollPlaces;
+  /** False while the text is being read: actions wait for it. */
+  readonly ready?: boolean;
+  /** Called in place of going to the end; returns whether it did something else. */
+  readonly onBottom?: () => boolean;
 }
 
 /** Positions and search of a text. The same object as long as the text is the same. */
@@ -41,6 +45,8 @@ export interface Scroll {
   readonly typing: EditState | undefined;
   readonly surroundings: ScrollSurroundings;
   readonly dispatch: (action: ScrollAction) => void;
+  /** Acts on the text, once it has been read. */
+  readonly act: (make: () => ScrollAction) => void;
   readonly handlers: ScopeHandlers;
 }
 
@@ -57,7 +63,20 @@ function createFinder(searched: () => Iterable<SearchedLine>): (query: string) =
   };
 }
 
-export function useScroll({ lineCount, textAt, height, initial, places }: ScrollOptions): Scroll {
+/** Returns a function that acts at once or, while the text is being read, as soon as it is there, in order. */
+function useActions(ready: boolean, dispatch: (action: ScrollAction) => void): Scroll['act'] {
+  const waiting = useRef<(() => ScrollAction)[]>([]);
+  useLayoutEffect(() => {
+    if (ready) for (const make of waiting.current.splice(0)) dispatch(make());
+  }, [ready, dispatch]);
+  return make => {
+    if (ready) dispatch(make());
+    else waiting.current.push(make);
+  };
+}
+
+export function useScroll(options: ScrollOptions): Scroll {
+  const { lineCount, textAt, height, initial, places, ready = true, onBottom } = options;
   const finder = useMemo(() => places && createFinder(places.searched), [places]);
   const surroundings: ScrollSurroundings = {
     lineCount,
@@ -72,7 +91,8 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
     query => ({ kind: 'search', query }),
   );
   const { state: scroll, typing, dispatch } = line;
-  const bound = (command: Command, action: ScrollAction): Binding => ({ command, run: () => dispatch(action) });
+  const act = useActions(ready, dispatch);
+  const bound = (command: Command, action: ScrollAction): Binding => ({ command, run: () => act(() => action) });
   const handlers: ScopeHandlers = typing
     ? line.handlers()
     : {
@@ -84,7 +104,12 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
           bound(scrollCommands.halfUp, { kind: 'page', pages: -0.5 }),
           bound(scrollCommands.halfDown, { kind: 'page', pages: 0.5 }),
           bound(scrollCommands.top, { kind: 'to', line: 0 }),
-          bound(scrollCommands.bottom, { kind: 'bottom' }),
+          {
+            command: scrollCommands.bottom,
+            run: () => {
+              if (!onBottom?.()) act(() => ({ kind: 'bottom' }));
+            },
+          },
           { command: scrollCommands.search, run: () => line.begin('') },
           { ...bound(scrollCommands.next, { kind: 'next', direction: 1 }), enabled: scroll.query !== '' },
           { ...bound(scrollCommands.previous, { kind: 'next', direction: -1 }), enabled: scroll.query !== '' },
@@ -97,6 +122,7 @@ export function useScroll({ lineCount, textAt, height, initial, places }: Scroll
     typing,
     surroundings,
     dispatch,
+    act,
     handlers,
   };
 }

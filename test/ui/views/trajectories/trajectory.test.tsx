@@ -31,8 +31,38 @@ const trajectory: Trajectory = {
 async function open(options: ScreenOptions = {}, shown = trajectory) {
   const service = fakeService({ getTrajectory: () => shown });
   const stage = openViewOnStage(TrajectoryView, { service: async () => service, columns: 100, rows: 30, ...options });
-  await stage.waitFor('Step 0');
+  await stage.waitFor('Step ');
   return stage;
+}
+
+/** The first of several trajectories, opened from a list. */
+function openSeveral(count: number, answer: (id: string) => Promise<Trajectory> | Trajectory) {
+  const ids = Array.from({ length: count }, (_, index) => `traj_${index}`);
+  const asked: string[] = [];
+  const service = fakeService({
+    getTrajectory: ({ params }) => {
+      asked.push(`${params.trajectory_id}`);
+      return answer(`${params.trajectory_id}`);
+    },
+  });
+  function List() {
+    const siblings = useSiblings();
+    const shell = useShell();
+    const placeOf = (index: number) => ({ view: 'record', resource: 'trajectories', id: ids[index] ?? '' }) as const;
+    useEffect(() => {
+      siblings.remember('trajectories', { ids, placeAt: placeOf });
+      shell.open(placeOf(0));
+    });
+    return null;
+  }
+  const record = defineView<'record'>({
+    id: 'record trajectories',
+    title: 'Trajectory',
+    commands: [],
+    general: [],
+    component: TrajectoryView,
+  });
+  return { stage: openViewOnStage(List, { service: async () => service, others: [record] }), asked };
 }
 
 it('finds what is folded, counts it, and opens the fold that is gone to', async () => {
@@ -124,32 +154,7 @@ it('goes as many steps as the key came, in one read or in many (R9)', async () =
 });
 
 it('ends as many neighbours further as the key came, whatever has been read, and reads none in between (R9)', async () => {
-  const ids = Array.from({ length: 8 }, (_, index) => `traj_${index}`);
-  const asked: string[] = [];
-  const service = fakeService({
-    getTrajectory: ({ params }) => {
-      asked.push(`${params.trajectory_id}`);
-      return new Promise(() => {});
-    },
-  });
-  function List() {
-    const siblings = useSiblings();
-    const shell = useShell();
-    const placeOf = (index: number) => ({ view: 'record', resource: 'trajectories', id: ids[index] ?? '' }) as const;
-    useEffect(() => {
-      siblings.remember('trajectories', { ids, placeAt: placeOf });
-      shell.open(placeOf(0));
-    });
-    return null;
-  }
-  const record = defineView<'record'>({
-    id: 'record trajectories',
-    title: 'Trajectory',
-    commands: [],
-    general: [],
-    component: TrajectoryView,
-  });
-  const stage = openViewOnStage(List, { service: async () => service, others: [record] });
+  const { stage, asked } = openSeveral(8, () => new Promise(() => {}));
   await stage.waitFor('1/8');
   await stage.type(']]]]]');
   await stage.waitFor('6/8');
@@ -159,6 +164,94 @@ it('ends as many neighbours further as the key came, whatever has been read, and
   await stage.waitFor('8/8');
   await stage.waitFor('This is the last one');
   expect(new Set(asked)).toEqual(new Set(['traj_0', 'traj_5', 'traj_4', 'traj_7']));
+});
+
+it('jumps by message, by reward and to the typed number of a step', async () => {
+  const steps = trajectory.steps?.map((step, index) => ({ ...step, step_index: index + 100 })).slice(0, 9) ?? [];
+  const stage = await open({}, { ...trajectory, steps });
+  const at = (words: string) => stage.waitFor(text => (text.split('\n')[2] ?? '').includes(words));
+  await stage.type('}}');
+  await at('tool');
+  await stage.press('{');
+  await at('assistant');
+  await stage.press('W');
+  await stage.waitFor('step 108, 9 of 9 steps');
+  await stage.press('w');
+  await at('Step 101');
+  await stage.type('105');
+  await stage.waitFor('G goes to step 105');
+  await stage.press('G');
+  await at('Step 105');
+  // Another key drops the number.
+  await stage.type('101jG');
+  await stage.waitFor('end');
+});
+
+it('folds messages and steps to their first words, and opens what a search finds in them', async () => {
+  const stage = await open();
+  await stage.press('c');
+  await stage.waitFor('▸ assistant  ·  thought 0');
+  await stage.press('c');
+  await stage.waitFor(text => !text.includes('▸ assistant'));
+  await stage.type('JJs');
+  await stage.waitFor('▸ Step 2  ·  reward 0.200  ·  thought 2');
+  await stage.press('S');
+  await stage.waitFor('▸ Step 9  ·  reward 0.900  ·  error  ·  thought 9');
+  expect(stage.text()).not.toContain('marker');
+  await stage.press('/');
+  await stage.type('output 7 line 20');
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes(' output 7 line 20') && !text.includes('marker 6'));
+  await stage.press('esc', 'J');
+  await stage.waitFor('▸ Step 8');
+});
+
+it('takes the keys that come while it is read (R9)', async () => {
+  let answer: (shown: Trajectory) => void = () => {};
+  const answered = new Promise<Trajectory>(resolve => {
+    answer = resolve;
+  });
+  const stage = openViewOnStage(TrajectoryView, {
+    service: async () => fakeService({ getTrajectory: () => answered }),
+    place: { view: 'record', resource: 'trajectories', id: 'traj_1' },
+  });
+  await stage.waitFor('Loading');
+  await stage.type('JJ');
+  await stage.type('8GKZ');
+  answer(trajectory);
+  await stage.waitFor('step 7, 8 of 10 steps');
+  expect(stage.text()).not.toContain('more lines');
+});
+
+it.each([
+  [60, 'traj_1', 'reward 0.500  •  MAX_STEPS'],
+  [100, 'a task of some words', 'reward 0.500  •  MAX_STEPS  •  completed'],
+])('says above the text what it is and how it ended, at %i columns', async (columns, name, words) => {
+  const rollout = { status: 'completed', termination_reason: 'MAX_STEPS' };
+  const task_id = columns === 60 ? undefined : 'a task of some words';
+  const shown = { ...trajectory, reward: 0.5, rollout, ...(task_id && { task_id }) };
+  const stage = openViewOnStage(TrajectoryView, {
+    ...{ service: async () => fakeService({ getTrajectory: () => shown }), columns },
+    place: { view: 'record', resource: 'trajectories', id: 'traj_1', label: name },
+  });
+  await stage.waitFor('Step 0');
+  expect(stage.line(1)).toContain(name);
+  expect(stage.line(1)).toContain(words);
+});
+
+it('keeps the kinds of folds from one trajectory to the next, and single ones apart (R10)', async () => {
+  const { stage } = openSeveral(2, trajectory_id => ({ ...trajectory, trajectory_id }));
+  await stage.waitFor('1/2');
+  await stage.type('Zc');
+  await stage.waitFor('▸ assistant');
+  await stage.press(']');
+  await stage.waitFor('2/2');
+  await stage.waitFor('output 0 line 4');
+  expect(stage.text()).not.toContain('▸ assistant');
+  await stage.type('Z[');
+  await stage.waitFor('1/2');
+  await stage.waitFor('▸ assistant');
+  await stage.waitFor('more lines');
 });
 
 it('offers a reward only while the trajectory takes one', async () => {

@@ -1,0 +1,95 @@
+/** The keys of the reader: jumps and folds. */
+import { type RefObject, useMemo } from 'react';
+import { lastAt } from '../../../base/binary-search.ts';
+import { type Block, blockIndexAt, type FoldKind, type Transcript } from '../../../present/transcript.ts';
+import { isClosed } from '../../../present/transcript-lines.ts';
+import type { Binding } from '../../keys/router.tsx';
+import type { Scroll } from '../../widgets/scroll-view/use-scroll.ts';
+import { readerCommands } from '../commands.ts';
+import type { Shown, ShownAction } from './shown.ts';
+
+/** Characters of the texts that are laid out as Markdown at once; more would take seconds. */
+const mostMarkdown = 3_000_000;
+/** Lines shown before an error: the title of its step, and some context. */
+const beforeError = 3;
+
+interface ReaderState {
+  readonly transcript: Transcript;
+  /** The same, once it has been read. */
+  readonly newest: RefObject<Transcript>;
+  readonly isLoading: boolean;
+  readonly scroll: Scroll;
+  readonly shown: Shown;
+  readonly show: (action: ShownAction) => void;
+}
+
+type Stops = 'steps' | 'messages' | 'errors' | 'rewards';
+
+export function useReaderBindings(reader: ReaderState): readonly Binding[] {
+  const { transcript, newest, isLoading, scroll, shown, show } = reader;
+  const { steps, messages, rewards, blocks } = transcript;
+  const folds = useMemo(() => new Set(blocks.map(({ fold }) => fold)), [blocks]);
+  const markdownLength = useMemo(
+    () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
+    [blocks],
+  );
+  // While the trajectory is read, nobody knows what is in it: the keys wait for it.
+  const jump = (
+    command: Binding['command'],
+    stops: Stops,
+    { by = 1, before = 0, wraps = false, least = 1 } = {},
+  ): Binding => ({
+    command,
+    enabled: isLoading || transcript[stops].length >= least,
+    run: () => scroll.act(() => ({ kind: 'jump', places: newest.current[stops], by, before, wraps })),
+  });
+  const toggle = (command: Binding['command'], fold: FoldKind): Binding => ({
+    command,
+    enabled: isLoading || folds.has(fold),
+    run: () => show({ kind: 'toggle', fold }),
+  });
+  const fold = (command: Binding['command'], heads: readonly number[]): Binding => {
+    const head = headAt(transcript, heads, scroll.state.place);
+    return {
+      command,
+      enabled: head !== undefined,
+      run: () => head && show({ kind: isClosed(shown.open, head) ? 'open' : 'close', place: head.place }),
+    };
+  };
+  return [
+    jump(readerCommands.nextStep, 'steps', { least: 2 }),
+    jump(readerCommands.previousStep, 'steps', { by: -1, least: 2 }),
+    jump(readerCommands.nextMessage, 'messages'),
+    jump(readerCommands.previousMessage, 'messages', { by: -1 }),
+    jump(readerCommands.nextError, 'errors', { before: beforeError, wraps: true }),
+    jump(readerCommands.nextReward, 'rewards', { wraps: true }),
+    {
+      command: readerCommands.lastReward,
+      enabled: isLoading || rewards.length > 0,
+      run: () => scroll.act(() => ({ kind: 'show', place: newest.current.rewards.at(-1) ?? 0, before: 0 })),
+    },
+    toggle(readerCommands.reasoning, 'reasoning'),
+    toggle(readerCommands.tools, 'tools'),
+    fold(readerCommands.foldMessage, messages),
+    fold(readerCommands.foldStep, steps),
+    { command: readerCommands.outline, enabled: isLoading || steps.length > 1, run: () => show({ kind: 'outline' }) },
+    {
+      command: readerCommands.markdown,
+      why: shown.markdown || markdownLength <= mostMarkdown ? undefined : 'It is too long to be laid out at once',
+      run: () => show({ kind: 'markdown' }),
+    },
+    { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
+  ];
+}
+
+/** The heading of the message or the step at a position; at the title of a step, of its first message. */
+function headAt(transcript: Transcript, heads: readonly number[], place: number): Block | undefined {
+  const blockOf = (position: number): Block | undefined => transcript.blocks[blockIndexAt(transcript, position)];
+  const current = blockOf(place);
+  const index = lastAt(heads.length, each => heads[each] ?? 0, place);
+  const before = heads[index];
+  const head = before === undefined ? undefined : blockOf(before);
+  if (head && head.step === current?.step) return head;
+  const next = heads[index + 1];
+  return next === undefined ? head : blockOf(next);
+}

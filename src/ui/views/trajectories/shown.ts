@@ -1,0 +1,75 @@
+/** Which folds of the reader are open, and how texts are shown. Pure. */
+import type { FoldKind } from '../../../present/transcript.ts';
+import type { OpenFolds } from '../../../present/transcript-lines.ts';
+
+/** What is kept from one trajectory to the next. */
+export interface Usual {
+  readonly kinds: ReadonlySet<FoldKind>;
+  readonly outline: boolean;
+  /** Hidden characters are shown. */
+  readonly hidden: boolean;
+  readonly markdown: boolean;
+}
+
+/** Single folds of one trajectory. */
+export type Folds = Pick<Required<OpenFolds>, 'places' | 'closed'>;
+
+export interface Shown extends Pick<Usual, 'hidden' | 'markdown'> {
+  readonly open: Required<OpenFolds>;
+}
+
+export type ShownAction =
+  | { readonly kind: 'toggle'; readonly fold: FoldKind }
+  /** Opens one fold, message or step. */
+  | { readonly kind: 'open'; readonly place: number }
+  /** Folds a message or a step. */
+  | { readonly kind: 'close'; readonly place: number }
+  /** Folds all steps, or opens them. */
+  | { readonly kind: 'outline' }
+  | { readonly kind: 'hidden' | 'markdown' };
+
+const usually: Usual = { kinds: new Set(), outline: false, hidden: false, markdown: false };
+const noFolds: Folds = { places: new Set(), closed: new Set() };
+
+export function initialShown(usual: Usual = usually, folds: Folds = noFolds): Shown {
+  const { kinds, outline, hidden, markdown } = usual;
+  return { hidden, markdown, open: { kinds, outline, places: folds.places, closed: folds.closed } };
+}
+
+export const usualOf = ({ open: { kinds, outline }, hidden, markdown }: Shown): Usual => ({
+  kinds,
+  outline,
+  hidden,
+  markdown,
+});
+
+function without<Item>(items: ReadonlySet<Item>, item: Item): ReadonlySet<Item> {
+  return new Set([...items].filter(each => each !== item));
+}
+
+export function shownReducer(shown: Shown, action: ShownAction): Shown {
+  const { open } = shown;
+  const { kinds, places, closed, outline } = open;
+  switch (action.kind) {
+    case 'toggle': {
+      const toggled = kinds.has(action.fold) ? without(kinds, action.fold) : new Set([...kinds, action.fold]);
+      // Folds that were opened for a match are closed again with the others.
+      return { ...shown, open: { ...open, kinds: toggled, places: new Set() } };
+    }
+    case 'open':
+      return {
+        ...shown,
+        open: { ...open, places: new Set([...places, action.place]), closed: without(closed, action.place) },
+      };
+    case 'close':
+      return {
+        ...shown,
+        open: { ...open, places: without(places, action.place), closed: new Set([...closed, action.place]) },
+      };
+    case 'outline':
+      return { ...shown, open: { ...open, ...noFolds, outline: !outline } };
+    case 'hidden':
+    case 'markdown':
+      return { ...shown, [action.kind]: !shown[action.kind] };
+  }
+}
