@@ -10,7 +10,10 @@ import { sanitiseLine } from '../text/sanitise.ts';
 
 export type Seen = Pick<KnownResource, 'id' | 'label' | 'status' | 'done' | 'total' | 'mean'> &
   Partial<
-    Pick<LookedAt, 'kind' | 'graded' | 'failed' | 'measured' | 'parent' | 'heldOut' | 'endTime' | 'unreadable'>
+    Pick<
+      LookedAt,
+      'kind' | 'graded' | 'failed' | 'measured' | 'parent' | 'startedAt' | 'heldOut' | 'endTime' | 'unreadable'
+    >
   > & {
     /** Why it failed, if it did and the service says so. */
     readonly failure?: RunFailure | undefined;

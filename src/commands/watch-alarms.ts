@@ -28,23 +28,12 @@ export class WatchedAlarms {
   }
 
   /** @throws CommandError at the first alarm, if that ends the wait */
-  async see({
-    id,
-    label,
-    kind = '',
-    status,
-    done,
-    total,
-    mean,
-    graded,
-    failed,
-    measured,
-    parent,
-  }: Seen): Promise<void> {
+  async see(seen: Seen): Promise<void> {
+    const { id, label, kind = '', status, done, total, mean, graded, failed, measured, parent, startedAt } = seen;
     const { memory, config } = this.#context;
     // The screen and `doctor --alarms` know these times, too.
     if (kind === 'training' && done !== undefined) memory.recordProgress(id, done);
-    const known = { kind, status, done, total, mean, graded, failed, measured, gone: false };
+    const known = { kind, status, done, total, mean, graded, failed, measured, startedAt, gone: false };
     const reading = readingOf(known, memory.progressOf(id), done === undefined ? undefined : Date.now());
     // The next answer may come with the name of the benchmark.
     this.#rules ??= alarmRulesOf(parent, this.#context);

@@ -175,16 +175,19 @@ export function judge(reading: Reading, rules: AlarmRules, range: Range): Verdic
 
 /** How long a training run has made no step; null if none is due. */
 function silenceOf(known: Known, points: readonly ProgressPoint[], readAt: number | undefined): Reading['silence'] {
-  const { status, done, total, gone } = known;
+  const { status, done, total, gone, startedAt } = known;
   if (gone || statusMeaning(status ?? '') !== 'running' || (total !== undefined && (done ?? 0) >= total)) return null;
   const { stepMs, changedAt } = paceOf(points);
   if (readAt === undefined || changedAt === undefined || done === undefined) return undefined;
-  return { ms: Math.max(0, readAt - changedAt), stepMs, step: done };
+  // A run that has stood still since it was first read has a mean pace, which its time in the queue only makes slower.
+  const from = parseTime(startedAt);
+  const mean = from === undefined || done === 0 ? undefined : Math.max(0, changedAt - from) / done;
+  return { ms: Math.max(0, readAt - changedAt), stepMs: stepMs ?? mean, step: done };
 }
 
 type Known = Pick<
   KnownResource,
-  'kind' | 'status' | 'done' | 'total' | 'mean' | 'graded' | 'failed' | 'measured' | 'gone'
+  'kind' | 'status' | 'done' | 'total' | 'mean' | 'graded' | 'failed' | 'measured' | 'gone' | 'startedAt'
 >;
 
 /**

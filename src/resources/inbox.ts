@@ -3,10 +3,11 @@ import { statusWords } from '../contract/status.ts';
 import type { Column, StatusLook } from '../present/column.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { reward } from '../text/numbers.ts';
-import { clockOrDay, duration, parseTime } from '../text/time.ts';
+import { clockOrDay, duration } from '../text/time.ts';
 import { type InboxEvent, sortOf, tallyWords } from '../workbench/inbox.ts';
 import { meanCell } from './measured-run.ts';
 import { heldOutWords } from './training.ts';
+import { beginOf } from './watch-reads.ts';
 
 /** What happened: `failed`, `succeeded`, `stalled`, `alarm`, `deployed`. */
 export function eventWord(event: InboxEvent): string {
@@ -31,9 +32,9 @@ function lookOf(event: InboxEvent): StatusLook {
 /** When it happened; `seen` before it if the service did not say. */
 const timeWords = ({ at, isExact }: InboxEvent): string => `${isExact ? '' : 'seen '}${clockOrDay(at)}`;
 
-/** How long it took, in milliseconds, if its times are known. */
+/** How long it took without its time in the queue, in milliseconds, if its times are known. */
 function tookMs({ what, at, isExact, detail }: InboxEvent): number | undefined {
-  const from = parseTime(detail.startedAt);
+  const from = beginOf(detail);
   return what !== 'end' || !isExact || from === undefined || at < from ? undefined : at - from;
 }
 

@@ -2,8 +2,9 @@
 
 import type { AnyQuery } from '../queries/live-query.ts';
 import type { QueryContext } from '../queries/query-context.ts';
-import type { Kind } from '../queries/statuses/store.ts';
+import type { Kind, KnownResource } from '../queries/statuses/store.ts';
 import { isNotOffered } from '../service/errors.ts';
+import { parseTime } from '../text/time.ts';
 import type { Workbench } from '../workbench/workbench.ts';
 
 export interface Watching extends Kind {
@@ -33,3 +34,10 @@ export interface Watching extends Kind {
 /** Leaves out queries that the service is known not to offer. */
 export const offered = ({ cache }: Workbench, queries: readonly AnyQuery[] = []): readonly AnyQuery[] =>
   queries.filter(({ key }) => !isNotOffered(cache.getQueryState(key)?.error));
+
+/** When it began to run, in epoch milliseconds; undefined if that is unknown, as of what was in the queue unseen. */
+export const beginOf = ({
+  beganAt,
+  startedAt,
+}: Partial<Pick<KnownResource, 'beganAt' | 'startedAt'>>): number | undefined =>
+  beganAt === null ? undefined : (beganAt ?? parseTime(startedAt));

@@ -5,7 +5,7 @@
 
 import { hasEnded, isRunning, statusMeaning, statusWords } from '../contract/status.ts';
 import type { StatusLook } from '../present/column.ts';
-import { paceOf, type Standing, standingOf, standingWords } from '../queries/pace.ts';
+import { paceOf, rateWords, type Standing, standingOf, standingWords } from '../queries/pace.ts';
 import { followedOf, type KnownResource, keyOf, unknownResource } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
 import { age, duration, parseTime } from '../text/time.ts';
@@ -14,12 +14,14 @@ import type { Workbench } from '../workbench/workbench.ts';
 import { type Alarm, alarmsIn, judge, readingOf, type Verdicts } from './alarms.ts';
 import { placeOfRef, resourceOfKind } from './catalogue.ts';
 import type { Place } from './place.ts';
-import { offered } from './watch-reads.ts';
+import { beginOf, offered } from './watch-reads.ts';
 
 export interface WatchedResource extends KnownResource {
   readonly pinned: boolean;
   /** Its speed and remaining time, in words; empty if unknown. */
   readonly pace: string;
+  /** The same without the remaining time, which its state says. */
+  readonly rate: string;
   /** Where it stands, as of the last read of its progress. */
   readonly standing: Standing;
   /** When its progress, or otherwise its status, was last read; epoch milliseconds. */
@@ -36,12 +38,11 @@ export function rewardName(kind: string): string {
   return kind === 'run' ? 'mean' : 'reward';
 }
 
-interface RunPace {
-  readonly standing: Standing;
-  readonly pace: string;
-}
+type RunPace = Pick<WatchedResource, 'standing' | 'pace' | 'rate'>;
 
-const noPace: RunPace = { standing: { kind: 'unknown' }, pace: '' };
+const noPace: RunPace = { standing: { kind: 'unknown' }, pace: '', rate: '' };
+
+const unread = 'steps not read yet';
 
 /** The pace of a run, with its age if the steps were not read recently. */
 function paceOfRun(known: KnownResource, workbench: Workbench, now: number): RunPace {
@@ -54,13 +55,16 @@ function paceOfRun(known: KnownResource, workbench: Workbench, now: number): Run
   const observedAt = statuses.doneReadAt(known);
   // Before the first read, neither the pace nor a stall is known.
   if (observedAt === undefined && !isWaiting)
-    return offered(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: 'steps not read yet' };
+    return offered(workbench, queries?.(id)).length === 0 ? noPace : { ...noPace, pace: unread, rate: unread };
   const pace = paceOf(remembered.progressOf(id));
   const isOld = observedAt !== undefined && !isWaiting && now - observedAt > pace.stallMs;
   const at = observedAt ?? now;
   const standing = standingOf(pace, { ...situation, observedAt: at, now: isOld ? at : now });
   const old = isOld ? `read ${age(now - at)} ago` : '';
-  return { standing, pace: [standingWords(standing), old].filter(Boolean).join('  ') };
+  const words = standingWords(standing);
+  const withAge = (text: string): string => [text, old].filter(Boolean).join('  ');
+  const rate = standing.kind === 'moving' ? rateWords(standing.stepMs) : words;
+  return { standing, pace: withAge(words), rate: withAge(rate) };
 }
 
 /** What the alarms say of a resource as last read. */
@@ -86,11 +90,11 @@ function unpinned({ statuses }: Workbench, pins: readonly ResourceRef[], now: nu
 /** Whether something runs, or has ended and was not dismissed. */
 export const isBusy = (workbench: Workbench, now = Date.now()): boolean => unpinned(workbench, [], now).length > 0;
 
-/** When it ended; running ones come after all that have ended. */
+/** When it ended; of what runs, the end is still to come. */
 const endOf = ({ endTime, endedAt }: KnownResource): number =>
-  endedAt === undefined ? Number.NEGATIVE_INFINITY : (parseTime(endTime) ?? endedAt);
+  endedAt === undefined ? Number.POSITIVE_INFINITY : (parseTime(endTime) ?? endedAt);
 
-/** The watched resources: pins in their order, what ended with the latest end first, then what runs, latest start first. */
+/** The watched resources: pins in their order, then what runs, latest start first, then what ended, latest end first. */
 export function watchedKnown(workbench: Workbench, now: number): KnownResource[] {
   const { statuses } = workbench;
   const pins = workbench.pins.list();
@@ -105,9 +109,16 @@ export function watchedKnown(workbench: Workbench, now: number): KnownResource[]
   return [...pinned, ...others];
 }
 
+/** What needs the user comes first, and what has ended last; pins come before the others of their sort. */
+function rankOf({ alarms, status, kind, gone }: WatchedResource, { statuses }: Workbench): number {
+  if (gone || (hasEnded(status) && statuses.runs(kind))) return 2;
+  return alarms.length > 0 ? 0 : 1;
+}
+
+/** The lines of resources. Lines of the same rank stay in the order of {@link watchedKnown}. */
 export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResource[] {
   const pins = workbench.pins.list().length;
-  return watchedKnown(workbench, now).map((known, index) => {
+  const lines = watchedKnown(workbench, now).map((known, index) => {
     const { statuses } = workbench;
     const readAt = statuses.doneReadAt(known) ?? statuses.lastRead(known)?.at;
     const { parent } = known;
@@ -116,6 +127,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const alarms = alarmsIn(verdictsOf(known, workbench));
     return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark, alarms };
   });
+  return lines.toSorted((left, right) => rankOf(left, workbench) - rankOf(right, workbench));
 }
 
 /** The state of a line in words, and what it looks like. */
@@ -133,7 +145,7 @@ export interface LineState {
 const oldMs = 5 * 60_000;
 
 function endedState(row: WatchedResource, status: string, now: number): LineState {
-  const [from, to] = [parseTime(row.startedAt), parseTime(row.endTime)];
+  const [from, to] = [beginOf(row), parseTime(row.endTime)];
   const word = statusWords(status);
   const look = statusMeaning(status);
   // Without an end time only this program's own observation is known.

@@ -48,10 +48,24 @@ export const nameOf = ({ kind, id, what }: EventKey): string => `${what} ${kind}
 
 /** What is kept of a resource, as it is read back: without its curve, which is long, and without unknown fields. */
 function detailOf(known: Omit<KnownResource, 'kind' | 'id' | 'label'>): EventDetail {
-  const { status, done, total, mean, graded, gradedAt, startedAt, endTime, parent, gone } = known;
+  const { status, done, total, mean, graded, gradedAt, startedAt, beganAt, endTime, parent, gone } = known;
   const measured = known.measured && { ...known.measured, curve: [], recent: [] };
   const reason = known.reason?.slice(0, mostReason);
-  const detail = { status, done, total, mean, graded, gradedAt, measured, startedAt, endTime, reason, parent, gone };
+  const detail = {
+    status,
+    done,
+    total,
+    mean,
+    graded,
+    gradedAt,
+    measured,
+    startedAt,
+    beganAt,
+    endTime,
+    reason,
+    parent,
+    gone,
+  };
   return JSON.parse(JSON.stringify(detail)) as EventDetail;
 }
 

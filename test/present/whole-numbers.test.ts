@@ -102,6 +102,7 @@ it('Watch cuts no number', () => {
     },
     pinned: true,
     pace: '1.5 steps/s  ETA 8m 8s',
+    rate: '1.5 steps/s',
     standing: { kind: 'moving', stepMs: 667, leftMs: 488_000 },
     readAt: undefined,
     benchmark: undefined,

@@ -184,6 +184,16 @@ describe('Watch', () => {
     expect(line(later + 4_000)?.alarms).toEqual([]);
   });
 
+  it('knows of a run that stood still when it was first read by its mean pace', () => {
+    const { begin, read, inbox } = world();
+    const startedAt = new Date(begin - 20 * minuteMs).toISOString();
+    read(100, begin, { startedAt });
+    read(100, begin + 4 * minuteMs, { startedAt });
+    expect(inbox()).toEqual([]);
+    read(100, begin + 6 * minuteMs, { startedAt });
+    expect(inbox()).toEqual(['stall']);
+  });
+
   it('takes a run that waits, stops or has made all of its steps for no stall', () => {
     const { begin, read, inbox } = world();
     for (let step = 1; step <= 10; step += 1) read(step, begin + step * 2_000);

@@ -18,6 +18,7 @@ const lineOf = (kind: string, more: Partial<WatchedResource>): WatchedResource =
   ...unknownResource({ kind, id: 'one' }, 'one'),
   pinned: false,
   pace: '',
+  rate: '',
   standing: { kind: 'unknown' },
   readAt: undefined,
   benchmark: undefined,

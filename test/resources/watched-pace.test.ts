@@ -1,5 +1,6 @@
 /** What Watch says of the pace: nothing that was not read. */
 import { expect, it, onTestFinished } from 'vitest';
+import { heldOutMeans } from '../../src/queries/held-out.ts';
 import { kinds } from '../../src/resources/catalogue.ts';
 import { stateOf, watchedOf, watchLines } from '../../src/resources/watch.ts';
 import { TrajectoryUpload } from '../../src/uploads/trajectory-upload.ts';
@@ -64,4 +65,49 @@ it('the end of an upload is known exactly, because this program ran it', async (
   await upload.run(workbench.service);
   const [line] = watchLines(workbench);
   expect(line && stateOf(line, Date.now()).text).toMatch(/^failed \d+s ago/);
+});
+
+const hourMs = 60 * 60_000;
+
+/** A training run with reads of its status, each a number of minutes after it was created. */
+function readsOf(...reads: readonly (readonly [status: string, minutes: number])[]): string | undefined {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const created = Date.now() - 3 * hourMs;
+  for (const [status, minutes] of reads) {
+    const at = created + minutes * 60_000;
+    const endTime = status === 'succeeded' ? new Date(at).toISOString() : undefined;
+    const said = { kind: 'training', id: 'trn_1', status, startedAt: new Date(created).toISOString(), endTime };
+    workbench.statuses.report([said], { askedAt: at, at });
+  }
+  const [line] = watchedOf(workbench);
+  return line && stateOf(line, Date.now()).text;
+}
+
+it('counts no time in the queue as duration, and none at all where nobody saw how long it was', () => {
+  expect(readsOf(['running', 1], ['succeeded', 120])).toBe('succeeded 1h ago, 2h');
+  expect(readsOf(['pending', 59], ['pending', 60], ['running', 60.5], ['succeeded', 120])).toBe(
+    'succeeded 1h ago, 59m 30s',
+  );
+  expect(readsOf(['pending', 1], ['running', 60], ['succeeded', 120])).toBe('succeeded 1h ago');
+});
+
+it('puts what has an alarm before what runs, what has ended last, and pins before the others', () => {
+  const { service } = scriptedService({});
+  const workbench = new Workbench({ kinds, service: async () => service, profile: 'test' });
+  onTestFinished(() => workbench.close());
+  const at = Date.now();
+  const report = (id: string, status: string, more: object = {}): void =>
+    workbench.statuses.report([{ kind: 'training', id, label: id, status, ...more }], { askedAt: at, at });
+  const heldOut = [0.7, 0.3, 0.3, 0.3, 0.3].map((held_out_reward, step) => ({
+    step,
+    held_out_reward,
+    completed_samples: 128,
+  }));
+  for (const id of ['ended', 'pinned ended', 'runs', 'pinned', 'alarm']) report(id, 'running');
+  report('alarm', 'running', { measured: heldOutMeans(heldOut) });
+  for (const id of ['ended', 'pinned ended']) report(id, 'failed');
+  for (const id of ['pinned ended', 'pinned']) workbench.pins.toggle({ kind: 'training', id, label: id });
+  expect(watchedOf(workbench).map(({ id }) => id)).toEqual(['alarm', 'pinned', 'runs', 'pinned ended', 'ended']);
 });

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Listeners } from '../../base/listeners.ts';
-import { hasEnded, isRunning, isUnknown } from '../../contract/status.ts';
+import { hasEnded, isRunning, isUnknown, statusMeaning } from '../../contract/status.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import type { HeldOutMeans } from '../held-out.ts';
 
@@ -71,6 +71,11 @@ export interface KnownResource {
   readonly curve: readonly (number | undefined)[];
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
+  /**
+   * When it was seen to leave the queue, in epoch milliseconds; null if it was in the queue, but nobody saw until when;
+   * undefined if it was never seen in the queue.
+   */
+  readonly beganAt: number | null | undefined;
   /** Why it failed, as the service says. */
   readonly reason: string | undefined;
   /** Id of its parent, e.g. the benchmark of a run. */
@@ -181,6 +186,21 @@ function endStillSeen(before: KnownResource, next: KnownResource, { announced }:
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
 }
 
+/** Between two reads that are further apart, nobody saw when it left the queue. */
+const mostApartMs = 60_000;
+
+/** When it left the queue, as far as it was seen. */
+function beginningOf(
+  before: KnownResource,
+  next: KnownResource,
+  at: number,
+  lastReadAt: number,
+): number | null | undefined {
+  const waits = ({ status }: KnownResource): boolean => statusMeaning(status ?? '') === 'waiting';
+  if (!waits(before) || waits(next)) return before.beganAt;
+  return hasEnded(next.status) || at - lastReadAt > mostApartMs ? null : at;
+}
+
 function isSame(left: KnownResource, right: KnownResource): boolean {
   return (Object.keys(left) as (keyof KnownResource)[]).every(key => Object.is(left[key], right[key]));
 }
@@ -202,6 +222,7 @@ export function unknownResource({ kind, id }: Named, label: string): KnownResour
     curve: [],
     startedAt: undefined,
     endTime: undefined,
+    beganAt: undefined,
     reason: undefined,
     parent: undefined,
     endedAt: undefined,
@@ -301,6 +322,7 @@ export class StatusStore {
       const known = {
         ...next,
         gradedAt: next.graded === before.graded ? before.gradedAt : this.#gradedAt(before, next, at),
+        beganAt: beginningOf(before, next, at, lastReadAt),
         endedAt: ended ? at : endStillSeen(before, next, entry),
       };
       if (!isSame(before, known) || !this.#entries.has(keyOf(said))) {

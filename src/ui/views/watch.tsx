@@ -74,6 +74,7 @@ export function WatchView() {
         room: pane.width,
         range: rewardRange,
         spark: (values, width) => sparkline(values, width, theme, [low, high]),
+        pinMark: theme.glyphs.pinned,
       }),
     [pane.width, rewardRange, theme, low, high],
   );
@@ -232,9 +233,9 @@ const curveOf = ({ measured, curve }: WatchedResource): readonly (number | undef
 
 /** The rate while it moves; why it failed once it has; before these, its alarms. */
 function noteWords(row: WatchedResource): string {
-  const { alarms, standing, pace, reason } = row;
+  const { alarms, standing, rate, reason } = row;
   if (alarms.length > 0) return alarms.map(({ words }) => words).join('; ');
-  return reason ?? (standing.kind === 'queued' ? '' : pace);
+  return reason ?? (standing.kind === 'queued' ? '' : rate);
 }
 
 /** The most important part of the same. */
@@ -266,10 +267,17 @@ export interface WatchColumnsOptions {
   readonly range: Range;
   /** Draws a curve in at most `width` cells. */
   readonly spark: (values: WatchedResource['curve'], width: number) => string;
+  /** Stands before the name of a pinned line. */
+  readonly pinMark?: string;
 }
 
 /** The columns, most important first. */
-export function watchColumns({ room, range, spark }: WatchColumnsOptions): readonly Column<WatchedResource>[] {
+export function watchColumns({
+  room,
+  range,
+  spark,
+  pinMark = '*',
+}: WatchColumnsOptions): readonly Column<WatchedResource>[] {
   const sparkWidth = room < roomy ? 10 : 20;
   const wide = room < roomy;
   const state = (row: WatchedResource) => stateOf(row, Date.now());
@@ -314,6 +322,7 @@ export function watchColumns({ room, range, spark }: WatchColumnsOptions): reado
       title: 'WATCHED',
       width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
       value: row => row.label,
+      text: row => (row.pinned ? `${pinMark} ${row.label}` : row.label),
     },
     heldOut,
     {

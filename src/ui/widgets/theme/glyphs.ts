@@ -3,6 +3,7 @@
 export const unicodeGlyphs = {
   marker: '▸',
   mark: '◆',
+  pinned: '★',
   dot: '●',
   circle: '○',
   check: '✓',
@@ -49,6 +50,7 @@ export type Glyphs = {
 export const asciiGlyphs: Glyphs = {
   marker: '>',
   mark: '*',
+  pinned: '^',
   dot: '*',
   circle: 'o',
   check: '+',
