@@ -140,6 +140,23 @@ export type WidestTexts = Map<string, number>;
 /** Cells of the mark before a status. */
 export const markWidth = 2;
 
+/** More rows than these are not looked through for columns whose values are all equal. */
+const mostCompared = 2_000;
+
+/** The columns, besides the first, that have the same text in all of these rows. */
+export function equalColumns<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): readonly Column<Row>[] {
+  const [first, ...others] = rows;
+  if (first === undefined || others.length === 0 || rows.length > mostCompared) return [];
+  return columns.slice(1).filter(column => {
+    const text = cellText(column, first);
+    return text !== '' && others.every(row => cellText(column, row) === text);
+  });
+}
+
+/** The value of a column that all rows share: `MODEL tutor-base for all`. */
+export const equalWords = <Row>(column: Column<Row>, row: Row): string =>
+  `${column.title} ${sanitiseLine(cellText(column, row))} for all`;
+
 /** Measures a column in these rows. Returns the width that its widest text so far needs, in the short form if it has one. */
 function measure<Row>(column: Column<Row>, rows: readonly Row[], widest: WidestTexts): number {
   const mark = column.status || column.look ? markWidth : 0;
@@ -168,6 +185,7 @@ function holding<Row>(column: Column<Row>, needed: number): Column<Row> {
  * that the others do not need, and none without a text.
  *
  * @param widest also covers rows that were shown before, so that widths do not change back while rows scroll
+ * @param equal ids of columns that give their room away if others need it, because all their values are equal
  */
 export function fitColumns<Row>(
   declared: readonly Column<Row>[],
@@ -175,6 +193,7 @@ export function fitColumns<Row>(
   choice: ColumnChoice = {},
   rows: readonly Row[] = [],
   widest: WidestTexts = new Map(),
+  equal: ReadonlySet<string> = new Set(),
 ): readonly FittedColumn<Row>[] {
   const columns = declared.map(column =>
     holding(withPreference(column, own(choice, column.id) ?? {}), measure(column, rows, widest)),
@@ -187,11 +206,14 @@ export function fitColumns<Row>(
   const textWidth = ({ id, width }: Column<Row>): number => neededWidth(width, widest.get(id));
   const isEmpty = ({ id }: Column<Row>): boolean =>
     rows.length > 0 && widest.get(id) === 0 && own(choice, id)?.shown === undefined;
-  // Empty columns go first, from the right, while others would be cut.
-  while (shown.length > 1 && totalWidth(shown.map(textWidth)) > room) {
-    const last = shown.findLastIndex((column, index) => index > 0 && isEmpty(column));
-    if (last < 0) break;
-    shown = shown.toSpliced(last, 1);
+  const isEqual = ({ id }: Column<Row>): boolean => equal.has(id) && own(choice, id)?.shown === undefined;
+  // Empty columns go first, then those that say the same in all rows, from the right, while others would be cut.
+  for (const isDispensable of [isEmpty, isEqual]) {
+    while (shown.length > 1 && totalWidth(shown.map(textWidth)) > room) {
+      const last = shown.findLastIndex((column, index) => index > 0 && isDispensable(column));
+      if (last < 0) break;
+      shown = shown.toSpliced(last, 1);
+    }
   }
   // Columns that do not fit are dropped from the right; the rest share the room.
   while (shown.length > 1 && totalWidth(shown.map(column => smallest(column.width))) > room) shown = shown.slice(0, -1);

@@ -26,9 +26,10 @@ import { counted, percent, reward } from '../text/numbers.ts';
 import { clean } from '../text/sanitise.ts';
 import { type ActionTable, running, single, untilStopped } from './action.ts';
 import { benchmarkActions } from './benchmarks.ts';
+import { type Measured, measuredCheckpointColumns, measuredCheckpointFacts } from './checkpoint-columns.ts';
 import { intervalLabel } from './comparison.ts';
 import { defineResource } from './define.ts';
-import { intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
+import { type HeldOut, intervalOfHeldOut, measures, trainingColumns } from './training-columns.ts';
 
 /** The best point of a held-out curve is a biased estimate, because the same tasks choose it and measure it. */
 export const optimismWords = 'A checkpoint chosen by it looks better than it is';
@@ -112,7 +113,13 @@ function diagnosticWords(diagnostics: StepDiagnostics | null | undefined): strin
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-export function trainingFacts(run: TrainingRun): readonly Fact[] {
+/**
+ * @param held the held-out rewards of the run, if they were read
+ * @param range the range of rewards in the settings
+ */
+export function trainingFacts(run: TrainingRun, held?: HeldOut, range?: Range): readonly Fact[] {
+  const best = held && heldOutWords(held.best, range);
+  const isApart = held?.best.split === 'validation';
   return [
     { label: 'name', value: run.display_name },
     { label: 'id', value: run.training_run_id },
@@ -120,6 +127,8 @@ export function trainingFacts(run: TrainingRun): readonly Fact[] {
     instantFact('seen', rememberedAt(run)),
     ...warningFacts(run),
     ...failureFacts(run.failure),
+    { label: 'held-out', value: held && heldOutWords(held.last, range) },
+    { label: 'best', value: best && (isApart ? best : `${best}. ${optimismWords}`) },
     { label: 'model', value: run.base_model_slug },
     { label: 'benchmark', value: run.bench_id },
     { label: 'from', value: run.parent_checkpoint_id },
@@ -259,7 +268,7 @@ export const training = defineResource<TrainingRun>({
   get: trainingRunQuery,
   columns: trainingColumns,
   measures,
-  facts: trainingFacts,
+  facts: row => trainingFacts(row),
   label: row => row.display_name,
   parent: row => row.bench_id,
   actions: trainingActions,
@@ -310,18 +319,24 @@ export const checkpointColumns: readonly Column<Checkpoint>[] = [
 ];
 
 /** With what `deployedAs` says. */
-export type DeployedCheckpoint = Checkpoint & { readonly deployed?: string };
+export type DeployedCheckpoint = Checkpoint & Measured & { readonly deployed?: string };
 
-/** Where the deployments are read besides the checkpoints. */
-export const deployedColumns: readonly Column<DeployedCheckpoint>[] = [
-  ...checkpointColumns,
-  { id: 'deployed', title: 'DEPLOYED', width: { min: 8, max: 40, grow: 1 }, cutAt: 'end', value: row => row.deployed },
-];
+/** The columns where deployments, held-out rewards and evaluations are read besides the checkpoints. */
+export function deployedColumns(range: Range): readonly Column<DeployedCheckpoint>[] {
+  const [step, ...others] = checkpointColumns;
+  const deployed: Column<DeployedCheckpoint> = {
+    ...{ id: 'deployed', title: 'DEPLOYED', width: { min: 8, max: 40, grow: 1 }, cutAt: 'end' },
+    value: row => row.deployed,
+  };
+  const columns = [step, ...measuredCheckpointColumns<DeployedCheckpoint>(range), ...others, deployed];
+  return columns.filter(column => column !== undefined);
+}
 
-export function checkpointFacts(row: DeployedCheckpoint): readonly Fact[] {
+export function checkpointFacts(row: DeployedCheckpoint, range?: Range): readonly Fact[] {
   return [
     { label: 'checkpoint', value: row.checkpoint_id },
     { label: 'step', value: row.step_index },
+    ...(range ? measuredCheckpointFacts(row, range) : []),
     { label: 'model', value: row.base_model_slug },
     { label: 'deployable', value: deployableWord(row) },
     { label: 'deployed', value: row.deployed },
@@ -343,6 +358,6 @@ export const checkpoints = defineResource<Checkpoint>({
   hasAddress: true,
   list: ({ training: run = '' }) => checkpointList(run, true),
   columns: checkpointColumns,
-  facts: checkpointFacts,
+  facts: row => checkpointFacts(row),
   commands: checkpointActions,
 });

@@ -1,6 +1,6 @@
 import { Text } from 'ink';
 import { render } from 'ink-testing-library';
-import { useState } from 'react';
+import { type ReactElement, useState } from 'react';
 import { describe, expect, it } from 'vitest';
 import {
   type Cell,
@@ -423,6 +423,36 @@ describe('TableView', () => {
     expect(read.size).toBe(0);
     await eventually(() => expect(read.size).toBe(5_000));
     unmount();
+  });
+
+  it('gives away the room of a column whose values are all equal, and says its value once', async () => {
+    const model: Column<Run> = {
+      id: 'model',
+      title: 'MODEL',
+      width: { min: 8, max: 20, grow: 1 },
+      value: () => 'tutor-base',
+    };
+    const [name, mean] = columns as [Column<Run>, Column<Run>];
+    const rows = runs(3).map(row => ({ ...row, name: `${row.name} with a name of 30 cells` }));
+    function Equal({ width, given = rows }: { width: number; given?: readonly Run[] }) {
+      const all = [name, model, mean];
+      const table = useTable({ rows: given, columns: all, id: idOf, height: 8, width });
+      return <TableView table={table} columns={all} id={idOf} width={width} focused total={3} emptyWords="none" />;
+    }
+    const frame = (element: ReactElement) => {
+      const { lastFrame, unmount } = render(<KeyRouter>{element}</KeyRouter>);
+      const text = plain(lastFrame());
+      unmount();
+      return text;
+    };
+    const narrow = frame(<Equal width={50} />);
+    expect(narrow).toContain('MODEL tutor-base for all');
+    expect(narrow).toMatch(/run 1 with a name of 30 cells +0\.1/);
+    expect(narrow.split('\n')[0]).not.toContain('MODEL');
+    // There is room for it, or too little to say it, or one row only.
+    expect(frame(<Equal width={80} />)).not.toContain('for all');
+    expect(frame(<Equal width={30} />)).not.toContain('for all');
+    expect(frame(<Equal width={50} given={rows.slice(0, 1)} />)).not.toContain('for all');
   });
 
   it('shows an arrow at the column it is sorted by', async () => {

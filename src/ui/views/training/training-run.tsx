@@ -1,12 +1,15 @@
 /** A training run: its progress, its curves, and its checkpoints. */
 
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import { unreadableIn } from '../../../contract/lists.ts';
 import { hasEnded } from '../../../contract/status.ts';
-import type { TrainingRun } from '../../../contract/training.ts';
+import type { Checkpoint, TrainingRun } from '../../../contract/training.ts';
 import { ageOf } from '../../../present/times.ts';
+import { runsOfBenchmark } from '../../../queries/evaluations.ts';
+import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
 import { checkpointList, trainingProgressQuery, trainingRunQuery } from '../../../queries/training.ts';
+import { withMeasured } from '../../../resources/checkpoint-columns.ts';
 import type { Place } from '../../../resources/place.ts';
 import {
   type CheckpointSource,
@@ -26,7 +29,7 @@ import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
-import { useListedRows } from '../../data/use-list.ts';
+import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { factLines } from '../../widgets/facts.ts';
@@ -90,6 +93,16 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
   const run = useTrainingRun(place, pane.attention);
   const { shown, state, ended, curves, completed } = run;
   const deployed = useDeployed(pane.attention);
+  const { rewardRange } = useWorkbench().compare;
+  const evaluations = useList(runsOfBenchmark(shown.bench_id ?? ''), shown.bench_id ? 'visible' : 'hidden');
+  const { heldOut } = curves;
+  const columns = useMemo(() => deployedColumns(rewardRange), [rewardRange]);
+  const withDeployed = deployed.join;
+  const join = useCallback(
+    (rows: readonly Checkpoint[]) => withMeasured(withDeployed(rows), heldOut, evaluations.rows, rewardRange),
+    [withDeployed, heldOut, evaluations.rows, rewardRange],
+  );
+  const facts = trainingFacts(shown, heldOutMeans(heldOut), rewardRange);
   const ofRun = useActions(training, { actions: ofOpenRun, onRemoved: () => shell.navigate({ kind: 'up' }) });
   const ofCheckpoint = useActions<CheckpointSource>(training, { actions: checkpointActions });
   const head = useHead(run, pane);
@@ -118,12 +131,12 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       name="checkpoints"
       source={run.source}
       parts={run.parts}
-      columns={deployedColumns}
-      join={deployed.join}
+      columns={columns}
+      join={join}
       notes={deployed.notes}
       sort={newestFirst}
       emptyWords={ended ? 'This run committed no checkpoint' : 'No checkpoint has been committed yet'}
-      facts={checkpointFacts}
+      facts={row => checkpointFacts(row, rewardRange)}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
       header={[...head, ...curvesView.lines].map(line => ` ${line}`)}
       bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms]}
@@ -134,7 +147,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}
       details={(_row, box) => {
-        const about = ['', theme.styles.header('TRAINING RUN'), ...factLines(trainingFacts(shown), box.width, theme)];
+        const about = ['', theme.styles.header('TRAINING RUN'), ...factLines(facts, box.width, theme)];
         return <Lines lines={about} width={box.width} height={Math.min(about.length, box.height)} />;
       }}
     />

@@ -1,11 +1,14 @@
 /** A table as lines for the terminal: its header and its visible rows. */
 import { Box, Text } from 'ink';
 import { memo, useMemo } from 'react';
+import { own } from '../../../base/own-property.ts';
 import {
   type Column,
   cellText,
   columnGap,
   cutOf,
+  equalColumns,
+  equalWords,
   type FittedColumn,
   fitColumns,
   markWidth,
@@ -42,6 +45,10 @@ export interface TableViewProps<Row> {
   readonly facts?: readonly string[];
 }
 
+/** Cells below the rows that the count, and the words about marks, may need. */
+const countRoom = 24;
+const marksRoom = 34;
+
 export function TableView<Row>(props: TableViewProps<Row>) {
   const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
@@ -49,10 +56,31 @@ export function TableView<Row>(props: TableViewProps<Row>) {
   const { arranged, cursor, offset, rowLines, noticeLines, shown } = table;
   const { ellipsis } = theme.glyphs;
   const widest = useMemo((): WidestTexts => new Map(columns.map(({ id }) => [id, 0])), [columns]);
+  const { choice, sort, filter, marks } = table.state;
+  const otherWords = (filter === '' ? 0 : displayWidth(filter) + 3) + (marks.size === 0 ? 0 : marksRoom);
+  // What does not fit below the rows keeps its column.
+  const equal = useMemo(() => {
+    const [first] = arranged.rows;
+    const all = equalColumns(columns, arranged.rows).filter(({ id, hidden }) => !hidden && id !== sort?.column);
+    const said: (readonly [string, string])[] = [];
+    let room = width - countRoom - otherWords;
+    for (const column of first === undefined ? [] : all) {
+      const words = equalWords(column, first as Row);
+      room -= displayWidth(words) + columnGap;
+      if (room >= 0) said.push([column.id, words]);
+    }
+    return new Map(said);
+  }, [columns, arranged.rows, sort?.column, width, otherWords]);
   const fitted = useMemo(
-    () => withNamesCut(fitColumns(columns, width - gutter, table.state.choice, shown, widest), shown, ellipsis),
-    [columns, width, table.state.choice, shown, widest, ellipsis],
+    () =>
+      withNamesCut(fitColumns(columns, width - gutter, choice, shown, widest, new Set(equal.keys())), shown, ellipsis),
+    [columns, width, choice, shown, widest, ellipsis, equal],
   );
+  const given = columns.filter(({ id, wide }) => !wide && equal.has(id) && !fitted.some(each => each.column.id === id));
+  const allFacts = [
+    ...given.filter(({ id }) => own(choice, id)?.shown !== false).map(({ id }) => equal.get(id) ?? ''),
+    ...facts,
+  ];
   const region = useMouseRegion({
     onWheel: by => table.dispatch({ kind: 'move', by }),
     onClick: (line, times) => {
@@ -90,7 +118,7 @@ export function TableView<Row>(props: TableViewProps<Row>) {
         {noticeLines.map(line => (
           <Text key={line} wrap="truncate">{` ${theme.styles.warning(line)}`}</Text>
         ))}
-        <CountLine table={table} width={width} total={known} hasMore={hasMore} facts={facts} theme={theme} />
+        <CountLine table={table} width={width} total={known} hasMore={hasMore} facts={allFacts} theme={theme} />
       </Box>
     </KeyScope>
   );

@@ -1,0 +1,113 @@
+/** What decides between the checkpoints of a training run: their held-out rewards, and their evaluations. */
+import { perObject } from '../base/memo.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
+import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
+import type { Column } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import type { Interval } from '../present/statistics/interval.ts';
+import { intervalOfMean } from '../present/statistics/mean-and-count.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { type HeldOutMean, heldOutMeans } from '../queries/held-out.ts';
+import { counted, reward } from '../text/numbers.ts';
+import { listedCount, listedMean, type MeasuredRun } from './measured-run.ts';
+import { intervalOfHeldOut } from './training-columns.ts';
+
+/** The evaluations of a checkpoint together. */
+interface Evaluations {
+  readonly runs: number;
+  /** Over all rewards; over the runs if one does not say how many it has. */
+  readonly mean: number;
+  readonly interval: Interval | undefined;
+}
+
+/** A checkpoint with what was measured of it. */
+export interface Measured {
+  readonly held_out?: HeldOutMean | undefined;
+  /** The highest held-out reward among the checkpoints, the earliest of equal ones. */
+  readonly is_best?: boolean | undefined;
+  readonly evaluations?: Evaluations | undefined;
+}
+
+/** The ended evaluations of a checkpoint. Those of other tasks than the newest have another meaning, and are left out. */
+function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | undefined {
+  const rated = runs.filter((run: MeasuredRun) => listedMean(run) !== undefined && run.completed_at !== null);
+  const [newest] = rated.toSorted((one, other) => (other.created_at ?? '').localeCompare(one.created_at ?? ''));
+  if (!newest) return undefined;
+  const same = rated.filter(({ split }) => split === newest.split);
+  const counts = same.map(run => listedCount(run));
+  const weights = counts.every(count => count !== undefined) ? counts : same.map(() => 1);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  const all = sum(weights);
+  if (all === 0) return undefined;
+  const mean = sum(same.map((run, index) => (listedMean(run) ?? 0) * (weights[index] ?? 0))) / all;
+  const missing = sum(same.map((run, index) => Math.max(0, (run.total_rollouts ?? 0) - (counts[index] ?? 0))));
+  const isCounted = counts.every(count => count !== undefined);
+  return { runs: same.length, mean, interval: isCounted ? intervalOfMean(mean, all, missing, range) : undefined };
+}
+
+/** Adds what was measured to the checkpoints of a run. */
+export function withMeasured<Row extends Checkpoint>(
+  rows: readonly Row[],
+  heldOut: readonly HeldOutReward[],
+  runs: readonly EvalRun[],
+  range: Range,
+): readonly (Row & Measured)[] {
+  const points = new Map(heldOut.map(point => [point.step, point]));
+  const means = rows.map(({ step_index }) => {
+    const point = step_index == null ? undefined : points.get(step_index);
+    return point && heldOutMeans([point])?.last;
+  });
+  const known = means.filter(mean => mean !== undefined);
+  const best = known.reduce<HeldOutMean | undefined>(
+    (top, mean) =>
+      !top || mean.reward > top.reward || (mean.reward === top.reward && mean.step < top.step) ? mean : top,
+    undefined,
+  );
+  const byCheckpoint = Map.groupBy(runs, run => run.parent_checkpoint_id ?? '');
+  return rows.map((row, index) => {
+    const held_out = means[index];
+    const evaluations = evaluationsOf(byCheckpoint.get(row.checkpoint_id) ?? [], range);
+    const is_best = known.length > 1 && held_out !== undefined && held_out === best;
+    return { ...row, held_out, evaluations, ...(is_best && { is_best }) };
+  });
+}
+
+/** The columns of what was measured, which only some services and runs have. */
+export function measuredCheckpointColumns<Row extends Measured>(range: Range): readonly Column<Row>[] {
+  const ofMean = perObject((mean: HeldOutMean) => ({ interval: intervalOfHeldOut(mean, range) }));
+  const ifAny = { ifAny: true };
+  return [
+    { ...numberColumn<Row>('held-out', 'HELD-OUT', row => row.held_out?.reward), ...ifAny },
+    { id: 'best', title: 'BEST', width: 4, ...ifAny, value: row => (row.is_best ? 'best' : undefined) },
+    { ...intervalColumn<Row>(row => row.held_out && ofMean(row.held_out).interval), ...ifAny },
+    { ...numberColumn<Row>('evaluated', 'EVALUATED', row => row.evaluations?.mean), ...ifAny },
+    {
+      ...intervalColumn<Row>(row => row.evaluations?.interval, { id: 'evaluated-interval', title: '95% OF IT' }),
+      ...ifAny,
+    },
+    { ...numberColumn<Row>('runs', 'RUNS', row => row.evaluations?.runs, { text: String }), ...ifAny },
+  ];
+}
+
+/** The same in words. */
+export function measuredCheckpointFacts({ held_out, is_best, evaluations }: Measured, range: Range): readonly Fact[] {
+  const words = (value: number, interval: Interval | undefined): string =>
+    interval ? `${reward(value)}, 95% between ${reward(interval.low)} and ${reward(interval.high)}` : reward(value);
+  // A split of its own does not measure what it has chosen.
+  const isApart = held_out?.split === 'validation';
+  return [
+    { label: 'held-out', value: held_out && words(held_out.reward, intervalOfHeldOut(held_out, range)) },
+    {
+      label: 'best',
+      value: is_best
+        ? `highest held-out reward of the checkpoints${isApart ? '' : ': chosen and rated by the same tasks, so it looks better than it is'}`
+        : undefined,
+    },
+    {
+      label: 'evaluated',
+      value:
+        evaluations && `${words(evaluations.mean, evaluations.interval)} in ${counted(evaluations.runs, 'evaluation')}`,
+    },
+  ];
+}

@@ -1,0 +1,77 @@
+/** The checkpoints of a training run with what was measured of them. */
+import { describe, expect, it } from 'vitest';
+import { cellText } from '../../src/present/column.ts';
+import { measuredCheckpointFacts, withMeasured } from '../../src/resources/checkpoint-columns.ts';
+import { deployedColumns, trainingFacts } from '../../src/resources/training.ts';
+
+const rows = [10, 20, 30, 40].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step }));
+const heldOut = [10, 20, 30].map((step, index) => ({
+  step,
+  held_out_reward: [0.4, 0.7, 0.7][index],
+  completed_samples: 100,
+  split: 'test',
+}));
+const run = (checkpoint: string, reward_mean: number, reward_count: number, more: object = {}) => ({
+  ...{ eval_run_id: `evr_${checkpoint}_${reward_mean}`, parent_checkpoint_id: checkpoint, reward_mean, reward_count },
+  ...{ status: 'completed', split: 'test', total_rollouts: reward_count, created_at: '2026-01-02T00:00:00Z', ...more },
+});
+const range = [0, 1] as const;
+const cells = (row: object) =>
+  Object.fromEntries(deployedColumns(range).map(column => [column.title, cellText(column, row as never)]));
+
+describe('checkpoints', () => {
+  it('have the held-out reward of their step, and the earliest best is marked', () => {
+    const measured = withMeasured(rows, heldOut, [], range);
+    expect(measured.map(cells).map(cell => [cell['HELD-OUT'], cell['BEST'], cell['95% CI']])).toEqual([
+      ['0.400', '', expect.stringMatching(/^0\.30\d\.\.0\.50\d$/)],
+      ['0.700', 'best', expect.stringMatching(/^0\.60\d\.\.0\.78\d$/)],
+      ['0.700', '', expect.any(String)],
+      ['', '', ''],
+    ]);
+    const [, best] = measured;
+    const words = measuredCheckpointFacts(best ?? {}, range).find(({ label }) => label === 'best')?.value;
+    expect(words).toContain('chosen and rated by the same tasks, so it looks better than it is');
+    const apart = withMeasured(
+      rows,
+      heldOut.map(point => ({ ...point, split: 'validation' })),
+      [],
+      range,
+    );
+    const plain = measuredCheckpointFacts(apart[1] ?? {}, range).find(({ label }) => label === 'best')?.value;
+    expect(plain).toBe('highest held-out reward of the checkpoints');
+    // With one there is nothing to choose.
+    expect(withMeasured(rows.slice(0, 1), heldOut, [], range)[0]?.is_best).toBeUndefined();
+  });
+
+  it('have the mean of their evaluations on the same tasks, over all rewards', () => {
+    const runs = [
+      run('ckpt_10', 0.2, 100),
+      run('ckpt_10', 0.8, 300),
+      run('ckpt_10', 1, 50, { split: 'train', created_at: '2026-01-01T00:00:00Z' }),
+      run('ckpt_20', 0.5, 10, { total_rollouts: 20 }),
+      run('ckpt_30', 0.5, 0, { reward_mean: null }),
+      { ...run('ckpt_40', 0.5, 1), reward_count: null },
+    ];
+    const measured = withMeasured(rows, [], runs, range);
+    expect(measured.map(({ evaluations }) => evaluations?.runs)).toEqual([2, 1, undefined, 1]);
+    expect(measured[0]?.evaluations?.mean).toBeCloseTo(0.65);
+    expect(measured.map(({ evaluations: of }) => of?.interval !== undefined)).toEqual([true, true, false, false]);
+    // Ten of twenty are missing: they count as the lowest and as the highest.
+    const { low = 1, high = 0 } = measured[1]?.evaluations?.interval ?? {};
+    expect(low).toBeLessThan(0.25);
+    expect(high).toBeGreaterThan(0.75);
+    expect(cells(measured[0] ?? {})).toMatchObject({ EVALUATED: '0.650', RUNS: '2' });
+  });
+});
+
+it('a training run says its best held-out reward, and that it is optimistic', () => {
+  const mean = { step: 20, reward: 0.7, samples: 100, split: 'test' };
+  const facts = trainingFacts(
+    { training_run_id: 'trn_1' },
+    { last: { ...mean, step: 30, reward: 0.6 }, best: mean },
+    range,
+  );
+  const value = (name: string) => facts.find(({ label }) => label === name)?.value;
+  expect(value('held-out')).toMatch(/^0\.600 at step 30, on the test tasks/);
+  expect(value('best')).toMatch(/^0\.700 at step 20.*A checkpoint chosen by it looks better than it is$/);
+});
