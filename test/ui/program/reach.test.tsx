@@ -40,6 +40,7 @@ it('every operation of the contract', async () => {
     await askFor(screen, action);
     await sayYes(screen);
     await eventually(() => expect(double.writes()).not.toEqual([]));
+    screen.close();
   }
 
   const folder = folderOf(2);
