@@ -17,6 +17,8 @@ export interface LiveQuery<Data> {
   /** Merges an answer with the previous one; by default, equal parts keep their identity. */
   readonly share?: (previous: Data | undefined, answer: Data) => Data;
   readonly activity: (data: Data | undefined) => Activity;
+  /** How long settled data is not read again when a view opens, in milliseconds; a second by default. */
+  readonly settledForMs?: number;
   /** The observation in the data. Every answer is reported, whichever part of the program requested it. */
   readonly observes?: ((data: Data) => Observation) | undefined;
   /** The observations in the rows, if the data consists of rows. */
@@ -40,6 +42,9 @@ export function shareWhole<Data>(previous: Data | undefined, answer: Data): Data
 type SentQuery = Pick<Query, 'queryHash'> & {
   readonly state: Pick<Query['state'], 'data' | 'error' | 'dataUpdateCount' | 'errorUpdateCount'>;
 };
+
+/** Answers are not read again for this long, in milliseconds. */
+export const usualStaleMs = 1_000;
 
 /** Leaves the interval unchanged. */
 export const noJitter = 0.5;
@@ -76,10 +81,17 @@ function shareEqualParts(previous: unknown, answer: unknown): unknown {
   return hasProtoField(answer) ? answer : replaceEqualDeep(previous, answer);
 }
 
+/** Until when an answer is not read again. */
+const staleTimeOf =
+  <Data>({ activity }: LiveQuery<Data>, settledForMs: number) =>
+  ({ state }: { readonly state: { readonly data: unknown } }): number =>
+    activity(state.data as Data | undefined) === 'settled' ? settledForMs : usualStaleMs;
+
 /** Options for react-query, the same for every caller, so that identical requests in flight are one. */
 export function optionsOf<Data>(host: QueryHost, query: LiveQuery<Data>) {
   return {
     queryKey: query.key,
+    ...(query.settledForMs !== undefined && { staleTime: staleTimeOf(query, query.settledForMs) }),
     structuralSharing: query.share
       ? (previous: unknown, answer: unknown) => query.share?.(previous as Data | undefined, answer as Data)
       : shareEqualParts,

@@ -107,6 +107,8 @@ export function trajectoryQuery(trajectoryId: string): LiveQuery<Trajectory> {
     about: { kind: 'trajectory', id: trajectoryId },
     observes: observeTrajectory,
     activity: trajectory => (hasEnded(trajectory?.status) ? 'settled' : 'open'),
+    // It may be megabytes, and was perhaps fetched ahead.
+    settledForMs: 5 * 60_000,
     read: ({ service, signal }) =>
       service.call(
         'getTrajectory',

@@ -7,6 +7,7 @@ import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
 import { Lists } from '../queries/lists/lists.ts';
+import { usualStaleMs } from '../queries/live-query.ts';
 import { defaultIntervals, type PollIntervals } from '../queries/polling.ts';
 import type { QueryHost } from '../queries/query-host.ts';
 import { observeAnswers, type Subject } from '../queries/statuses/observe.ts';
@@ -79,7 +80,7 @@ export class Workbench implements QueryHost {
         retry: false,
         gcTime: forgetAfterMs,
         // Data of an earlier start is stale at any age.
-        staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : 1_000),
+        staleTime: ({ state }) => (state.dataUpdatedAt < this.openedAt ? 0 : usualStaleMs),
         // After a suspension, everything on screen is refreshed once, unless polling is paused.
         refetchOnWindowFocus: () => !this.#paused,
         refetchOnReconnect: false,

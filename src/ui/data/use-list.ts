@@ -29,6 +29,8 @@ export interface PagedList<Row> {
   readonly pageError: Error | undefined;
   /** Rows read so far, while the rest is being read. */
   readonly reading: number | undefined;
+  /** Reads the next page, even if nothing shows the list. */
+  readonly readOn: () => Promise<void>;
   /** Reads all unread rows, until it is stopped or the user leaves the view. */
   readonly readRest: () => Promise<RestOutcome>;
   /** Reads rows that are missing or older than half a minute; continues if the user leaves or sorts the view. */
@@ -160,6 +162,7 @@ export function usePagedList<Row>(
     sortedAs: plain && !data ? 'asked' : hasMore ? sorted : 'all',
     pageError: error,
     reading,
+    readOn: reader.readOn,
     readRest: useCallback(() => reader.readRest(), [reader]),
     readForFile: useCallback(
       waiter => reader.readRest(oldestWanted(reader, source, freshMs), waiter),

@@ -9,15 +9,58 @@ export interface SiblingList {
   readonly placeAt: (index: number) => Place | undefined;
   /** The service has more rows. */
   readonly partial?: boolean;
+  /** Reads more of them, and returns the longer list. */
+  readonly readMore?: () => Promise<SiblingList>;
 }
 
 /** The neighbours of a record in the list it was opened from, for `[` and `]`. */
 export class Siblings {
   readonly #lists = new Map<string, SiblingList>();
+  /** The record of each resource that was shown last. */
+  readonly #shown = new Map<string, string>();
+  /** Ids of the records that were read. */
+  readonly read = new Set<string>();
+  #reading: Promise<void> | undefined;
 
   /** Remembers the list from which records of a resource were opened. */
   remember(resource: string, list: SiblingList): void {
     this.#lists.set(resource, list);
+  }
+
+  /** Remembers the record of a resource that is shown. */
+  arrive(resource: string, id: string): void {
+    this.#shown.set(resource, id);
+  }
+
+  isShown(resource: string, id: string): boolean {
+    return this.#shown.get(resource) === id;
+  }
+
+  /** The record that was shown last, if it is in the same list as `id`, from which the user went on. */
+  lastShown(id: string): string {
+    for (const [resource, { ids }] of this.#lists) {
+      const shown = this.#shown.get(resource);
+      if (shown !== undefined && ids.includes(id) && ids.includes(shown)) return shown;
+    }
+    return id;
+  }
+
+  /** Reads more rows of the list that records of a resource were opened from, if it has more. */
+  async readMore(resource: string): Promise<void> {
+    const list = this.#lists.get(resource);
+    if (!list?.partial || !list.readMore) return;
+    this.#reading ??= list
+      .readMore()
+      .then(longer => {
+        // The list may have changed in the meantime, or been opened again.
+        if (this.#lists.get(resource) === list && longer.ids.length > list.ids.length) {
+          this.#lists.set(resource, longer);
+        }
+      })
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    await this.#reading;
   }
 
   /**

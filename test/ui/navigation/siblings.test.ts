@@ -35,3 +35,30 @@ it('goes several rows at once, and to the end where there are fewer (R9)', () =>
   expect(siblings.step('runs', 'b', 5)).toMatchObject({ place: { id: 'd' }, steps: 2 });
   expect(siblings.step('runs', 'b', -5)).toMatchObject({ place: { id: 'a' }, steps: 1 });
 });
+
+it('reads more of the list once, whoever asks, unless another list was opened meanwhile', async () => {
+  const siblings = new Siblings();
+  let reads = 0;
+  const readMore = async (): Promise<SiblingList> => {
+    reads += 1;
+    return listOf('a', 'b', 'c');
+  };
+  siblings.remember('runs', { ...listOf('a', 'b'), partial: true, readMore });
+  await Promise.all([siblings.readMore('runs'), siblings.readMore('runs')]);
+  expect([reads, siblings.position('runs', 'b')]).toEqual([1, '2/3']);
+  await siblings.readMore('runs');
+  expect(reads).toBe(1);
+  siblings.remember('runs', { ...listOf('a', 'b'), partial: true, readMore });
+  const reading = siblings.readMore('runs');
+  siblings.remember('runs', listOf('x'));
+  await reading;
+  expect(siblings.position('runs', 'x')).toBe('1/1');
+});
+
+it('knows which record was shown last of the list that a row is in', () => {
+  const siblings = new Siblings();
+  siblings.remember('runs', listOf('a', 'b', 'c'));
+  expect(siblings.lastShown('a')).toBe('a');
+  siblings.arrive('runs', 'c');
+  expect([siblings.lastShown('a'), siblings.lastShown('other')]).toEqual(['c', 'other']);
+});

@@ -1,7 +1,7 @@
 /** The rows of a list in a table. The order of the table decides which order the service is asked for. */
 import { useEffect, useMemo, useState } from 'react';
 import type { Column, ColumnChoice } from '../../../present/column.ts';
-import type { ArrangedRows } from '../../../present/rows.ts';
+import { type ArrangedRows, type Arrangement, createArrange } from '../../../present/rows.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { ListData } from '../../../queries/lists/list-source.ts';
 import type { FieldOrder } from '../../../queries/lists/server-sort.ts';
@@ -74,10 +74,14 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
   const error = isExpected || isAbove ? undefined : failed;
   const room = useListRoom(props, list, error);
-  const opening = useOpening(props, list.hasMore);
+  const opening = useOpening(props, list, (read, { filter, sort: order }) => {
+    // As the table shows them, without holding its rows.
+    const arrange = createArrange(columns, source.id);
+    return arrange(ordered ? read : join(read), { filter, sort: ordered ? undefined : order });
+  });
   const openAs = (row: Row, placeOf: PlaceOf<Row>): void => {
     // The list unmounts before its own state changes.
-    if (opening(row, placeOf, table.arranged)) remember({ ...table.state, cursorId: source.id(row) });
+    if (opening(row, placeOf, table)) remember({ ...table.state, cursorId: source.id(row) });
   };
   const table = useTable({
     rows,
@@ -108,10 +112,12 @@ function useRememberedTable<Row>({ name, sort, startAt }: Pick<ResourceListProps
   const [remembered, remember] = useMemory<TableState>('table');
   // By column id: a new column appears as it does by default, and an unknown id is ignored.
   const [choice] = useSetting<ColumnChoice>(columnSetting(name), {});
-  const [initial] = useState<TableState>(() => ({
-    ...(remembered ?? { ...initialTableState, sort, choice, cursorId: startAt }),
-    following: false,
-  }));
+  const siblings = useSiblings();
+  const [initial] = useState<TableState>(() => {
+    const { cursorId, ...table } = remembered ?? { ...initialTableState, sort, choice, cursorId: startAt };
+    // From a record of this list the user may have gone on to others.
+    return { ...table, cursorId: cursorId === undefined ? undefined : siblings.lastShown(cursorId), following: false };
+  });
   return [initial, remember] as const;
 }
 
@@ -142,19 +148,34 @@ function useListRoom<Row>(
   return { header: headerLines, notes: noteLines, table: Math.max(0, pane.height - below - headerLines) };
 }
 
+type ArrangeAgain<Row> = (rows: readonly Row[], arrangement: Arrangement) => ArrangedRows<Row>;
+
 /** Returns a function that goes to a place of a row, and returns whether there is one. */
-function useOpening<Row extends object>({ source }: Pick<ResourceListProps<Row>, 'source'>, partial: boolean) {
+function useOpening<Row extends object>(
+  { source, rows }: ResourceListProps<Row>,
+  { hasMore, readOn, latest }: PagedList<Row>,
+  arrangeAgain: ArrangeAgain<Row>,
+) {
   const shell = useShell();
   const siblings = useSiblings();
-  return (row: Row, placeOf: PlaceOf<Row>, arranged: ArrangedRows<Row>): boolean => {
+  return (row: Row, placeOf: PlaceOf<Row>, { arranged, state }: Table<Row>): boolean => {
     const target = placeOf(row);
     if (!target) return false;
     if (target.view === 'record') {
-      const isRow = target.id === source.id(row);
-      const neighbours = isRow
-        ? siblingRows(target.resource, arranged, placeOf)
-        : siblingPlaces(arranged.rows, placeOf);
-      siblings.remember(target.resource, { ...neighbours, partial });
+      const { resource } = target;
+      const listOf = (found: ArrangedRows<Row>, partial: boolean): SiblingList => ({
+        ...siblingRows(resource, found, placeOf),
+        partial,
+        readMore: async () => {
+          await readOn();
+          const read = latest();
+          return listOf(arrangeAgain(read.rows, state), !read.complete);
+        },
+      });
+      const isRow = rows === undefined && target.id === source.id(row);
+      const plain = target.id === source.id(row) ? siblingRows(resource, arranged, placeOf) : undefined;
+      const others = { ...(plain ?? siblingPlaces(arranged.rows, placeOf)), partial: hasMore };
+      siblings.remember(resource, isRow ? listOf(arranged, hasMore) : others);
     }
     shell.open(target);
     return true;

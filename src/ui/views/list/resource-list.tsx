@@ -9,6 +9,7 @@ import { usePane, View } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useSettled } from '../../data/use-settled.ts';
 import { useKeyOf } from '../../keys/router.tsx';
+import { useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { TableView } from '../../widgets/table/table-view.tsx';
@@ -51,6 +52,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
   const pane = usePane('main');
   const { styles } = useTheme();
   const words = useTableWords(props);
+  const { read } = useSiblings();
   return (
     <Box flexDirection="column">
       <Lines lines={header} width={pane.width} height={room.header} />
@@ -65,6 +67,7 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
           total={props.rows.length}
           hasMore={list.hasMore}
           reading={list.reading}
+          read={read}
           {...words}
         />
       ) : null}

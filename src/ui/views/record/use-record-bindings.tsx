@@ -3,6 +3,7 @@
  * neighbour, refresh it, choose an action.
  */
 
+import { useEffect } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import { safeJson } from '../../../text/sanitise.ts';
@@ -32,25 +33,41 @@ export interface RecordOptions extends ExportOptions {
   readonly siblingId?: string | undefined;
 }
 
-const noStep = { place: undefined, steps: 0 } as const;
-
 /** The keys that step to the neighbours in the list that the record was opened from. */
 function useSiblingBindings(resource: string | undefined, id: string | undefined): readonly Binding[] {
   const { navigate, toast } = useShell();
   const { keyOf } = useRouter();
   const siblings = useSiblings();
-  if (resource === undefined) return [];
+  useEffect(() => {
+    if (resource !== undefined && id !== undefined) siblings.arrive(resource, id);
+  }, [siblings, resource, id]);
+  if (resource === undefined || id === undefined) return [];
   const go =
     (direction: -1 | 1) =>
-    ({ count = 1 }: KeyPress): void => {
-      const { place, steps } = id === undefined ? noStep : siblings.step(resource, id, direction * count);
-      if (place) navigate({ kind: 'replace', place });
-      if (steps < count) {
-        const last = siblings.isPartial(resource)
-          ? `This is the last one read so far: ${keyOf(listCommands.bottom)} in the list reads the rest`
-          : 'This is the last one';
-        toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
+    async ({ count = 1 }: KeyPress): Promise<void> => {
+      let reached = id;
+      let left = count;
+      const move = (): void => {
+        const { place, steps } = siblings.step(resource, reached, direction * left);
+        left -= steps;
+        if (place?.view !== 'record') return;
+        reached = place.id;
+        navigate({ kind: 'replace', place });
+      };
+      move();
+      while (left > 0 && direction === 1 && siblings.isPartial(resource)) {
+        const before = left;
+        await siblings.readMore(resource);
+        // The user may have gone elsewhere in the meantime.
+        if (!siblings.isShown(resource, reached)) return;
+        move();
+        if (left === before) break;
       }
+      if (left === 0) return;
+      const last = siblings.isPartial(resource)
+        ? `This is the last one read so far: ${keyOf(listCommands.bottom)} in the list reads the rest`
+        : 'This is the last one';
+      toast({ kind: 'info', text: direction === 1 ? last : 'This is the first one' });
     };
   return [
     { command: recordCommands.previous, run: go(-1) },

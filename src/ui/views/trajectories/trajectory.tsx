@@ -25,6 +25,7 @@ import { lookOf, type Style, type StyleName, type Styles, useTheme } from '../..
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
+import { useNeighbours } from './use-neighbours.ts';
 import { type Reader, useReader } from './use-reader.ts';
 
 /** Widths of the column of steps, and the pane widths from which they are used: with tokens, and with first words. */
@@ -68,6 +69,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
   const height = pane.height - headLines;
   const reader = useReader(data, { width, height: height - scrollViewLines });
+  useNeighbours(id, reader.textLength);
   const record = useRecordBindings({
     record: data && { id, json: data },
     document: data && (() => documentOf(id, data)),

@@ -35,6 +35,8 @@ const empty: Transcript = {
 export interface Reader {
   readonly lines: TranscriptLines;
   readonly textAt: (line: number) => string;
+  /** Characters of the whole text; undefined until it has been read. */
+  readonly textLength: number | undefined;
   readonly scroll: Scroll;
   /** Index of the step at the top; -1 above the first. */
   readonly step: number;
@@ -80,6 +82,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size): Reade
   const hiddenWords = shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden));
   return {
     ...{ lines, textAt, scroll, step },
+    textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
     wordsOf: useWordsOfSteps(transcript),
     notes:
       number.typed === ''

@@ -39,6 +39,8 @@ export interface TableViewProps<Row> {
   readonly hasMore?: boolean;
   /** Number of rows read so far, while the rest is being read: the rows appear at the end. */
   readonly reading?: number | undefined;
+  /** Ids of the rows that were read, which are marked. */
+  readonly read?: ReadonlySet<string>;
   /** Shown if there are no rows. */
   readonly emptyWords: string;
   /** Facts for the line below the rows, most important first. */
@@ -50,7 +52,7 @@ const countRoom = 24;
 const marksRoom = 34;
 
 export function TableView<Row>(props: TableViewProps<Row>) {
-  const { table, columns, id, width, focused, total, hasMore = false, emptyWords, facts = [] } = props;
+  const { table, columns, id, width, focused, total, hasMore = false, read, emptyWords, facts = [] } = props;
   const known = Math.max(total, props.reading ?? 0);
   const theme = useTheme();
   const { arranged, cursor, offset, rowLines, noticeLines, shown } = table;
@@ -108,7 +110,11 @@ export function TableView<Row>(props: TableViewProps<Row>) {
               text={rowText(
                 fitted,
                 row,
-                { underCursor: focused && offset + index === cursor, marked: table.state.marks.has(id(row)) },
+                {
+                  underCursor: focused && offset + index === cursor,
+                  marked: table.state.marks.has(id(row)),
+                  read: read?.has(id(row)),
+                },
                 arranged.filter,
                 theme,
               )}
@@ -171,6 +177,7 @@ const gap = ' '.repeat(columnGap);
 export interface RowLook {
   readonly underCursor: boolean;
   readonly marked: boolean;
+  readonly read?: boolean | undefined;
 }
 
 /** The header line, with an arrow at the sorted column. */
@@ -205,7 +212,7 @@ export function rowText<Row>(
     return highlight(cut, filter, theme);
   });
   const marker = look.underCursor ? styles.selected(glyphs.marker) : ' ';
-  const mark = look.marked ? styles.accent(glyphs.mark) : ' ';
+  const mark = look.marked ? styles.accent(glyphs.mark) : look.read ? styles.muted(glyphs.bullet) : ' ';
   return `${marker}${mark}${cells.join(gap)}`;
 }
 

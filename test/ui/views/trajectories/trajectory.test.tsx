@@ -6,6 +6,7 @@ import type { Trajectory } from '../../../../src/contract/trajectories.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { useShell } from '../../../../src/ui/app/shell-context.tsx';
 import { useSiblings } from '../../../../src/ui/navigation/memory.tsx';
+import { PlainListView } from '../../../../src/ui/views/list/list-view.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import type { ScreenOptions } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';
@@ -35,6 +36,14 @@ async function open(options: ScreenOptions = {}, shown = trajectory) {
   return stage;
 }
 
+const recordView = defineView<'record'>({
+  id: 'record trajectories',
+  title: 'Trajectory',
+  commands: [],
+  general: [],
+  component: TrajectoryView,
+});
+
 /** The first of several trajectories, opened from a list. */
 function openSeveral(count: number, answer: (id: string) => Promise<Trajectory> | Trajectory) {
   const ids = Array.from({ length: count }, (_, index) => `traj_${index}`);
@@ -55,14 +64,7 @@ function openSeveral(count: number, answer: (id: string) => Promise<Trajectory> 
     });
     return null;
   }
-  const record = defineView<'record'>({
-    id: 'record trajectories',
-    title: 'Trajectory',
-    commands: [],
-    general: [],
-    component: TrajectoryView,
-  });
-  return { stage: openViewOnStage(List, { service: async () => service, others: [record] }), asked };
+  return { stage: openViewOnStage(List, { service: async () => service, others: [recordView] }), asked };
 }
 
 it('finds what is folded, counts it, and opens the fold that is gone to', async () => {
@@ -164,6 +166,48 @@ it('ends as many neighbours further as the key came, whatever has been read, and
   await stage.waitFor('8/8');
   await stage.waitFor('This is the last one');
   expect(new Set(asked)).toEqual(new Set(['traj_0', 'traj_5', 'traj_4', 'traj_7']));
+});
+
+it('has both neighbours before they are asked for, and reads each once', async () => {
+  const { stage, asked } = openSeveral(8, trajectory_id => ({ ...trajectory, trajectory_id, task_id: trajectory_id }));
+  await stage.waitFor('Step 0');
+  await stage.waitFor(() => asked.length === 2);
+  await stage.press(']');
+  await stage.waitFor('2/8');
+  await stage.waitFor(() => asked.length === 3);
+  expect(asked).toEqual(['traj_0', 'traj_1', 'traj_2']);
+  await stage.press(']', '[', '[');
+  await stage.waitFor('1/8');
+  expect(asked.filter(id => id === 'traj_0')).toHaveLength(1);
+});
+
+it('goes on over the end of what was read of a list, which then shows the last one, and marks the read (R11, R13)', async () => {
+  const rows = Array.from({ length: 5 }, (_, index) => ({
+    trajectory_id: `traj_${index}`,
+    status: 'completed' as const,
+  }));
+  const service = fakeService({
+    getTrajectory: ({ params }) => ({ ...trajectory, trajectory_id: `${params.trajectory_id}` }),
+    listTrajectories: ({ query }) => {
+      const from = Number(query?.cursor ?? 0);
+      const next_cursor = from + 2 < rows.length ? `${from + 2}` : null;
+      return { items: rows.slice(from, from + 2), next_cursor, has_more: next_cursor !== null, dropped: 0 };
+    },
+  });
+  const stage = openViewOnStage(PlainListView, {
+    service: async () => service,
+    place: { view: 'list', resource: 'trajectories' },
+    others: [recordView],
+  });
+  await stage.waitFor('traj_1');
+  await stage.press('enter');
+  await stage.waitFor('Step 0');
+  await stage.type(']]]]');
+  await stage.waitFor('5/5');
+  await stage.waitFor('Step 0');
+  await stage.press('[', 'esc');
+  await stage.waitFor('▸•traj_3');
+  expect(stage.text()).toMatch(/ •traj_0/);
 });
 
 it('jumps by message, by reward and to the typed number of a step', async () => {

@@ -1,0 +1,47 @@
+/** The trajectories next to the one that is read, fetched before they are asked for. */
+import { useEffect } from 'react';
+import { cachedQuery, optionsOf } from '../../../queries/live-query.ts';
+import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useSiblings } from '../../navigation/memory.tsx';
+
+/** A trajectory that was shown this long is being read; in milliseconds. */
+const restMs = 120;
+/** Characters of a trajectory whose neighbours are probably too large to be fetched for nothing. */
+const mostText = 8_000_000;
+
+/**
+ * Marks a trajectory as read, and fetches its neighbours once it stays on screen.
+ * @param length characters of its text; undefined until it has been read
+ */
+export function useNeighbours(id: string, length: number | undefined): void {
+  const workbench = useWorkbench();
+  const siblings = useSiblings();
+  const isRead = length !== undefined;
+  const isSmall = isRead && length <= mostText;
+  useEffect(() => {
+    if (isRead) siblings.read.add(id);
+  }, [siblings, id, isRead]);
+  useEffect(() => {
+    if (!isSmall) return undefined;
+    let isGone = false;
+    const fetchNext = async (by: 1 | -1): Promise<void> => {
+      const { place } = siblings.step('trajectories', id, by);
+      if (isGone || workbench.paused || place?.view !== 'record') return;
+      const query = trajectoryQuery(place.id);
+      if (cachedQuery(workbench, query.key)?.state.data !== undefined) return;
+      await workbench.cache.prefetchQuery(optionsOf(workbench, query));
+    };
+    const fetchBoth = async (): Promise<void> => {
+      const isLast = siblings.step('trajectories', id, 1).place === undefined;
+      if (isLast && !workbench.paused) await siblings.readMore('trajectories');
+      await fetchNext(1);
+      await fetchNext(-1);
+    };
+    const timer = setTimeout(() => void fetchBoth(), restMs);
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [workbench, siblings, id, isSmall]);
+}
