@@ -30,6 +30,8 @@ export interface WatchedResource extends KnownResource {
   readonly benchmark: string | undefined;
   /** The alarms that hold, most urgent first. */
   readonly alarms: readonly Alarm[];
+  /** The lines that it stands for, if it is the line of a group. */
+  readonly group?: { readonly members: readonly WatchedResource[]; readonly isFolded: boolean };
 }
 
 /** The label of the reward: the mean of a run, the latest trainer reward, or a trajectory's own reward. */
@@ -122,7 +124,7 @@ export function watchedOf(workbench: Workbench, now = Date.now()): WatchedResour
     const { statuses } = workbench;
     const readAt = statuses.doneReadAt(known) ?? statuses.lastRead(known)?.at;
     const { parent } = known;
-    const benchmark = parent && (statuses.get({ kind: 'benchmark', id: parent })?.label ?? parent);
+    const benchmark = parent && (workbench.benchmarkName(parent) ?? parent);
     const pinned = index < pins;
     const alarms = alarmsIn(verdictsOf(known, workbench));
     return { ...known, ...paceOfRun(known, workbench, now), pinned, readAt: readAt || undefined, benchmark, alarms };
@@ -158,10 +160,27 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
 
 /** The state of a line, after the word that it has an alarm; without a known status, that is said. */
 export function stateOf(row: WatchedResource, now: number): LineState {
+  if (row.group) return stateOfGroup(row.group.members, now);
   const state = plainStateOf(row, now);
   if (row.alarms.length === 0) return state;
   const word = 'ALARM';
   return { word, text: `${word} ${state.text}`, short: word, look: 'alarm' };
+}
+
+/** Cells of a state in the narrowest column. */
+const shortestState = 11;
+
+/** `12: 3 ALARM, 9 running`, in the order of the lines. */
+function stateOfGroup(members: readonly WatchedResource[], now: number): LineState {
+  const states = members.map(member => stateOf(member, now));
+  const words = [...Map.groupBy(states, ({ word }) => word)].map(
+    ([word, all]) => `${all.length} ${word || 'no status'}`,
+  );
+  const [first = ''] = words;
+  const text = words.length === 1 ? first : `${members.length}: ${words.join(', ')}`;
+  const urgent = `${members.length}: ${first}`;
+  const short = words.length > 1 && urgent.length <= shortestState ? urgent : String(members.length);
+  return { word: text, text, short, look: states[0]?.look ?? 'unknown' };
 }
 
 function plainStateOf(row: WatchedResource, now: number): LineState {
@@ -219,22 +238,23 @@ function uploadsOf({ jobs }: Workbench): AnyJob[] {
     .toReversed();
 }
 
+/** A line of something that no service has. */
+export function watchedLine(of: Pick<KnownResource, 'kind' | 'id'>, label: string): WatchedResource {
+  const own = { pinned: false, readAt: undefined, benchmark: undefined, alarms: [] };
+  return { ...unknownResource(of, label), ...noPace, ...own };
+}
+
 function lineOfUpload(job: AnyJob): WatchedResource {
   const { phase } = job.state;
   const ended = phase === 'done' ? 'uploaded' : phase;
   return {
-    ...unknownResource({ kind: uploadKind, id: job.id }, job.label),
+    ...watchedLine({ kind: uploadKind, id: job.id }, job.label),
     status: job.busy ? 'sending' : ended,
     done: job.share,
     total: 1,
     startedAt: job.startedAt === undefined ? undefined : new Date(job.startedAt).toISOString(),
     endedAt: job.endedAt,
     endTime: job.endedAt === undefined ? undefined : new Date(job.endedAt).toISOString(),
-    ...noPace,
-    pinned: false,
-    readAt: undefined,
-    benchmark: undefined,
-    alarms: [],
   };
 }
 

@@ -1,10 +1,13 @@
 /** State shared by the screens: the service, the query cache, and whether polling is on. */
 import { environmentManager, focusManager, type Query, QueryClient } from '@tanstack/react-query';
 import { Listeners } from '../base/listeners.ts';
+import { perObject } from '../base/memo.ts';
 import { type AlarmRules, type AlarmSettings, alarmDefaults, rulesFor } from '../config/alarms.ts';
 import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
+import type { Benchmark } from '../contract/benchmarks.ts';
 import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
+import { benchmarkKeys } from '../queries/benchmarks.ts';
 import { FailedQueries } from '../queries/failed-queries.ts';
 import { Lists } from '../queries/lists/lists.ts';
 import { usualStaleMs } from '../queries/live-query.ts';
@@ -212,8 +215,15 @@ export class Workbench implements QueryHost {
 
   /** The alarms for the runs of a benchmark. */
   alarmsFor(benchId: string | undefined): AlarmRules {
-    const label = benchId === undefined ? undefined : this.statuses.get({ kind: 'benchmark', id: benchId })?.label;
-    return rulesFor(this.#alarms, [benchId, label]);
+    return rulesFor(this.#alarms, [benchId, benchId === undefined ? undefined : this.benchmarkName(benchId)]);
+  }
+
+  /** The name of a benchmark, as far as its record or its list has been read. */
+  benchmarkName(id: string): string | undefined {
+    const known = this.statuses.get({ kind: 'benchmark', id });
+    if (known && known.label !== id) return known.label;
+    const rows = this.lists.find(benchmarkKeys.list)?.data.rows;
+    return (rows && namesOf(rows).get(id)) ?? this.remembered.find('benchmark', id)?.label;
   }
 
   #attend(at: number): void {
@@ -367,6 +377,14 @@ export class Workbench implements QueryHost {
     this.#setClosed();
   }
 }
+
+/** The names of listed benchmarks by id. */
+const namesOf = perObject(
+  (rows: readonly object[]) =>
+    new Map(
+      (rows as readonly Benchmark[]).flatMap(({ bench_id, label }) => (label ? [[bench_id, label] as const] : [])),
+    ),
+);
 
 /** Resolves once a job is no longer busy. */
 function ended(job: AnyJob): Promise<void> {

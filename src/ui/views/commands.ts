@@ -9,6 +9,8 @@ export const watchCommands = {
     group: 'Watch',
     hint: 'dismiss',
   },
+  group: { id: 'watch.group', title: 'group by benchmark, by status, or not', keys: ['Z'], group: 'Watch' },
+  fold: { id: 'watch.fold', title: 'fold or unfold the group', keys: ['z'], group: 'Watch', hint: 'fold' },
 } as const satisfies CommandTable;
 
 export const alarmCommands = {

@@ -75,7 +75,7 @@ export function InboxView() {
       label={({ label }) => label}
       pin={({ kind, id, label }) => ({ kind, id, label })}
       bindings={[undo]}
-      actions={(targets, _list, found) => [
+      actions={(targets, _list, { arranged: { rows: found } }) => [
         { command: inboxCommands.dismiss, enabled: targets.length > 0, run: () => dismiss(targets) },
         { command: inboxCommands.dismissAll, enabled: found.length > 0, run: () => dismiss(found) },
       ]}

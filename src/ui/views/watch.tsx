@@ -24,16 +24,26 @@ import {
   uploadKind,
   type WatchedResource,
 } from '../../resources/watch.ts';
+import {
+  groupedLines,
+  groupingOf,
+  groupNameOf,
+  keyOfGroup,
+  nextGrouping,
+  toggled,
+  ungrouped,
+} from '../../resources/watch-groups.ts';
 import { counted, percent, reward } from '../../text/numbers.ts';
 import { isBad } from '../../workbench/inbox.ts';
 import type { Workbench } from '../../workbench/workbench.ts';
 import { useTime } from '../app/clock.tsx';
 import { usePane } from '../app/view.tsx';
 import { useInbox, useWatched } from '../data/use-watched.ts';
-import { useWorkbench } from '../data/workbench.tsx';
+import { useSetting, useWorkbench } from '../data/workbench.tsx';
 import { globalCommands, recordCommands } from '../keys/general.ts';
 import { type Binding, useKeyOf } from '../keys/router.tsx';
 import { levelRange, sparkline } from '../widgets/bars.ts';
+import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
@@ -62,19 +72,22 @@ export function WatchView() {
   const theme = useTheme();
   const source = useMemo(() => watchList(workbench), [workbench]);
   const actionsOf = useLineActions();
+  const [saved, keep] = useSetting<unknown>('watch.groups', ungrouped);
+  const grouping = useMemo(() => groupingOf(saved), [saved]);
   const now = useTime(paceTick) * paceMs;
   const rows = useWatched(now);
   const { rewardRange } = workbench.compare;
   // All curves are drawn on one scale, so that lines can be compared.
   const range = levelRange(rows.flatMap(curveOf));
   const [low, high] = range;
+  const grouped = useMemo(() => groupedLines(rows, grouping, now), [rows, grouping, now]);
   const columns = useMemo(
     () =>
       watchColumns({
         room: pane.width,
         range: rewardRange,
         spark: (values, width) => sparkline(values, width, theme, [low, high]),
-        pinMark: theme.glyphs.pinned,
+        glyphs: theme.glyphs,
       }),
     [pane.width, rewardRange, theme, low, high],
   );
@@ -83,6 +96,9 @@ export function WatchView() {
       name="watch"
       source={source}
       rows={rows}
+      grouped={grouped}
+      membersOf={({ group }) => group?.members}
+      toggles={({ id, group }) => group && (() => keep(toggled(grouping, id)))}
       rowsAt={oldestRead(workbench, rows)}
       header={useInboxLines()}
       columns={columns}
@@ -90,6 +106,7 @@ export function WatchView() {
       emptyAdvice={{ command: recordCommands.pin, words: 'pins a row' }}
       open={row => placeOfLine(workbench, row)}
       facts={row => [
+        ...(row.group ? [{ label: 'lines', value: stateOf(row, Date.now()).text }] : []),
         { label: 'name', value: row.label },
         { label: 'kind', value: row.kind },
         { label: 'id', value: idWords(row) || undefined },
@@ -110,11 +127,22 @@ export function WatchView() {
       ]}
       serviceId={({ id }) => id}
       label={({ label }) => label}
-      pin={({ kind, id, label }) => (kind === uploadKind ? undefined : { kind, id, label })}
-      actions={targets => {
+      pin={({ kind, id, label, group }) => (kind === uploadKind || group ? undefined : { kind, id, label })}
+      actions={(targets, _list, { current, dispatch, isGrouped }) => {
         const ended = targets.filter(row => row.endedAt !== undefined);
         return [
           ...actionsOf(targets),
+          { command: watchCommands.group, run: () => keep(nextGrouping(grouping)) },
+          {
+            command: watchCommands.fold,
+            enabled: isGrouped && current !== undefined,
+            run: () => {
+              if (!current) return;
+              const name = groupNameOf(current, grouping.by, now);
+              dispatch({ kind: 'select', id: keyOfGroup(name) });
+              keep(toggled(grouping, name));
+            },
+          },
           {
             command: watchCommands.dismiss,
             enabled: ended.length > 0,
@@ -183,7 +211,7 @@ function newestReward({ graded, gradedAt }: WatchedResource): string | undefined
 }
 
 /** Uploads have no id on the service. */
-const idWords = ({ kind, id }: WatchedResource): string => (kind === uploadKind ? '' : id);
+const idWords = ({ kind, id, group }: WatchedResource): string => (kind === uploadKind || group ? '' : id);
 
 /** The progress; empty if unknown. */
 function progressWords(row: WatchedResource): string {
@@ -267,8 +295,8 @@ export interface WatchColumnsOptions {
   readonly range: Range;
   /** Draws a curve in at most `width` cells. */
   readonly spark: (values: WatchedResource['curve'], width: number) => string;
-  /** Stands before the name of a pinned line. */
-  readonly pinMark?: string;
+  /** The marks before names of pinned lines and of groups. */
+  readonly glyphs?: Pick<Glyphs, 'pinned' | 'folded' | 'unfolded'>;
 }
 
 /** The columns, most important first. */
@@ -276,7 +304,7 @@ export function watchColumns({
   room,
   range,
   spark,
-  pinMark = '*',
+  glyphs = unicodeGlyphs,
 }: WatchColumnsOptions): readonly Column<WatchedResource>[] {
   const sparkWidth = room < roomy ? 10 : 20;
   const wide = room < roomy;
@@ -322,7 +350,10 @@ export function watchColumns({
       title: 'WATCHED',
       width: { min: room < narrow ? 12 : 16, max: 100, grow: 3 },
       value: row => row.label,
-      text: row => (row.pinned ? `${pinMark} ${row.label}` : row.label),
+      text: ({ pinned, label, group }) => {
+        const mark = group ? (group.isFolded ? glyphs.folded : glyphs.unfolded) : pinned ? glyphs.pinned : '';
+        return mark === '' ? label : `${mark} ${label}`;
+      },
     },
     heldOut,
     {

@@ -1,6 +1,8 @@
 /** The actions on lines of Watch: those of the resource, on one line or on all marked. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { RememberedStore } from '../../../src/store/store.ts';
 import { eventually } from '../../eventually.ts';
+import { storeFolder } from '../../workbench/store-folder.ts';
 import { openWorld, world } from './scripted-world.tsx';
 
 /** Two training runs and an evaluation run; the cancelled ids are kept. */
@@ -51,4 +53,39 @@ it('offers no action that does not apply to all marked lines, and none that dele
   await screen.press('D');
   await screen.waitFor(text => /┌─ Deploy/.test(text));
   expect(cancelled).toEqual([]);
+});
+
+it('groups lines with Z, folds them with z and enter, and keeps that; marks and filters reach what is folded', async () => {
+  const { service, cancelled } = busy();
+  const path = storeFolder(onTestFinished);
+  const options = { columns: 120, rows: 30, remembered: () => RememberedStore.open(path, 'test') };
+  const screen = openWorld(service, { view: 'watch' }, options);
+  await screen.waitFor(text => text.includes('sweep trn_1') && text.includes('sweep trn_2'));
+  await screen.press('Z');
+  await screen.waitFor(text => /▾ \S.* +● 3 running/.test(text));
+  await screen.press('Z');
+  await screen.waitFor(text => /▾ running +● 3 running/.test(text));
+  // From a line of the group, the cursor goes to the line of the group.
+  await screen.press('g', 'j', 'j', 'z');
+  await screen.waitFor(text => /▸ ▸ running +● 3 running/.test(text) && !text.includes('sweep trn_1'));
+  await screen.type('/sweep\r');
+  await screen.waitFor(text => text.includes('sweep trn_1') && text.includes('sweep trn_2'));
+  await screen.press('space', 'esc', 'enter');
+  await screen.waitFor(text => text.includes('1 marked'));
+  await screen.press('U');
+  screen.close();
+  screen.workbench.close();
+  await screen.workbench.closed;
+
+  const again = openWorld(service, { view: 'watch' }, options);
+  await again.waitFor(text => /▾ running +● 3 running/.test(text));
+  await again.press('g', 'enter');
+  await again.waitFor(text => /▸ ▸ running/.test(text) && !text.includes('sweep trn_1'));
+  // What is done to the line of a group is done to its lines, which are of two kinds here.
+  await again.press('c');
+  await again.waitFor('The marked lines are of different kinds');
+  expect(cancelled).toEqual([]);
+  again.close();
+  again.workbench.close();
+  await again.workbench.closed;
 });

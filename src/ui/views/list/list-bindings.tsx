@@ -61,7 +61,7 @@ function useRowBindings<Row extends object>(props: ResourceListProps<Row>, shown
     refresh: () => {
       for (const part of [live, ...parts]) part.refresh();
     },
-    actions: (actions?.(targets, list, table.arranged.rows) ?? []).map(binding => ({ ...binding, before })),
+    actions: (actions?.(targets, list, table) ?? []).map(binding => ({ ...binding, before })),
     pin: whole?.pin ?? (current && pin?.(current)),
     siblings: whole?.siblings,
     siblingId: whole?.id,

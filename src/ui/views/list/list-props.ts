@@ -12,6 +12,7 @@ import type { Pane } from '../../app/view.tsx';
 import type { PagedList } from '../../data/use-list.ts';
 import type { Live } from '../../data/use-live.ts';
 import type { Binding } from '../../keys/router.tsx';
+import type { Table } from '../../widgets/table/use-table.ts';
 
 export type PlaceOf<Row> = (row: Row) => Place | undefined;
 
@@ -42,8 +43,14 @@ export interface ResourceListProps<Row> {
    * More lines in the inspector, below the facts. The row is undefined if there is none, and while the cursor moves.
    */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
-  /** Actions on the marked rows, or on the one under the cursor; `found` are the rows that the filter leaves. */
-  readonly actions?: (rows: readonly Row[], list: PagedList<Row>, found: readonly Row[]) => readonly Binding[];
+  /** The rows in groups, as long as there is neither a filter nor an order. */
+  readonly grouped?: readonly Row[] | undefined;
+  /** The rows that the row of a group stands for. */
+  readonly membersOf?: (row: Row) => readonly Row[] | undefined;
+  /** What opening a row does instead of going to a place, if anything. */
+  readonly toggles?: (row: Row) => (() => void) | undefined;
+  /** Actions on the marked rows, or on the one under the cursor. */
+  readonly actions?: (rows: readonly Row[], list: PagedList<Row>, table: Table<Row>) => readonly Binding[];
   readonly sort?: Sort;
   /** Adds rows known from elsewhere; the same function while nothing changes. */
   readonly join?: (rows: readonly Row[]) => readonly Row[];

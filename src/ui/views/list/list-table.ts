@@ -94,8 +94,16 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     // Before the first answer nobody knows whether there is more.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,
     stop: list.stop,
-    onOpen: open && (row => openAs(row, open)),
-    canOpen: each => open?.(each) !== undefined,
+    grouped: props.grouped,
+    membersOf: props.membersOf,
+    onOpen:
+      open &&
+      (row => {
+        const toggle = props.toggles?.(row);
+        if (toggle) toggle();
+        else openAs(row, open);
+      }),
+    canOpen: each => (props.toggles?.(each) ?? open?.(each)) !== undefined,
   });
   // React renders again at once, with the list in the new order.
   if (table.state.sort !== sort) setSort(table.state.sort);

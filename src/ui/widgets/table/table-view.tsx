@@ -162,9 +162,9 @@ function CountLine<Row>({ table, width, total, hasMore, facts, theme }: CountLin
   return <Text wrap="truncate">{` ${styles.info(fitCells(words, Math.max(0, room)))} ${styles.muted(count)} `}</Text>;
 }
 
-function countWords<Row>({ arranged, cursor, state }: Table<Row>, total: number, hasMore: boolean): string {
+function countWords<Row>({ arranged, cursor, state, isGrouped }: Table<Row>, total: number, hasMore: boolean): string {
   if (total === 0) return '';
-  const of = state.filter === '' ? total : arranged.ids.length;
+  const of = state.filter === '' && !isGrouped ? total : arranged.ids.length;
   const more = hasMore ? '+' : '';
   return `${cursor + 1}/${of}${more}${state.filter === '' ? '' : ` of ${total}${more}`}`;
 }

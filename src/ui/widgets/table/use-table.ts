@@ -25,6 +25,10 @@ export interface TableOptions<Row> {
   readonly height: number;
   /** Cells of a line. */
   readonly width: number;
+  /** The rows in groups, with a row for each group: shown while there is neither a filter nor an order. */
+  readonly grouped?: readonly Row[] | undefined;
+  /** The rows that one stands for: actions on it apply to them. */
+  readonly membersOf?: ((row: Row) => readonly Row[] | undefined) | undefined;
   /** The rows are already in the requested order. */
   readonly sorted?: boolean;
   /** Reads the unread rows, if there are any; settles at the end, whatever the outcome. */
@@ -40,6 +44,8 @@ export interface TableOptions<Row> {
 export interface Table<Row> {
   readonly state: TableState;
   readonly arranged: ArrangedRows<Row>;
+  /** Whether it shows groups. */
+  readonly isGrouped: boolean;
   /** Index of the row under the cursor, -1 if there is none. */
   readonly cursor: number;
   readonly offset: number;
@@ -50,7 +56,10 @@ export interface Table<Row> {
   readonly noticeLines: readonly string[];
   readonly shown: readonly Row[];
   readonly current: Row | undefined;
-  /** The marked rows that still exist, in the order of their marks, or the one under the cursor if none is marked. */
+  /**
+   * The marked rows that still exist, in the order of their marks, or the one under the cursor if none is marked. Their
+   * members stand for groups.
+   */
   readonly targets: readonly Row[];
   /** Number of marks on rows that are gone or not read yet. */
   readonly lostMarks: number;
@@ -74,7 +83,7 @@ const noRows: readonly never[] = [];
 const noLines: readonly never[] = [];
 
 export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
-  const { rows, columns, id, height, width, initial, onOpen, sorted = false } = options;
+  const { rows, columns, id, height, width, initial, onOpen, grouped, membersOf, sorted = false } = options;
   const arrangeAs = useMemo(() => createArrange(columns, id), [columns, id]);
   const arrange = useMemo(
     () =>
@@ -84,7 +93,11 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
     [arrangeAs, sorted],
   );
   const mostRows = Math.max(1, height - otherLines);
-  const surroundings = { arranged: (arrangement: Arrangement) => arrange(rows, arrangement), height: mostRows };
+  const inGroups = ({ filter, sort }: Arrangement): readonly Row[] | undefined =>
+    filter === '' && sort === undefined ? grouped : undefined;
+  const arranging = (arrangement: Arrangement): ArrangedRows<Row> =>
+    arrange(inGroups(arrangement) ?? rows, arrangement);
+  const surroundings = { arranged: arranging, height: mostRows };
   const line = useTypedLine<TableState, TableAction>(
     (state, action) => tableReducer(state, action, surroundings),
     initial ?? initialTableState,
@@ -92,20 +105,25 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
   );
   const { state, typing, dispatch } = line;
   usePrepared(arrangeAs, rows, typing !== undefined);
-  const arranged = arrange(rows, state);
+  const arranged = arranging(state);
   const notice = arranged.notice ?? arranged.doubt;
   const noticeLines = useMemo(() => noticeOf(notice, width, mostRows - 1), [notice, width, mostRows]);
   const rowLines = mostRows - noticeLines.length;
   const { cursor, offset } = windowOf(state, arranged, rowLines);
   const current = arranged.rows[cursor];
   const { marks, filter } = state;
-  const marked = useMemo(() => (marks.size > 0 ? markedOf(rows, marks, id) : noRows), [marks, rows, id]);
+  const marked = useMemo(() => {
+    const all = grouped ? [...new Set([...rows, ...grouped])] : rows;
+    return marks.size > 0 ? markedOf(all, marks, id) : noRows;
+  }, [marks, rows, grouped, id]);
+  const targets = marks.size > 0 ? marked : current === undefined ? noRows : [current];
   return {
     ...{ state, arranged, cursor, offset, rowLines, noticeLines, current, typing, dispatch },
+    isGrouped: inGroups(state) !== undefined,
     // A filter may match nothing, which would read the whole list.
     nearEnd: filter === '' && cursor >= arranged.ids.length - rowsNearEnd,
     shown: useMemo(() => arranged.rows.slice(offset, offset + rowLines), [arranged.rows, offset, rowLines]),
-    targets: marks.size > 0 ? marked : current === undefined ? noRows : [current],
+    targets: membersOf ? [...new Set(targets.flatMap(row => membersOf(row) ?? [row]))] : targets,
     lostMarks: marks.size - marked.length,
     arrange: useCallback(
       given => {
