@@ -8,6 +8,7 @@ import { factText } from '../present/fact-text.ts';
 import { type ComparedRuns, type ComparisonOptions, type Gate, ofSameRun } from '../present/statistics/comparison.ts';
 import type { TaskMean } from '../present/statistics/tasks.ts';
 import { type ComparedTask, comparison, ratedRewards } from '../queries/compare.ts';
+import { comparedRuns } from '../queries/compare-many.ts';
 import type { RewardMean } from '../queries/run-rewards.ts';
 import {
   boundsField,
@@ -17,6 +18,14 @@ import {
   pairedWords,
   taskMeanWords,
 } from '../resources/comparison.ts';
+import {
+  familyWords,
+  gridColumns,
+  gridOf,
+  gridTasks,
+  mostCompared,
+  taskColumns,
+} from '../resources/comparison-grid.ts';
 import { modelWords } from '../resources/models.ts';
 import { naming } from '../service/errors.ts';
 import { rememberedAt } from '../store/seen.ts';
@@ -26,7 +35,7 @@ import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
 import { type Found, findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
-import { checkRecordFlags, lineText, printRecord, printsRecord } from './output.ts';
+import { checkRecordFlags, lineText, printRecord, printsRecord, rowsText } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -163,39 +172,99 @@ function checkRange(tasks: readonly ComparedTask[], [low, high]: readonly [numbe
   }
 }
 
-/** @throws CommandError for runs of two benchmarks */
+/** @throws CommandError for runs of different benchmarks */
 async function findRuns(
-  words: readonly [string, string],
+  words: readonly string[],
   context: CommandContext,
   ended: boolean | undefined,
   io: CommandIo,
-): Promise<readonly [Found, Found]> {
+): Promise<readonly Found[]> {
   const find = (word: string): Promise<Found> =>
     findAmong([resourceOrThrow('runs')], word, context).catch((error: unknown) => {
       throw naming(word, error);
     });
-  const [base, fresh] = await Promise.all([find(words[0]), find(words[1])]);
-  noteUnreported([base, fresh], ended, io);
-  for (const found of [base, fresh]) checkStatus(found, io);
-  const [one, other] = [base.row as EvalRun, fresh.row as EvalRun];
-  if (one.bench_id && other.bench_id && one.bench_id !== other.bench_id) {
+  const all = await Promise.all(words.map(find));
+  noteUnreported(all, ended, io);
+  for (const found of all) checkStatus(found, io);
+  const [first, ...others] = all;
+  const benchOf = (found: Found | undefined) => (found?.row as EvalRun | undefined)?.bench_id;
+  const other = others.find(each => benchOf(each) && benchOf(first) && benchOf(each) !== benchOf(first));
+  if (first && other) {
     throw new CommandError(
-      clean`${base.id} is of benchmark ${one.bench_id}, ${fresh.id} of ${other.bench_id}: only runs of one benchmark can be compared.`,
+      clean`${first.id} is of benchmark ${benchOf(first)}, ${other.id} of ${benchOf(other)}: only runs of one benchmark can be compared.`,
       exitCodes.failed,
     );
   }
-  return [base, fresh];
+  return all;
+}
+
+/** Compares each run with the first. */
+async function compareMany(
+  found: readonly Found[],
+  options: ComparisonOptions,
+  flags: CommandInput<'compare'>['flags'],
+  context: CommandContext,
+  io: CommandIo,
+): Promise<number> {
+  const named = found.map(({ id, row }) => {
+    const run = row as EvalRun;
+    return { eval_run_id: id, name: run.display_name ?? id, model: modelWords(run, true) || undefined };
+  });
+  const { items, dropped } = await comparedRuns(named).readPage({ ...context, query: {} });
+  if (dropped > 0) io.note(`${counted(dropped, 'reward')} could not be read: not counted in these means.`);
+  const nameless = items.flatMap(({ read }) => read.rewards).filter(({ task_id }) => !task_id).length;
+  if (nameless > 0) io.note(`${counted(nameless, 'reward names', 'rewards name')} no task: not compared.`);
+  const grid = gridOf(items, found[0]?.id ?? '', options);
+  const tasks = gridTasks(items);
+  const record = {
+    base: found[0]?.id,
+    confidence: options.confidence,
+    confidence_each: grid.confidence,
+    correction: 'bonferroni',
+    runs: grid.rows.map(({ compared, mean, isBase, tasksForHalf, id }, index) => ({
+      eval_run_id: id,
+      ...trainedFields(found[index]?.row as EvalRun),
+      mean: mean.mean ?? null,
+      tasks: mean.tasks,
+      difference: isBase ? null : (compared.difference ?? null),
+      interval: isBase ? null : (compared.interval ?? null),
+      n: compared.pairs,
+      verdict: isBase ? 'base' : compared.verdict.kind,
+      verdict_words: isBase ? null : compared.verdict.words,
+      caution: compared.caution || null,
+      tasks_for_half: tasksForHalf ?? null,
+    })),
+    tasks,
+  };
+  await printRecord(record, found[0]?.id ?? '', flags, io, {
+    text: () => {
+      const format = flags.markdown ? 'markdown' : 'table';
+      const [runs, of] = [gridColumns(grid.confidence), taskColumns(grid.rows)];
+      const words = familyWords(grid, options.confidence);
+      return `${rowsText(grid.rows, runs, format, io)}\n${words}\n\n${rowsText(tasks, of, format, io)}`;
+    },
+  });
+  return exitCodes.done;
 }
 
 export async function run(
-  { args: [baseWord = '', newWord = ''], flags }: CommandInput<'compare'>,
+  { args: [baseWord = '', newWord = '', ...more], flags }: CommandInput<'compare'>,
   io: CommandIo,
 ): Promise<number> {
   const { failBelow, undecided = 'fail' } = flags;
+  const words = [baseWord, newWord, ...more];
+  if (words.length > mostCompared) throw new CommandError(`At most ${mostCompared} runs can be compared at once.`);
+  if (more.length > 0 && failBelow !== undefined) throw new CommandError('--fail-below is for two runs.');
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const options = comparisonOptions(flags, context.config.preferences);
-    const [base, fresh] = await findRuns([baseWord, newWord], context, flags.ended, io);
+    const found = await findRuns(words, context, flags.ended, io);
+    const [base, fresh] = found;
+    if (!base || !fresh) return exitCodes.failed;
+    if (more.length > 0) {
+      if (new Set(found.map(({ id }) => id)).size < found.length) throw new CommandError('A run is named twice.');
+      return compareMany(found, options, flags, context, io);
+    }
     const page = await comparison(base.id, fresh.id).readPage({ ...context, query: {} });
     if (page.note) io.note(page.note);
     if (page.dropped > 0) io.note(`${counted(page.dropped, 'reward')} could not be read: not counted in these means.`);

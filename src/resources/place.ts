@@ -36,6 +36,8 @@ interface Places {
     /** The start times are unknown, so the base is the run that was chosen first. */
     readonly isUndated?: true;
   };
+  /** Several evaluation runs, each against one of them. */
+  readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
   /** The tasks of a training step. */

@@ -41,6 +41,7 @@ import {
   type RewardedRun,
 } from './baseline.ts';
 import { benchmarkActions } from './benchmarks.ts';
+import { mostCompared } from './comparison-grid.ts';
 import { defineResource, type Measures, type WholeFacts } from './define.ts';
 import { isSoFar, listedCount, listedMean, type MeasuredRun, meanOfRun, soFar } from './measured-run.ts';
 import { modelColumn, modelWords } from './models.ts';
@@ -331,15 +332,27 @@ function startOf({ eval_run_id, created_at }: EvalRun, memory: Memory): readonly
   return [startedAt, firstSeenAt];
 }
 
+function named(run: EvalRun): NamedRun {
+  const model = modelWords(run);
+  return { id: run.eval_run_id, name: run.display_name ?? run.eval_run_id, ...(model && { model }) };
+}
+
+/** The place of a comparison of several runs. The base is the benchmark's baseline, else the earliest run. */
+export function compareManyPlace(rows: readonly EvalRun[], memory: RememberedStore): Place<'compare-many'> {
+  const startedAt = (run: EvalRun): number => startOf(run, memory)[1];
+  const earliest = rows.reduce<EvalRun | undefined>(
+    (first, run) => (!first || startedAt(run) < startedAt(first) ? run : first),
+    undefined,
+  );
+  const kept = rows.find(run => run.eval_run_id === baselineOf(memory, run.bench_id));
+  return { view: 'compare-many', runs: rows.map(named), base: (kept ?? earliest)?.eval_run_id ?? '' };
+}
+
 /** The place of a comparison. The base is the earlier run, or `one` if the order is unknown. */
 export function comparePlace(one: EvalRun, other: EvalRun, memory: Memory): Place<'compare'> {
   const [[oneFrom, oneTo], [otherFrom, otherTo]] = [startOf(one, memory), startOf(other, memory)];
   const isLater = otherTo < oneFrom;
   const [base, fresh] = isLater ? [other, one] : [one, other];
-  const named = (run: EvalRun): NamedRun => {
-    const model = modelWords(run);
-    return { id: run.eval_run_id, name: run.display_name ?? run.eval_run_id, ...(model && { model }) };
-  };
   const isDated = isLater || oneTo <= otherFrom;
   return { view: 'compare', base: named(base), new: named(fresh), ...(!isDated && { isUndated: true }) };
 }
@@ -358,15 +371,21 @@ export const baselineCommand: Command = {
 export const runActions = {
   compare: {
     id: 'run.compare',
-    title: 'compare two runs, task by task',
+    title: 'compare 2 to 8 runs, task by task',
     keys: ['='],
     group,
     hint: 'compare',
     to: rows => {
-      if (rows.length > 2) return `${rows.length} runs are marked: mark two to compare them`;
-      return rows.length === 2 || rows[0]?.bench_id != null ? rows : 'Its benchmark is not known: mark two runs';
+      if (rows.length > mostCompared) return `${rows.length} runs are marked: 2 to ${mostCompared} can be compared`;
+      if (rows.length > 2 && new Set(rows.map(({ bench_id }) => bench_id)).size > 1)
+        return 'They are of different benchmarks';
+      return rows.length > 1 || rows[0]?.bench_id != null ? rows : 'Its benchmark is not known: mark two runs';
     },
-    opens: ([one, other], memory) => (one && other ? comparePlace(one, other, memory) : 'compare'),
+    opens: (rows, memory) => {
+      const [one, other] = rows;
+      if (rows.length > 2) return compareManyPlace(rows, memory);
+      return one && other ? comparePlace(one, other, memory) : 'compare';
+    },
   },
   cancel: {
     id: 'run.cancel',

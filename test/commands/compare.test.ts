@@ -142,3 +142,28 @@ it('reads both runs at the same time', async () => {
   });
   expect((await cli('compare', ['evr_base', 'evr_new'])).code).toBe(exitCodes.done);
 });
+
+it('compares up to eight runs at once, each with the first', async () => {
+  const shifted = (by: number) => ({
+    rewards: Array.from({ length: 40 }, (_, task) => 0.3 + (task % 5) / 20 + by + (task % 3) / 50),
+  });
+  const runs = { evr_a: shifted(0), evr_b: shifted(0.3), evr_c: shifted(0.001), evr_d: shifted(-0.2) };
+  const cli = await cliWith(runs);
+  const { code, out } = await cli('compare', ['evr_a', 'evr_b', 'evr_c', 'evr_d'], { columns: 100 });
+  expect(code).toBe(exitCodes.done);
+  expect(out).toMatch(/RUN +# +MEAN +DIFF +VERDICT +98\.3% CI +N/);
+  expect(out).toMatch(/evr_a +A .* baseline/);
+  expect(out).toMatch(/evr_b +B .* \+0\.300 +better +\+0\.\d+\.\.\+0\.\d+ +40/);
+  expect(out).toMatch(/evr_d +D .* -0\.200 +worse/);
+  expect(out).toContain('CI 98.3% each, so all 3 hold with 95% (Bonferroni)');
+  expect(out).toMatch(/TASK +A +B +C +D +SPREAD\nt\d+ .* 0\.500\n/);
+  const { runs: rows, ...more } = JSON.parse((await cli('compare', [...Object.keys(runs), '--json'])).out);
+  expect(more).toMatchObject({ base: 'evr_a', confidence: 0.95, correction: 'bonferroni' });
+  expect(more.confidence_each).toBeCloseTo(1 - 0.05 / 3);
+  expect(more.tasks).toHaveLength(40);
+  expect(rows.map(({ verdict }: { verdict: string }) => verdict)).toEqual(['base', 'better', 'undecided', 'worse']);
+  const refused = async (...words: string[]) => (await cli('compare', words)).notes;
+  expect(await refused('evr_a', 'evr_b', 'evr_b')).toContain('A run is named twice.');
+  expect(await refused(...Object.keys(runs), '--fail-below', '0')).toContain('--fail-below is for two runs.');
+  expect(await refused(...Array.from({ length: 9 }, () => 'evr_a'))).toContain('At most 8 runs');
+});

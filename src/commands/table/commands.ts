@@ -236,17 +236,22 @@ JSON; for a path outside the contract, unchanged. Without an operation, lists al
   }),
   ...verbs,
   compare: spec({
-    summary: 'compare two evaluation runs task by task',
+    summary: 'compare evaluation runs task by task',
     about: `Prints the paired difference of the rewards (NEW minus BASE) with its confidence interval, the number of tasks, how many
 of them got better and worse, and a verdict: NEW is better, worse, equal within --equal-within, or it is undecided.
 
 With --fail-below, the exit code is 0 only if the whole interval is at or above that value. It is 1 if the whole interval is
 below, and also if the interval contains the value: the gate is then undecided, and --undecided pass lets it through.
 
+With up to 8 runs, prints a line for each, compared with BASE, and then the tasks in all runs, the largest spread first. Their
+intervals are wider, so that all of them hold together with --confidence (Bonferroni; Dunn 1961). N FOR HALF is how many tasks,
+if they are like these, would show half of the difference.
+
 ${aboutIntervals}`,
     args: [
       { name: 'BASE', of: 'seen', kinds: ['run'] },
       { name: 'NEW', of: 'seen', kinds: ['run'] },
+      { name: 'MORE', of: 'seen', kinds: ['run'], many: true, optional: true },
     ],
     flags: {
       ...serviceFlags,
@@ -279,7 +284,7 @@ ${aboutIntervals}`,
       markdown: { description: 'print a Markdown table, e.g. for a pull request' },
     },
     exclusive: [[...exclusiveRecordFlags, 'markdown']],
-    examples: ['benchtop compare evr_base evr_new --fail-below 0'],
+    examples: ['benchtop compare evr_base evr_new --fail-below 0', 'benchtop compare base first second third'],
   }),
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',

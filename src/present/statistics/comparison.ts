@@ -65,6 +65,11 @@ export interface ComparedRuns extends OfBoth<TaskMean> {
   readonly caution: string;
   /** Whether the difference is at least `least`: passed, failed, or not known. */
   readonly gate: (least: number) => Gate;
+  /**
+   * The approximate number of tasks, if they are like these, that would show half of the difference to be none by
+   * chance; undefined without a difference or an interval, and if out of reach.
+   */
+  readonly tasksForHalf: () => number | undefined;
 }
 
 export interface Gate {
@@ -128,7 +133,15 @@ export function summariseComparison(
     verdict: verdictOf(situation),
     caution: situation.caution,
     gate: least => gateOf(situation, least),
+    tasksForHalf: () => tasksForHalf(situation, average),
   };
+}
+
+/** With half of the difference taken away, what is left is half of it, and varies as much from task to task. */
+function tasksForHalf({ evidence, pairs, interval }: Situation, average: number | undefined): number | undefined {
+  if (!average || interval === undefined) return undefined;
+  const times = timesUntil(each => evidence.shows(average > 0 ? 'above' : 'below', average / 2, each));
+  return times === undefined ? undefined : sensible(times * pairs);
 }
 
 /** A run compared with itself: there is nothing to decide. */

@@ -38,6 +38,13 @@ export const compareCommands = {
     group: 'Comparison',
     hint: 'other run',
   },
+  baseline: {
+    id: 'compare.baseline',
+    title: 'compare the others with this run',
+    keys: ['*'],
+    group: 'Comparison',
+    hint: 'baseline',
+  },
 } as const satisfies CommandTable;
 
 export const chatCommands = {

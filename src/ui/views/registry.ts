@@ -187,7 +187,16 @@ export const registry: Registry = {
       crumb: comparedCrumb,
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
       about: aboutIntervals,
-      commands: Object.values(compareCommands),
+      commands: [compareCommands.swap, compareCommands.other],
+      general: ofList,
+    }),
+    defineView<'compare-many'>({
+      id: 'compare-many',
+      title: 'Comparison',
+      crumb: ({ runs }) => `${runs.length} runs`,
+      component: lazyView(async () => (await import('./runs/compare-many.tsx')).CompareManyView),
+      about: aboutIntervals,
+      commands: [compareCommands.baseline],
       general: ofList,
     }),
     defineView<'curves'>({

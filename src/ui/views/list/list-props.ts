@@ -58,6 +58,8 @@ export interface ResourceListProps<Row> {
   readonly joined?: readonly string[];
   /** Notes below the rows, in addition to those about the list itself. */
   readonly notes?: readonly string[];
+  /** Lines below a table of few rows, in at most this height. */
+  readonly footer?: (height: number) => readonly string[];
   /** Lines above the table, for a list that is part of a larger view. */
   readonly header?: readonly string[];
   /** The error shown by the header, so that its request id can be copied. */

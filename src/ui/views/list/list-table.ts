@@ -43,12 +43,16 @@ interface ListRoom {
   readonly header: number;
   readonly notes: readonly string[];
   readonly table: number;
+  /** Lines below the table. */
+  readonly footer: number;
 }
 
 /** Lines for an error below rows that are still shown. */
 export const errorHeight = 3;
 /** The column titles, two rows, and the position. */
 export const fewestTableLines = 4;
+/** The column titles, the position, and a gap below a table that something follows. */
+const otherLines = 3;
 
 const itself = <Rows>(rows: Rows): Rows => rows;
 const noColumns: readonly string[] = [];
@@ -73,7 +77,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   // After the parent was deleted, its parts may be refused.
   const isExpected = props.deleted && loaded && (isGone(failed) || isNotOffered(failed));
   const error = isExpected || isAbove ? undefined : failed;
-  const room = useListRoom(props, list, error);
+  const room = useListRoom(props, list, error, rows.length);
   const opening = useOpening(props, list, (read, { filter, sort: order }) => {
     // As the table shows them, without holding its rows.
     const arrange = createArrange(columns, source.id);
@@ -140,9 +144,10 @@ function fieldOrder<Row>(sort: Sort | undefined, columns: readonly Column<Row>[]
 
 /** The header gives way to the rows, the notes and an error. */
 function useListRoom<Row>(
-  { notes = [], header = [] }: ResourceListProps<Row>,
+  { notes = [], header = [], footer }: ResourceListProps<Row>,
   list: PagedList<Row>,
   error: Error | undefined,
+  rows: number,
 ): ListRoom {
   const pane = usePane('main');
   const keyOf = useKeyOf();
@@ -153,7 +158,9 @@ function useListRoom<Row>(
   });
   const below = noteLines.length + (error ? errorHeight : 0);
   const headerLines = Math.max(0, Math.min(header.length, pane.height - below - fewestTableLines));
-  return { header: headerLines, notes: noteLines, table: Math.max(0, pane.height - below - headerLines) };
+  const left = Math.max(0, pane.height - below - headerLines);
+  const table = footer ? Math.min(left, Math.max(fewestTableLines, rows + otherLines)) : left;
+  return { header: headerLines, notes: noteLines, table, footer: left - table };
 }
 
 type ArrangeAgain<Row> = (rows: readonly Row[], arrangement: Arrangement) => ArrangedRows<Row>;

@@ -71,6 +71,9 @@ function ListPane<Row extends object>(props: ListPaneProps<Row>) {
           {...words}
         />
       ) : null}
+      {props.footer && loaded ? (
+        <Lines lines={props.footer(room.footer).map(line => ` ${line}`)} width={pane.width} height={room.footer} />
+      ) : null}
       <Lines lines={room.notes.map(note => styles.muted(note))} width={pane.width} height={room.notes.length} />
       {error ? (
         <ErrorNote

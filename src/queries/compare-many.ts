@@ -1,0 +1,39 @@
+/** Several evaluation runs, to compare each with one of them. */
+import type { EvalRun } from '../contract/evaluations.ts';
+import { unreadableIn } from '../contract/lists.ts';
+import { hasEnded } from '../contract/status.ts';
+import { comparedRun } from './compare.ts';
+import { evaluationKeys } from './evaluations.ts';
+import { type ListSource, wholePage } from './lists/list-source.ts';
+import type { ReadRewards } from './run-extent.ts';
+
+/** A run with its rewards. */
+export interface ComparedRun {
+  readonly id: string;
+  readonly name: string;
+  /** What was evaluated, in words. */
+  readonly model?: string | undefined;
+  readonly read: ReadRewards;
+}
+
+/** The rewards of these runs, one row a run: a request or a few for each. */
+export function comparedRuns(
+  runs: readonly (Pick<EvalRun, 'eval_run_id'> & Pick<ComparedRun, 'name' | 'model'>)[],
+): ListSource<ComparedRun> {
+  const reads = runs.map(({ eval_run_id }) => comparedRun(eval_run_id));
+  return {
+    key: [...evaluationKeys.all, 'compared', ...runs.map(({ eval_run_id }) => eval_run_id)],
+    id: row => row.id,
+    derived: true,
+    activity: rows => (rows.every(({ read }) => hasEnded(read.status)) ? 'settled' : 'open'),
+    readPage: async context => {
+      const read = await Promise.all(reads.map(each => each(context)));
+      const rows = read.flatMap((rewards, index): ComparedRun[] => {
+        const run = runs[index];
+        return run ? [{ id: run.eval_run_id, name: run.name, model: run.model, read: rewards }] : [];
+      });
+      const dropped = read.reduce((sum, { rewards }) => sum + unreadableIn(rewards), 0);
+      return { ...wholePage(rows), dropped };
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/** Several evaluation runs at once: each against one baseline, and their tasks. */
+import { mean } from '../base/statistics.ts';
+import type { Column } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import { intervalColumn, numberColumn } from '../present/number-columns.ts';
+import {
+  type ComparedRuns,
+  type ComparisonOptions,
+  comparisonDefaults,
+  ofSameRun,
+} from '../present/statistics/comparison.ts';
+import { confidenceOfEach } from '../present/statistics/family.ts';
+import type { TaskMean } from '../present/statistics/tasks.ts';
+import { compareTasks, ratedRewards } from '../queries/compare.ts';
+import type { ComparedRun } from '../queries/compare-many.ts';
+import { rewardsByTask, taskIds } from '../queries/run-rewards.ts';
+import { counted, difference, percent, type reward } from '../text/numbers.ts';
+import { compareRuns, tallyWords, taskMeanWords } from './comparison.ts';
+import { modelColumn } from './models.ts';
+
+/** The most runs of a grid. */
+export const mostCompared = 8;
+
+/** A run of a grid. */
+export interface GridRow extends ComparedRun {
+  /** Stands for the run above its column of tasks: `A`. */
+  readonly letter: string;
+  readonly isBase: boolean;
+  readonly mean: TaskMean;
+  /** With the baseline as its base. */
+  readonly compared: ComparedRuns;
+  /** The number of tasks that would show half of the difference, if they were like these; undefined if out of reach. */
+  readonly tasksForHalf: number | undefined;
+}
+
+export interface Grid {
+  readonly rows: readonly GridRow[];
+  /** The confidence of each interval, so that all hold with the usual one. */
+  readonly confidence: number;
+}
+
+/** Compares each run with the baseline, by task. */
+export function gridOf(
+  runs: readonly ComparedRun[],
+  baseId: string,
+  options: ComparisonOptions = comparisonDefaults,
+): Grid {
+  const base = runs.find(({ id }) => id === baseId) ?? runs[0];
+  const confidence = confidenceOfEach(runs.length - 1, options.confidence);
+  if (!base) return { rows: [], confidence };
+  const rows = runs.map((run, index): GridRow => {
+    const isBase = run === base;
+    const compared = compareRuns(compareTasks(base.read, run.read), { ...options, confidence });
+    return {
+      ...run,
+      letter: String.fromCharCode('A'.charCodeAt(0) + index),
+      isBase,
+      mean: compared.new,
+      compared: isBase ? ofSameRun(compared) : compared,
+      tasksForHalf: isBase ? undefined : compared.tasksForHalf(),
+    };
+  });
+  return { rows, confidence };
+}
+
+/** Why the intervals are wider than those of two runs. */
+export function familyWords({ rows, confidence }: Grid, together: number): string {
+  const comparisons = rows.length - 1;
+  if (comparisons < 2) return '';
+  return `CI ${percent(confidence)} each, so all ${comparisons} hold with ${percent(together)} (Bonferroni)`;
+}
+
+/** The verdict in one word. */
+const verdictWord = ({ isBase, compared }: GridRow): string => (isBase ? 'baseline' : compared.verdict.kind);
+
+/** The columns of the runs, most important first. */
+export function gridColumns(confidence: number): readonly Column<GridRow>[] {
+  return [
+    { id: 'run', title: 'RUN', width: { min: 8, max: 100, grow: 3 }, value: row => row.name },
+    { id: 'letter', title: '#', width: 1, value: row => row.letter },
+    numberColumn('mean', 'MEAN', row => row.mean.mean),
+    {
+      ...numberColumn<GridRow>('difference', 'DIFF', row => (row.isBase ? 0 : row.compared.difference)),
+      width: 7,
+      text: row => (row.isBase ? '' : difference(row.compared.difference)),
+    },
+    { id: 'verdict', title: 'VERDICT', width: 9, whole: true, value: verdictWord },
+    {
+      ...intervalColumn<GridRow>(row => (row.isBase ? undefined : row.compared.interval), {
+        id: 'interval',
+        title: `${percent(confidence)} CI`,
+        text: difference as typeof reward,
+      }),
+      width: 14,
+    },
+    numberColumn('n', 'N', row => (row.isBase ? row.mean.tasks : row.compared.pairs), { text: String }),
+    numberColumn('half', 'N FOR HALF', row => row.tasksForHalf, { text: String }),
+    { ...modelColumn<GridRow>(row => row.model), ifAny: true },
+  ];
+}
+
+/** A run in words. */
+export function gridFacts(row: GridRow): readonly Fact[] {
+  const { isBase, compared, tasksForHalf } = row;
+  const { interval, verdict } = compared;
+  return [
+    { label: 'run', value: row.name },
+    { label: 'id', value: row.id },
+    { label: 'model', value: row.model },
+    { label: 'mean', value: taskMeanWords(row.mean) },
+    { label: 'status', value: row.read.status ?? 'not reported' },
+    ...(isBase
+      ? [{ label: 'verdict', value: 'the baseline' }]
+      : [
+          { label: 'difference', value: difference(compared.difference) },
+          {
+            label: 'interval',
+            value:
+              interval &&
+              `${percent(interval.confidence)} between ${difference(interval.low)} and ${difference(interval.high)}`,
+          },
+          { label: 'verdict', value: verdict.words },
+          { label: 'tasks', value: compared.pairs === 0 ? undefined : tallyWords(compared) },
+          { label: 'caution', value: compared.caution || undefined },
+          {
+            label: 'for half',
+            value:
+              tasksForHalf === undefined
+                ? undefined
+                : `${counted(tasksForHalf, 'task')} like these would show half of the difference`,
+          },
+        ]),
+  ];
+}
+
+/** A task in all runs. */
+export interface GridTask {
+  readonly task_id: string;
+  /** The mean of each run, in their order. */
+  readonly means: readonly (number | undefined)[];
+  /** The highest minus the lowest mean. */
+  readonly spread: number | undefined;
+}
+
+/** The tasks of all runs, the largest spread first. */
+export function gridTasks(runs: readonly ComparedRun[]): readonly GridTask[] {
+  const ids = [...new Set(runs.flatMap(({ read }) => taskIds(read.rewards)))];
+  const tasks = runs.map(({ read }) => rewardsByTask(read).tasks);
+  return ids
+    .map(task_id => {
+      const means = tasks.map(of => {
+        const rollouts = of.get(task_id);
+        return rollouts && mean(ratedRewards(rollouts));
+      });
+      const known = means.filter(each => each !== undefined);
+      const spread = known.length < 2 ? undefined : Math.max(...known) - Math.min(...known);
+      return { task_id, means, spread };
+    })
+    .sort((one, other) => (other.spread ?? -1) - (one.spread ?? -1));
+}
+
+/** The columns of the tasks: one for each run, under its letter. */
+export function taskColumns(rows: readonly GridRow[]): readonly Column<GridTask>[] {
+  return [
+    { id: 'task', title: 'TASK', width: { min: 12, max: 60, grow: 1 }, value: row => row.task_id },
+    ...rows.map(({ letter }, index) => ({
+      ...numberColumn<GridTask>(letter, letter, row => row.means[index]),
+      width: 5,
+    })),
+    numberColumn('spread', 'SPREAD', row => row.spread),
+  ];
+}

@@ -1,0 +1,73 @@
+/** Compares several runs with one of them, and shows on which tasks they differ most. */
+import { useMemo } from 'react';
+import { comparisonDefaults } from '../../../present/statistics/comparison.ts';
+import { comparedRuns } from '../../../queries/compare-many.ts';
+import type { ListSource } from '../../../queries/lists/list-source.ts';
+import {
+  familyWords,
+  type GridRow,
+  gridColumns,
+  gridFacts,
+  gridOf,
+  gridTasks,
+  taskColumns,
+} from '../../../resources/comparison-grid.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { usePane } from '../../app/view.tsx';
+import { useList } from '../../data/use-list.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { tableLines } from '../../widgets/table/table-lines.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { compareCommands } from '../commands.ts';
+import { ResourceList } from '../list/resource-list.tsx';
+
+export function CompareManyView({ place }: ViewProps<'compare-many'>) {
+  const { runs, base } = place;
+  const { navigate } = useShell();
+  const pane = usePane('main');
+  const theme = useTheme();
+  const { compare } = useWorkbench();
+  const source = useMemo(
+    () => comparedRuns(runs.map(({ id, name, model }) => ({ eval_run_id: id, name, model }))),
+    [runs],
+  );
+  const { rows: read } = useList(source, 'visible');
+  const grid = useMemo(
+    () => gridOf(read, base, { ...comparisonDefaults, equalWithin: compare.equalWithin, range: compare.rewardRange }),
+    [read, base, compare],
+  );
+  const { confidence } = grid;
+  const columns = useMemo(() => gridColumns(confidence), [confidence]);
+  const tasks = useMemo(() => gridTasks(read), [read]);
+  const baseRun = runs.find(({ id }) => id === base);
+  const words = familyWords(grid, comparisonDefaults.confidence);
+  const width = pane.width - 2;
+  return (
+    <ResourceList<GridRow>
+      name="compared-runs"
+      // Its rows are replaced.
+      source={source as unknown as ListSource<GridRow>}
+      rows={grid.rows}
+      columns={columns}
+      emptyWords="None of these runs has a reward"
+      open={row => {
+        const run = runs.find(({ id }) => id === row.id);
+        return run && baseRun && run !== baseRun ? { view: 'compare', base: baseRun, new: run } : undefined;
+      }}
+      facts={gridFacts}
+      label={({ name }) => name}
+      header={words === '' ? [] : wrap(words, width).map(line => ` ${theme.styles.muted(line)}`)}
+      footer={height => tableLines(tasks, taskColumns(grid.rows), { width, height, theme })}
+      actions={([row]) => [
+        {
+          command: compareCommands.baseline,
+          ...(row && row.id !== base
+            ? { run: () => navigate({ kind: 'replace', place: { ...place, base: row.id } }) }
+            : { why: 'It is the baseline', run: () => {} }),
+        },
+      ]}
+    />
+  );
+}

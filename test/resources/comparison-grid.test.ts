@@ -1,0 +1,116 @@
+/** Several runs at once against one baseline. */
+import { describe, expect, it } from 'vitest';
+import { cellText } from '../../src/present/column.ts';
+import { comparisonDefaults, summariseComparison } from '../../src/present/statistics/comparison.ts';
+import { confidenceOfEach } from '../../src/present/statistics/family.ts';
+import { evidenceFor, intervalDefaults } from '../../src/present/statistics/interval.ts';
+import type { RunTasks } from '../../src/present/statistics/tasks.ts';
+import type { ComparedRun } from '../../src/queries/compare-many.ts';
+import {
+  familyWords,
+  gridColumns,
+  gridFacts,
+  gridOf,
+  gridTasks,
+  taskColumns,
+} from '../../src/resources/comparison-grid.ts';
+import { Random } from '../../tools/rig/random.ts';
+
+const run = (id: string, rewards: readonly number[]): ComparedRun => ({
+  ...{ id, name: `run ${id}` },
+  read: {
+    rewards: rewards.map((reward, index) => ({ reward, task_id: `task ${index}`, trajectory_id: `${id} ${index}` })),
+    ...{ status: 'completed', total: rewards.length, listed: rewards.length },
+  },
+});
+const base = Array.from({ length: 40 }, (_, index) => 0.3 + 0.4 * Math.sin(index) ** 2);
+const shifted = (by: number) => base.map((value, index) => value + by + 0.1 * Math.sin(7 * index));
+const runs = [
+  run('evr_0', base),
+  run('evr_1', shifted(0.2)),
+  run('evr_2', shifted(0.02)),
+  run('evr_3', shifted(-0.15)),
+];
+
+describe('a grid of runs', () => {
+  it('compares each with the baseline, with intervals that hold together', () => {
+    const grid = gridOf(runs, 'evr_0');
+    expect(grid.confidence).toBeCloseTo(1 - 0.05 / 3);
+    expect(familyWords(grid, 0.95)).toBe('CI 98.3% each, so all 3 hold with 95% (Bonferroni)');
+    const cells = grid.rows.map(row => gridColumns(grid.confidence).map(column => cellText(column, row)));
+    expect(cells.map(row => row.slice(0, 5))).toEqual([
+      ['run evr_0', 'A', expect.any(String), '', 'baseline'],
+      ['run evr_1', 'B', expect.any(String), expect.stringMatching(/^\+0\.(20|19)/), 'better'],
+      ['run evr_2', 'C', expect.any(String), expect.stringMatching(/^\+0\.0/), 'undecided'],
+      ['run evr_3', 'D', expect.any(String), expect.stringMatching(/^-0\.1/), 'worse'],
+    ]);
+    const [, better] = grid.rows;
+    const alone = gridOf(runs.slice(0, 2), 'evr_0').rows[1];
+    const width = (row: typeof better) => (row?.compared.interval?.high ?? 0) - (row?.compared.interval?.low ?? 0);
+    expect(width(better)).toBeGreaterThan(width(alone));
+    expect(familyWords(gridOf(runs.slice(0, 2), 'evr_0'), 0.95)).toBe('');
+    expect(better && gridFacts(better).find(({ label }) => label === 'interval')?.value).toMatch(/^98\.3% between \+/);
+  });
+
+  it('follows the choice of the baseline', () => {
+    const rows = gridOf(runs, 'evr_3').rows;
+    expect(rows.map(({ isBase }) => isBase)).toEqual([false, false, false, true]);
+    expect(rows[0]?.compared.verdict.kind).toBe('better');
+    expect(gridOf([], 'evr_3').rows).toEqual([]);
+  });
+
+  it('shows the tasks in all runs, the largest spread first', () => {
+    const { rows } = gridOf(runs, 'evr_0');
+    const tasks = gridTasks([...runs.slice(0, 3), run('evr_3', base.slice(0, 39))]);
+    expect(tasks).toHaveLength(40);
+    const spreads = tasks.map(({ spread = 0 }) => spread);
+    expect(spreads).toEqual(spreads.toSorted((one, other) => other - one));
+    const last = tasks.find(({ task_id }) => task_id === 'task 39');
+    expect(last?.means[3]).toBeUndefined();
+    expect(taskColumns(rows).map(({ title }) => title)).toEqual(['TASK', 'A', 'B', 'C', 'D', 'SPREAD']);
+  });
+});
+
+it('says how many tasks would show half of the difference', () => {
+  const tasks = (values: readonly number[]): RunTasks => ({ tasks: values.map(value => [value]), end: 'complete' });
+  const compared = (values: readonly number[]) => summariseComparison(tasks(base), tasks(values), comparisonDefaults);
+  const small = compared(shifted(0.03)).tasksForHalf() ?? 0;
+  const large = compared(shifted(0.2)).tasksForHalf() ?? 0;
+  expect(small).toBeGreaterThan(4 * large);
+  expect(compared(base).tasksForHalf()).toBeUndefined();
+  // With so many of the same tasks, half of the difference is shown indeed, and with half as many it is not.
+  const shows = (count: number): boolean => {
+    const index = Array.from({ length: count }, (_, at) => at % base.length);
+    const [before, after] = [base, shifted(0.03 - 0.015)].map(values => tasks(index.map(at => values[at] ?? 0)));
+    return before && after ? evidenceFor([before, after], intervalDefaults).shows('above', 0, 1) : false;
+  };
+  const half = compared(shifted(0.03)).difference ?? 0;
+  expect(half).toBeGreaterThan(0.02);
+  expect(shows(small * 2)).toBe(true);
+  expect(shows(small / 4)).toBe(false);
+});
+
+it('all intervals of a family hold together at least as often as they claim', () => {
+  const random = new Random('family');
+  const comparisons = 7;
+  const count = 200;
+  const draws = 600;
+  /** In how many draws at least one of the runs, which are all equal, seems to differ. */
+  const wrong = (confidence: number): number => {
+    let found = 0;
+    for (let draw = 0; draw < draws; draw++) {
+      const sample = (): RunTasks => ({ tasks: Array.from({ length: count }, () => [random.next()]), end: 'complete' });
+      const first = sample();
+      const others = Array.from({ length: comparisons }, sample);
+      const differs = others.some(other => {
+        const { shows } = evidenceFor([first, other], { ...intervalDefaults, confidence });
+        return shows('above', 0, 1) || shows('below', 0, 1);
+      });
+      if (differs) found += 1;
+    }
+    return found / draws;
+  };
+  expect(wrong(confidenceOfEach(comparisons, 0.95))).toBeLessThanOrEqual(0.05);
+  // Without the correction they do not.
+  expect(wrong(0.95)).toBeGreaterThan(0.08);
+});

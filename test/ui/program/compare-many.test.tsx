@@ -1,0 +1,61 @@
+/** Several marked runs in one grid. */
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../eventually.ts';
+import { pageOf, scriptedService } from '../../queries/scripted-service.ts';
+import { openProgram } from './rig.tsx';
+
+const name = (index: number) =>
+  `an-evaluation-with-a-name-of-ninety-characters-that-differs-only-at-its-end-with-seed-${index}`;
+
+async function open(columns: number, rows: number) {
+  const runs = Array.from({ length: 9 }, (_, index) => ({
+    ...{ eval_run_id: `evr_${index}`, bench_id: 'bench_1', display_name: name(index), status: 'completed' },
+    ...{ reward_mean: 0.3 + index / 20, reward_count: 30, total_rollouts: 30 },
+    created_at: `2026-01-0${9 - index}T00:00:00Z`,
+  }));
+  const scripted = scriptedService({
+    listBenchmarks: () => pageOf([{ bench_id: 'bench_1' }]),
+    listEvalRuns: () => runs,
+    getEvalRun: ({ eval_run_id }) => runs.find(run => run.eval_run_id === eval_run_id),
+    getEvalProgress: () => ({ status: 'completed', total_rollouts: 30, terminal_rollouts: 30 }),
+    getTrajectoryRewards: ({ eval_run_id = '' }) => ({
+      trajectory_rewards: Array.from({ length: 30 }, (_, task) => ({
+        ...{ task_id: `task ${task}`, trajectory_id: `traj ${eval_run_id} ${task}` },
+        reward: 0.3 + (Number(eval_run_id.slice(4)) * 1.5) / 20 + (task % 5) / 30,
+      })),
+    }),
+  });
+  const start = { view: 'list', resource: 'runs' } as const;
+  const program = openProgram({ service: scripted.service, start, columns, rows });
+  onTestFinished(program.close);
+  await eventually(() => expect(program.screen.text()).toContain('1/9'));
+  return program.screen;
+}
+
+it.each([
+  [60, 15],
+  [80, 24],
+  [200, 50],
+])('is a line a run against a baseline that a key changes, and opens two: %i x %i', async (columns, rows) => {
+  const screen = await open(columns, rows);
+  // Marking moves on.
+  await screen.press(' ', ' ', ' ', ' ');
+  await screen.press('=');
+  await eventually(() => expect(screen.text()).toMatch(/CI 98\.3% each, so all 3 hold with 95% \(Bonferroni\)/));
+  // The earliest is the baseline.
+  await eventually(() => expect(screen.text()).toMatch(/d-3 +D +0\.\d+ +baseline/));
+  expect(screen.text()).toMatch(/d-0 +A +0\.\d+ +-0\.225 +worse +-0\.\d+\.\.-0\.\d+/);
+  if (rows > 20) expect(screen.text()).toMatch(/TASK +A +B +C +D +SPREAD/);
+  expect(screen.text()).not.toMatch(/\s[-+]?[\d.]+…/);
+  await screen.press('*');
+  await eventually(() => expect(screen.text()).toMatch(/d-3 +D +0\.\d+ +\+0\.225 +better/));
+  await screen.press('j', 'enter');
+  await eventually(() => expect(screen.text()).toContain('95% between'));
+});
+
+it('says how many can be compared', async () => {
+  const screen = await open(120, 40);
+  for (const _ of Array.from({ length: 9 })) await screen.press(' ');
+  await screen.press('=');
+  await eventually(() => expect(screen.text()).toContain('9 runs are marked: 2 to 8 can be compared'));
+});
