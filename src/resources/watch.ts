@@ -162,10 +162,21 @@ function endedState(row: WatchedResource, status: string, now: number): LineStat
 export function stateOf(row: WatchedResource, now: number): LineState {
   if (row.group) return stateOfGroup(row.group.members, now);
   const state = plainStateOf(row, now);
-  if (row.alarms.length === 0) return state;
+  const [first] = row.alarms;
+  if (!first) return state;
   const word = 'ALARM';
-  return { word, text: `${word} ${state.text}`, short: word, look: 'alarm' };
+  return { word, text: `${word} ${state.text}`, short: `${word} ${shortNames[first.kind]}`, look: 'alarm' };
 }
+
+/** The alarms in a narrow column. */
+const shortNames: Readonly<Record<Alarm['kind'], string>> = {
+  stall: 'stall',
+  'held-out drop': 'drop',
+  'failed rollouts': 'fails',
+  'held-out range': 'range',
+  'trainer range': 'range',
+  'evaluation range': 'range',
+};
 
 /** Cells of a state in the narrowest column. */
 const shortestState = 11;

@@ -178,7 +178,11 @@ describe('Watch', () => {
     expect(raised).toEqual(['stall']);
     expect(inbox()).toEqual(['stall']);
     const stalled = line(later + 2_000);
-    expect(stalled && stateOf(stalled, later + 2_000)).toMatchObject({ text: 'ALARM stalled 6m', look: 'alarm' });
+    expect(stalled && stateOf(stalled, later + 2_000)).toMatchObject({
+      text: 'ALARM stalled 6m',
+      short: 'ALARM stall',
+      look: 'alarm',
+    });
     read(11, later + 4_000);
     expect(inbox()).toEqual([]);
     expect(line(later + 4_000)?.alarms).toEqual([]);

@@ -14,6 +14,7 @@ import { inboxCount, watchCount } from '../data/use-watched.ts';
 import { listCommands, recordCommands, scrollCommands, tableCommands } from '../keys/general.ts';
 import { BenchmarksView } from './benchmarks/list.tsx';
 import {
+  alarmCommands,
   chartCommands,
   chatCommands,
   compareCommands,
@@ -60,6 +61,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
+      own: Object.values(alarmCommands),
       hasParts: true,
     },
   ],
@@ -76,7 +78,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
-      own: [...Object.values(ofOneRun), teachingCommands.tasks],
+      own: [...Object.values(ofOneRun), teachingCommands.tasks, alarmCommands.past],
       hasParts: true,
     },
   ],

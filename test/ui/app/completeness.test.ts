@@ -115,7 +115,7 @@ describe('a key', () => {
     { 'chat.write': ['a'] },
     { 'list.half-down': ['J'] },
     { 'list.columns': ['N'] },
-    { 'item.pin': ['A'] },
+    { 'item.pin': ['ctrl-o'] },
   ])('of the settings may be that of a command that is never active with it: %j', keys => {
     expect(overrideErrors(keyLayers(registry), keys)).toEqual([]);
   });
