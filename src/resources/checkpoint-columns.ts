@@ -1,6 +1,7 @@
 /** What decides between the checkpoints of a training run: their held-out rewards, and their evaluations. */
 import { perObject } from '../base/memo.ts';
 import type { EvalRun } from '../contract/evaluations.ts';
+import { hasEnded } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
@@ -31,7 +32,7 @@ export interface Measured {
 
 /** The ended evaluations of a checkpoint. Those of other tasks than the newest have another meaning, and are left out. */
 function evaluationsOf(runs: readonly EvalRun[], range: Range): Evaluations | undefined {
-  const rated = runs.filter((run: MeasuredRun) => listedMean(run) !== undefined && run.completed_at !== null);
+  const rated = runs.filter((run: MeasuredRun) => hasEnded(run.status) && listedMean(run) !== undefined);
   const [newest] = rated.toSorted((one, other) => (other.created_at ?? '').localeCompare(one.created_at ?? ''));
   if (!newest) return undefined;
   const same = rated.filter(({ split }) => split === newest.split);

@@ -49,6 +49,7 @@ describe('checkpoints', () => {
       run('ckpt_10', 0.8, 300),
       run('ckpt_10', 1, 50, { split: 'train', created_at: '2026-01-01T00:00:00Z' }),
       run('ckpt_20', 0.5, 10, { total_rollouts: 20 }),
+      run('ckpt_20', 0.9, 10, { status: 'running' }),
       run('ckpt_30', 0.5, 0, { reward_mean: null }),
       { ...run('ckpt_40', 0.5, 1), reward_count: null },
     ];
