@@ -1,6 +1,7 @@
 /** Lays out a transcript in lines of a given width, with folding. Pure. */
 
 import { lastAt } from '../base/binary-search.ts';
+import { rowsMadeOf } from '../contract/lists.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { displayWidth, truncate } from '../text/width.ts';
 import { wrap } from '../text/wrap.ts';
@@ -366,4 +367,22 @@ export function* searchedLines({ blocks }: Transcript): Generator<{ readonly tex
 export function transcriptText(trajectory: Trajectory, width: number): string {
   const lines = layOut(transcriptOf(trajectory, { showHidden: false }), width)(allOpen);
   return Array.from({ length: lines.length }, (_, index) => `${lines.at(index)?.text.trimEnd()}\n`).join('');
+}
+
+const nothingOpen: OpenFolds = { kinds: new Set(), places: new Set() };
+
+/** The last lines of a trajectory, folded, for a preview: lays out only as many steps as they need. */
+export function endLines(trajectory: Trajectory, width: number, height: number): readonly TranscriptLine[] {
+  const all = trajectory.steps ?? [];
+  for (let count = 1; ; count *= 4) {
+    const first = Math.max(0, all.length - count);
+    const last = all.slice(first).map((step, index) => ({ ...step, step_index: step.step_index ?? first + index }));
+    const steps = trajectory.steps && rowsMadeOf(all, last);
+    const { length, at } = layOut(transcriptOf({ ...trajectory, steps }, { showHidden: false }), width)(nothingOpen);
+    let end = length;
+    while (end > 0 && at(end - 1)?.kind === 'blank') end -= 1;
+    if (end < height && first > 0) continue;
+    const top = Math.max(0, end - height);
+    return Array.from({ length: end - top }, (_, index) => at(top + index)).filter(line => line !== undefined);
+  }
 }

@@ -68,6 +68,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'trajectories',
     {
+      list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
       own: Object.values(readerCommands),
       sidesFrom: 141,

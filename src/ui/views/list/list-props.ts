@@ -1,5 +1,5 @@
 /** The properties of a list on the screen. */
-import type { ReactNode } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import type { Column } from '../../../present/column.ts';
 import type { Command } from '../../../present/command.ts';
 import type { Fact } from '../../../present/fact.ts';
@@ -15,6 +15,13 @@ import type { Binding } from '../../keys/router.tsx';
 import type { Table } from '../../widgets/table/use-table.ts';
 
 export type PlaceOf<Row> = (row: Row) => Place | undefined;
+
+export interface PreviewProps<Row> {
+  readonly row: Row;
+  readonly box: Pane;
+  /** Whether the cursor rests on the row. */
+  readonly rests: boolean;
+}
 
 export interface ResourceListProps<Row> {
   /** Stable name under which the choice of columns is saved. */
@@ -43,6 +50,11 @@ export interface ResourceListProps<Row> {
    * More lines in the inspector, below the facts. The row is undefined if there is none, and while the cursor moves.
    */
   readonly details?: (row: Row | undefined, pane: Pane) => ReactNode;
+  /**
+   * What a row is about, below its facts, while the cursor moves as well: drawn at once from what is known, and from
+   * the service once the cursor rests.
+   */
+  readonly preview?: ComponentType<PreviewProps<Row>>;
   /** The rows in groups, as long as there is neither a filter nor an order. */
   readonly grouped?: readonly Row[] | undefined;
   /** The rows that the row of a group stands for. */

@@ -103,7 +103,7 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   };
 }
 
-interface RowInspectorProps<Row> extends Pick<ResourceListProps<Row>, 'source' | 'facts' | 'details'> {
+interface RowInspectorProps<Row> extends Pick<ResourceListProps<Row>, 'source' | 'facts' | 'details' | 'preview'> {
   readonly row: Row | undefined;
 }
 
@@ -111,18 +111,25 @@ interface RowInspectorProps<Row> extends Pick<ResourceListProps<Row>, 'source' |
  * The facts about the row under the cursor, and details once the cursor rests: one request instead of one for each row
  * it passes.
  */
-function RowInspector<Row extends object>({ source, facts, details, row }: RowInspectorProps<Row>) {
+function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
+  const { source, facts, details, preview: Preview, row } = props;
   const inspector = usePane('inspector');
   const theme = useTheme();
   const id = row && source.id(row);
   const isResting = useSettled(id) === id;
   const width = inspector.width - 2;
   const lines = row ? factLines(facts(row), width, theme) : [];
-  const height = Math.max(0, inspector.height - lines.length);
+  const room = Math.max(0, inspector.height - lines.length);
+  // The details share the rest.
+  const previewed = Preview && row ? (details ? Math.floor(room / 2) : room) : 0;
+  const box = { ...inspector, width, height: room - previewed };
   return (
     <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
       <Lines lines={lines} width={width} height={Math.min(lines.length, inspector.height)} />
-      {details?.(isResting ? row : undefined, { ...inspector, width, height })}
+      {Preview && row && inspector.shown ? (
+        <Preview row={row} box={{ ...box, height: previewed }} rests={isResting} />
+      ) : null}
+      {details?.(isResting ? row : undefined, box)}
     </Box>
   );
 }

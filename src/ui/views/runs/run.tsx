@@ -36,6 +36,7 @@ import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { useActions } from '../record/use-actions.tsx';
+import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useBaselineBinding } from './use-run-list.ts';
@@ -117,6 +118,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       emptyWords={emptyWords(run)}
       sort={worstFirst}
       join={join}
+      preview={TrajectoryPreview}
       joined={rewarded}
       header={useHead(run, pane)}
       bindings={[

@@ -18,6 +18,7 @@ import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { ResourceListView } from '../list/list-view.tsx';
+import { TrainingPreview } from './preview.tsx';
 
 /** What is known of a run besides its record. */
 type Known = Pick<KnownResource, 'done' | 'total' | 'measured' | 'mean'>;
@@ -107,6 +108,7 @@ export function TrainingListView({ place }: ViewProps<'list'>) {
       source={source}
       columns={columns}
       join={useMeasured()}
+      preview={TrainingPreview}
       notes={old === undefined ? [] : [old]}
       parts={[{ refresh: progress.refresh }]}
     />

@@ -2,8 +2,7 @@
 import { Box, Text } from 'ink';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import { factText } from '../../../present/fact-text.ts';
-import type { LineKind } from '../../../present/transcript.ts';
-import { type Paint, type TranscriptLine, transcriptText } from '../../../present/transcript-lines.ts';
+import { transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { exportFileName } from '../../../text/export.ts';
@@ -20,11 +19,11 @@ import { useSiblings } from '../../navigation/memory.tsx';
 import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
-import { jsonLine } from '../../widgets/syntax.ts';
-import { lookOf, type Style, type StyleName, type Styles, useTheme } from '../../widgets/theme/theme.tsx';
+import { type Style, useTheme } from '../../widgets/theme/theme.tsx';
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
+import { drawnLine, styleOf } from './line-style.ts';
 import { useNeighbours } from './use-neighbours.ts';
 import { type Reader, useReader } from './use-reader.ts';
 
@@ -36,23 +35,6 @@ const stepsWidths = [
 ] as const;
 /** The line above the text. */
 const headLines = 1;
-
-const looks: Partial<Record<LineKind, StyleName>> = {
-  step: 'title',
-  system: 'system',
-  user: 'user',
-  assistant: 'assistant',
-  tool: 'tool',
-  role: 'strong',
-  reasoning: 'muted',
-  refusal: 'warning',
-  call: 'code',
-  meta: 'muted',
-  fold: 'muted',
-  error: 'danger',
-};
-
-const paints: Partial<Record<Paint, StyleName>> = { added: 'success', removed: 'danger', hunk: 'accent' };
 
 /** Width of the text for a pager or an editor, which wraps it again if it is narrower. */
 const outsideWidth = 100;
@@ -164,22 +146,11 @@ interface ReaderPaneProps extends Pick<Reader, 'scroll' | 'textAt' | 'lines' | '
   readonly words: string;
 }
 
-function styleOf(line: TranscriptLine | undefined, styles: Styles): Style | undefined {
-  const { kind = 'text', paint } = line ?? {};
-  return (paint && lookOf(paints, paint, styles)) ?? lookOf(looks, kind, styles);
-}
-
 function ReaderPane({ scroll, textAt, lines, width, words, notes }: ReaderPaneProps) {
   const { focused } = usePane('main');
   const { styles } = useTheme();
   const styleAt = (line: number): Style | undefined => styleOf(lines.at(line), styles);
-  const drawnAt = (line: number): string => {
-    const { kind = 'text', text = '', paint, drawn } = lines.at(line) ?? {};
-    if (drawn !== undefined) return drawn;
-    const shown = truncate(text, width);
-    if (paint === 'json') return jsonLine(shown, styles, lookOf(looks, kind, styles));
-    return styleAt(line)?.(shown) ?? shown;
-  };
+  const drawnAt = (line: number): string => drawnLine(lines.at(line), width, styles);
   return (
     <ScrollView
       scroll={scroll}

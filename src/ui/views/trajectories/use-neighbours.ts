@@ -2,6 +2,7 @@
 import { useEffect } from 'react';
 import { cachedQuery, optionsOf } from '../../../queries/live-query.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { aheadKeptMs } from '../../data/use-ahead.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 
@@ -30,7 +31,7 @@ export function useNeighbours(id: string, length: number | undefined): void {
       if (isGone || workbench.paused || place?.view !== 'record') return;
       const query = trajectoryQuery(place.id);
       if (cachedQuery(workbench, query.key)?.state.data !== undefined) return;
-      await workbench.cache.prefetchQuery(optionsOf(workbench, query));
+      await workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), gcTime: aheadKeptMs });
     };
     const fetchBoth = async (): Promise<void> => {
       const isLast = siblings.step('trajectories', id, 1).place === undefined;

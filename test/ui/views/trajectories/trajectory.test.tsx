@@ -7,6 +7,7 @@ import { defineView } from '../../../../src/ui/app/registry.ts';
 import { useShell } from '../../../../src/ui/app/shell-context.tsx';
 import { useSiblings } from '../../../../src/ui/navigation/memory.tsx';
 import { PlainListView } from '../../../../src/ui/views/list/list-view.tsx';
+import { TrajectoriesView } from '../../../../src/ui/views/lists.tsx';
 import { TrajectoryView } from '../../../../src/ui/views/trajectories/trajectory.tsx';
 import type { ScreenOptions } from '../../../screen.ts';
 import { fakeService } from '../../../service/fake-service.ts';
@@ -330,4 +331,38 @@ it('saves in the folder of the program, whatever its id is', async () => {
   expect(texts[0]).toMatch(
     /^created +2026-01-01T00:00:00Z$[\s\S]*^Rewards\ntests +1\.00 {2}· {2}because$[\s\S]*^Step 0/m,
   );
+});
+
+it('shows the end of the row at which the cursor rests, and asks for none that it passes', async () => {
+  const asked: string[] = [];
+  const ended = { status: 'completed' as const, reward: 1 };
+  const items = Array.from({ length: 9 }, (_, index) => ({ ...ended, trajectory_id: `traj_${index}`, num_steps: 1 }));
+  const service = fakeService({
+    listTrajectories: () => ({
+      items: [...items, { ...ended, trajectory_id: 'traj_long', num_steps: 2_000 }],
+      ...{ next_cursor: null, has_more: false, dropped: 0 },
+    }),
+    getTrajectory: ({ params }) => {
+      const trajectory_id = `${params.trajectory_id}`;
+      asked.push(trajectory_id);
+      const content = `${'said before\n'.repeat(90)}the last words of ${trajectory_id}`;
+      const rewards = [{ name: 'tests', value: 1, explanation: `because of ${trajectory_id}` }];
+      return { ...ended, trajectory_id, rewards, steps: [{ messages: [{ role: 'assistant', content }] }] };
+    },
+  });
+  const stage = openViewOnStage(TrajectoriesView, {
+    ...{ service: async () => service, columns: 140, rows: 40 },
+    place: { view: 'list', resource: 'trajectories' },
+  });
+  await stage.waitFor('the last words of traj_0');
+  expect(stage.text()).toContain('because of traj_0');
+  await stage.type('jjjjj');
+  await stage.waitFor('the last words of traj_5');
+  expect(asked).toEqual(['traj_0', 'traj_5']);
+  // What is known is there with the cursor.
+  await stage.type('kkkkk');
+  await stage.waitFor('the last words of traj_0');
+  await stage.press('G');
+  await stage.waitFor('2000 steps: enter reads them');
+  expect(asked).toEqual(['traj_0', 'traj_5']);
 });

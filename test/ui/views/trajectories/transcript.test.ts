@@ -3,6 +3,7 @@ import { type Trajectory, trajectory as trajectorySchema } from '../../../../src
 import { readableJson } from '../../../../src/present/readable-json.ts';
 import { type FoldKind, transcriptOf } from '../../../../src/present/transcript.ts';
 import {
+  endLines,
   layOut,
   searchedLines,
   type TranscriptLine,
@@ -221,6 +222,20 @@ describe('a transcript', () => {
     ).filter(line => line.drawn !== undefined);
     expect(lines[0]).toMatchObject({ text: '  # Title', drawn: '  \u001b[1m# Title\u001b[0m' });
     for (const [index, line] of lines.slice(1).entries()) expect(line.place).toBeGreaterThan(lines[index]?.place ?? 0);
+  });
+
+  it('ends, for a preview, with as many of its last lines as fit, from as few steps as they need', () => {
+    const steps = Array.from({ length: 30 }, (_, step) => ({ messages: [{ role: 'user', content: `words ${step}` }] }));
+    const shown: Trajectory = { trajectory_id: 't', error: 'failed', steps };
+    const end = (height: number, of = shown) => endLines(of, 60, height).map(line => line.text.trim());
+    expect(end(3)).toEqual(['Step 29  ·  reward none', 'user', 'words 29']);
+    expect(end(7).slice(0, 2)).toEqual(['Step 28  ·  reward none', 'user'].map(line => line.trim()));
+    expect(end(1_000)[0]).toBe('Failed: failed');
+    expect(end(1_000).at(-1)).toBe('words 29');
+    expect(end(5, { trajectory_id: 't' })).toEqual(['The service sent no steps.']);
+    // What could not be read is said, whatever is left out.
+    const damaged = trajectorySchema.parse({ trajectory_id: 't', steps: [null, { messages: [] }, { messages: [] }] });
+    expect(end(2, damaged).at(-1)).toBe('1 step could not be read.');
   });
 
   it('does not say that a step failed if a message says why', () => {

@@ -1,0 +1,19 @@
+/** The distribution of the rewards of a run in the inspector of the list. */
+import { hasEnded } from '../../../contract/status.ts';
+import { runResultsQuery } from '../../../queries/evaluations.ts';
+import type { MeasuredRun } from '../../../resources/measured-run.ts';
+import { summariseRewards } from '../../../resources/runs.ts';
+import { useAhead } from '../../data/use-ahead.ts';
+import { Lines } from '../../widgets/lines.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import type { PreviewProps } from '../list/list-props.ts';
+import { distributionLines } from './head.ts';
+
+export function RunPreview({ row, box: { width, height }, rests }: PreviewProps<MeasuredRun>) {
+  const theme = useTheme();
+  const ended = hasEnded(row.status);
+  const results = useAhead(runResultsQuery(row.eval_run_id, ended), rests && ended);
+  const { values } = summariseRewards(results?.rewards ?? []);
+  const lines = values.length === 0 ? [] : ['', ...distributionLines(values, height, width, theme)];
+  return <Lines lines={lines} width={width} height={height} />;
+}

@@ -1,0 +1,22 @@
+/** The curves of a training run in the inspector of the list. */
+import { hasEnded } from '../../../contract/status.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery } from '../../../queries/training.ts';
+import type { MeasuredTraining } from '../../../resources/training-columns.ts';
+import { useAhead } from '../../data/use-ahead.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { Lines } from '../../widgets/lines.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import type { PreviewProps } from '../list/list-props.ts';
+import { curveSeries, smallCurve } from './curves.ts';
+
+export function TrainingPreview({ row, box: { width, height }, rests }: PreviewProps<MeasuredTraining>) {
+  const theme = useTheme();
+  const { rewardRange: range } = useWorkbench().compare;
+  const { training_run_id: id } = row;
+  const ended = hasEnded(row.status);
+  const heldOut = useAhead(heldOutRewardsQuery(id, ended), rests && ended) ?? [];
+  const trainer = useAhead(trainerRewardsQuery(id, ended), rests && ended) ?? [];
+  const series = curveSeries({ heldOut, trainer }, { smoothing: 0, range });
+  const curves = series.flatMap(each => smallCurve([each], width, theme));
+  return <Lines lines={curves.length === 0 ? [] : ['', ...curves]} width={width} height={height} />;
+}
