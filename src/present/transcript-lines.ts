@@ -105,15 +105,12 @@ function boundsOf({ text, indented, heading }: Block, width: number): number[] {
   for (const line of text.split('\n')) {
     const used = heading === undefined || start === 0 ? indent.length : 2 * indent.length;
     const room = Math.max(8, width - used);
-    const own = hanging.exec(line)?.[0].length ?? 0;
-    const hang = line.length <= room || own > room / 2 ? 0 : own;
-    let from = 0;
-    for (const [index, part] of wrap(line.slice(hang), room - hang).entries()) {
-      if (index === 0) {
-        bounds.push(start, hang + part.length, 0);
-        from = hang + part.length;
-        continue;
-      }
+    const own = line.length <= room ? 0 : (hanging.exec(line)?.[0].length ?? 0);
+    const hang = own > room / 2 ? 0 : own;
+    const [first = '', ...rest] = wrap(hang === 0 ? line : line.slice(hang), room - hang);
+    bounds.push(start, hang + first.length, 0);
+    let from = hang + first.length;
+    for (const part of rest) {
       // Wrapping drops spaces, so find the real start of a part. The displayed text has no tabs.
       from = Math.max(from, line.indexOf(part, from));
       bounds.push(start + from, part.length, hang);

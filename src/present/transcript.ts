@@ -190,10 +190,13 @@ class Writer {
 
   #clean(text: string): string {
     const mode = this.#options.showHidden ? 'show' : 'drop';
-    const { sequences, characters } = hiddenIn(text);
-    this.hidden.sequences += sequences;
-    this.hidden.characters += characters;
-    const clean = expandTabs(sanitise(withoutData(text), { multiline: true, mode }), 4);
+    const safe = sanitise(withoutData(text), { multiline: true, mode });
+    if (safe !== text) {
+      const { sequences, characters } = hiddenIn(text);
+      this.hidden.sequences += sequences;
+      this.hidden.characters += characters;
+    }
+    const clean = expandTabs(safe, 4);
     let end = clean.length;
     while (clean[end - 1] === '\n') end -= 1;
     return clean.slice(0, end);
