@@ -7,6 +7,7 @@ npm run bench -- patches           what each file of patches/ saves; [--runs N] 
 npm run bench -- training          what training learns, and how fast; [--model SLUG]
 npm run bench -- service [SECONDS] the local service with many clients
 npm run bench -- statistics [DRAWS] whether intervals and verdicts hold what they promise, by simulation
+npm run bench -- audit [RUNS]      how often the audit of training runs names a fault, and is wrong; RUNS sound ones
 npm run bench -- --smoke [BENCH]   runs every part once, briefly, and judges no number: does the bench still work?
 
 Each prints a table; those with goals fail if one is missed.
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, (args: readonly string[], options: BenchO
   patches: async (args, options) => (await import('./bench/patches.ts')).benchPatches(args, options),
   training: async (args, options) => (await import('./bench/training.ts')).benchTraining(args, options),
   service: async (args, options) => (await import('./bench/service.ts')).benchService(args, options),
+  audit: async (args, options) => (await import('./bench/audit.ts')).benchAudit(args, options),
   statistics: async (args, options) => (await import('./bench/statistics.ts')).benchStatistics(args, options),
 };
 

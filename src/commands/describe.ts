@@ -1,22 +1,26 @@
 /** `benchtop describe`: the curves of a training run and what its steps teach, in words. */
 import type { TrainingRun } from '../contract/training.ts';
+import { findingKinds } from '../present/audit.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { type GroupCounts, teachingOf, teachingTurn, teachingWords, widenedRange } from '../present/teaching.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
 import { heldOutRewardsQuery, trainerRewardsQuery } from '../queries/training.ts';
+import { readAudit } from '../resources/audit.ts';
 import { trainingCurveWords } from '../resources/curve-words.ts';
 import { isNotOffered } from '../service/errors.ts';
+import { clean } from '../text/sanitise.ts';
 import { findAmong, resourceOrThrow } from './find.ts';
 import type { CommandIo } from './io.ts';
 import { checkRecordFlags, noteUnreadable, printRecord } from './output.ts';
 import type { CommandInput } from './table/commands.ts';
-import { withService } from './with-service.ts';
+import { type CommandContext, withService } from './with-service.ts';
 
 export async function run({ args: [word = ''], flags }: CommandInput<'describe'>, io: CommandIo): Promise<number> {
   await checkRecordFlags(flags, [], io);
   return withService(flags, io, async context => {
     const { id, row } = await findAmong([resourceOrThrow('training')], word, context);
+    if (flags.audit) return printAudit(id, context, { flags, io });
     const [heldOut, trainer] = await Promise.all([
       heldOutRewardsQuery(id, true).read(context),
       trainerRewardsQuery(id, true).read(context),
@@ -67,4 +71,31 @@ async function readTeaching(
       steps: taught.map(({ counts, ...step }) => ({ ...step, ...counts })),
     },
   };
+}
+
+interface Output {
+  readonly flags: CommandInput<'describe'>['flags'];
+  readonly io: CommandIo;
+}
+
+async function printAudit(id: string, context: CommandContext, { flags, io }: Output): Promise<number> {
+  const { findings, read } = await readAudit(id, context.config.preferences.compare.rewardRange, context);
+  const record = {
+    training_run_id: id,
+    read,
+    findings: findings.map(({ kind, words, evidence, of }) => ({
+      ...{ kind, words, rollouts: of },
+      trajectory_ids: evidence.map(({ trajectory_id }) => trajectory_id),
+    })),
+  };
+  const found = findings.flatMap(({ kind, words, evidence }) => [
+    clean`${findingKinds[kind]}: ${words}`,
+    clean`  to read: ${evidence
+      .slice(0, 3)
+      .map(({ trajectory_id }) => trajectory_id)
+      .join(', ')}`,
+  ]);
+  const nothing = found.length === 0 ? ['Nothing to look at was found, which proves nothing.'] : [];
+  await printRecord(record, id, flags, io, { text: () => `${[...found, ...nothing, `(${read})`].join('\n')}\n` });
+  return 0;
 }

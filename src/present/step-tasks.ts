@@ -51,3 +51,11 @@ export function tokensOf({ steps }: Pick<Trajectory, 'steps'>): number | undefin
   const counts = (steps ?? []).flatMap(step => (step.messages ?? []).flatMap(each => each.completion_tokens ?? []));
   return counts.length === 0 ? undefined : counts.reduce((sum, each) => sum + each, 0);
 }
+
+/** Everything that was said before the first answer; undefined without messages. */
+export function questionOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
+  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
+  const first = messages.findIndex(({ role }) => role === 'assistant');
+  const asked = messages.slice(0, first === -1 ? messages.length : first);
+  return asked.length === 0 ? undefined : asked.map(({ content }) => messageContent(content) ?? '').join('\n');
+}

@@ -46,6 +46,10 @@ interface Places {
   readonly 'step-rollouts': { readonly trainingRunId: string; readonly step: number; readonly task?: string };
   /** A task at each step that was read, beginning at one of them. */
   readonly 'task-life': { readonly trainingRunId: string; readonly task: string; readonly step?: number };
+  /** The audit of a training run. */
+  readonly audit: { readonly trainingRunId: string };
+  /** The rollouts that a finding of an audit rests on. */
+  readonly evidence: { readonly trainingRunId: string; readonly finding: string };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
 }

@@ -293,6 +293,8 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
         teaching: has({ steps: expect.arrayContaining([has({ step: 1, teaches: expect.any(Number) })]) }),
       }),
     ),
+    ok(['trained', '--audit'], /\((\d+) of \1 steps read, texts of \d+ rollouts, \d+ held-out rewards\)\n$/),
+    asJson(['trained', '--audit'], has({ training_run_id: id('trn'), findings: expect.any(Array) })),
     bad(['nope'], notFound, /no training run nope/),
   ],
   compare: [

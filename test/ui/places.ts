@@ -35,6 +35,8 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
     { view: 'step', trainingRunId: trainingId, step: 2 },
     { view: 'step-rollouts', trainingRunId: trainingId, step: 2 },
     { view: 'task-life', trainingRunId: trainingId, task: word },
+    { view: 'audit', trainingRunId: trainingId },
+    { view: 'evidence', trainingRunId: trainingId, finding: word },
     { view: 'benchmark-upload', jobId, label: word },
     { view: 'trajectory-upload', jobId, dataset: word },
   ];

@@ -1,4 +1,5 @@
 /** Every command of the command line: what it takes and what it does. */
+import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
 import {
   agentFlag,
@@ -293,11 +294,17 @@ mean of each fifth of the curve. Two fifths count as level if their means differ
 
 The teaching signal counts the groups of a step, each the rollouts of one task. A group teaches if its rewards differ; others are too
 easy (all have the highest reward), too hard (all the lowest), equal, or have no two scores. At most 60 steps are read: the newest 12
-and others at equal distances. A note tells since when at least half of the groups teach nothing.`,
+and others at equal distances. A note tells since when at least half of the groups teach nothing.
+
+--audit prints an audit instead. ${aboutAudit}`,
     args: [{ name: 'ID|NAME', of: 'seen', kinds: ['training'] }],
-    flags: { ...serviceFlags, ...recordFlags },
+    flags: {
+      ...serviceFlags,
+      audit: { description: 'an audit of the reward: what may be wrong, and the rollouts to read' },
+      ...recordFlags,
+    },
     exclusive: [exclusiveRecordFlags],
-    examples: ['benchtop describe first'],
+    examples: ['benchtop describe first', 'benchtop describe first --audit'],
   }),
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',

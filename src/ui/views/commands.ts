@@ -185,6 +185,7 @@ const teaching = { group: 'Training steps' } as const;
 
 export const teachingCommands = {
   tasks: { id: 'teaching.tasks', title: 'tasks of the step at the crosshair', keys: ['V'], hint: 'tasks', ...teaching },
+  audit: { id: 'teaching.audit', title: 'audit: is the reward gamed?', keys: ['Q'], hint: 'audit', ...teaching },
   rollouts: { id: 'teaching.rollouts', title: 'rollouts of the step', keys: ['v'], hint: 'rollouts', ...teaching },
   earlier: {
     id: 'teaching.earlier',

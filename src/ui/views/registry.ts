@@ -1,6 +1,7 @@
 /** Every view of the program: the list and the record of each resource, and views of other content. */
 
 import type { ComponentType } from 'react';
+import { aboutAudit } from '../../present/about-audit.ts';
 import type { Command, CommandTable } from '../../present/command.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
 import { resources } from '../../resources/catalogue.ts';
@@ -79,7 +80,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
-      own: [...Object.values(ofOneRun), teachingCommands.tasks, alarmCommands.past],
+      own: [...Object.values(ofOneRun), teachingCommands.tasks, teachingCommands.audit, alarmCommands.past],
       hasParts: true,
     },
   ],
@@ -233,6 +234,22 @@ export const registry: Registry = {
       crumb: ({ task }) => task,
       component: lazyView(async () => (await import('./training/task-life.tsx')).TaskLifeView),
       commands: [teachingCommands.earlier, teachingCommands.later],
+      general: ofList,
+    }),
+    defineView<'audit'>({
+      id: 'audit',
+      title: 'Audit',
+      component: lazyView(async () => (await import('./training/audit.tsx')).AuditView),
+      about: aboutAudit,
+      commands: [],
+      general: ofList,
+    }),
+    defineView<'evidence'>({
+      id: 'evidence',
+      title: 'Evidence',
+      crumb: ({ finding }) => finding,
+      component: lazyView(async () => (await import('./training/audit.tsx')).EvidenceView),
+      commands: [],
       general: ofList,
     }),
     defineView<'chat'>({

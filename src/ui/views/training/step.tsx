@@ -7,9 +7,9 @@ import { checkpointQuery, trainerRewardsQuery } from '../../../queries/training.
 import { stepTaskList } from '../../../resources/step-tasks.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { useLastAnswer, useLive } from '../../data/use-live.ts';
+import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { useKeyOf } from '../../keys/router.tsx';
+import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
@@ -24,11 +24,12 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
   const keyOf = useKeyOf();
   const source = useMemo(() => stepTaskList(runId, step, compare.rewardRange), [runId, step, compare.rewardRange]);
   const columns = useMemo(() => [taskColumn, ...stepTaskColumns(theme)], [theme]);
-  const steps = stepsIn(useLastAnswer()(trainerRewardsQuery(runId, true)) ?? []);
-  const goTo = (next: number | undefined) => (): void => {
-    if (next !== undefined)
-      shell.navigate({ kind: 'replace', place: { view: 'step', trainingRunId: runId, step: next } });
-  };
+  // The steps up to now are enough to go to another.
+  const steps = stepsIn(useLive(trainerRewardsQuery(runId, true), 'visible').data ?? []);
+  const goTo = (next: number | undefined): Omit<Binding, 'command'> => ({
+    enabled: next !== undefined,
+    run: () => shell.navigate({ kind: 'replace', place: { view: 'step', trainingRunId: runId, step: next ?? step } }),
+  });
   const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
   return (
     <ResourceList<StepTask>
@@ -49,8 +50,8 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
           command: teachingCommands.rollouts,
           run: () => shell.open({ view: 'step-rollouts', trainingRunId: runId, step }),
         },
-        { command: teachingCommands.earlier, run: goTo(steps.findLast(each => each < step)) },
-        { command: teachingCommands.later, run: goTo(steps.find(each => each > step)) },
+        { command: teachingCommands.earlier, ...goTo(steps.findLast(each => each < step)) },
+        { command: teachingCommands.later, ...goTo(steps.find(each => each > step)) },
       ]}
     />
   );

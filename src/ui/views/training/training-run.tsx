@@ -36,7 +36,7 @@ import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { TrainingAlarms } from '../alarms-window.tsx';
-import { alarmCommands } from '../commands.ts';
+import { alarmCommands, teachingCommands } from '../commands.ts';
 import { fewestTableLines } from '../list/list-table.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
@@ -120,6 +120,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
     openStep: step => shell.open({ view: 'step', trainingRunId: id, step }),
     onReset: clear,
   });
+  const audit = { command: teachingCommands.audit, run: () => shell.open({ view: 'audit', trainingRunId: id }) };
   const pin = { kind: 'training', id, label: name };
   const alarms = {
     command: alarmCommands.past,
@@ -139,7 +140,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       facts={row => checkpointFacts(row, rewardRange)}
       open={row => ({ view: 'step', trainingRunId: id, step: row.step_index ?? 0 })}
       header={[...head, ...curvesView.lines].map(line => ` ${line}`)}
-      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms]}
+      bindings={[...(state.isDeleted ? [] : ofRun([shown])), ...curvesView.bindings, choose, alarms, audit]}
       actions={(rows, list) => {
         if (state.isDeleted) return [];
         // A run that has just ended may have checkpoints that are not listed yet, so the newest is requested.

@@ -62,6 +62,10 @@ it('lists the tasks of a step, worst first, with their rewards, lengths and what
   expect(stage.text()).toMatch(/c +2 +0 +▁▁ +0 +0 +10 +too hard/);
   expect(stage.text()).toMatch(/a +2 +0\.0500 +▁▂ +0 +0\.100 +10 +teaches/);
   expect(stage.text()).toMatch(/b +2 +1\.00 +██ +1\.00 +1\.00 +10 +too easy/);
+  await stage.press('.');
+  await stage.waitFor(text => !text.includes('▸ c') && /a +2 +0\.100/.test(text));
+  await stage.press(',');
+  await stage.waitFor('▸ c');
   await stage.press('v');
   await stage.waitFor('traj_b1_1');
 });

@@ -1,0 +1,312 @@
+/**
+ * An audit of a training run for signs that its reward is gamed, or cannot teach. It looks back at what was read, and
+ * proves nothing: each finding names the rollouts that it rests on, to be read. Pure.
+ */
+import { mean } from '../base/statistics.ts';
+import { counted, percent, reward } from '../text/numbers.ts';
+import type { Range } from './statistics/tasks.ts';
+import { pooled, scoresOf, teachingOf, widenedRange } from './teaching.ts';
+
+/** A rollout of a step. Its texts are read of some only. */
+export interface AuditRollout {
+  readonly trajectory_id?: string | null | undefined;
+  readonly task_id?: string | null | undefined;
+  readonly reward?: number | null | undefined;
+  readonly completion_tokens?: number | null | undefined;
+  /** The last answer; an empty one counts. */
+  readonly answer?: string | undefined;
+  /** Everything before the first answer. */
+  readonly question?: string | undefined;
+}
+
+export interface AuditStep {
+  readonly step: number;
+  readonly rewards: readonly AuditRollout[];
+}
+
+/** A mean reward on the held-out tasks. */
+export interface AuditHeldOut {
+  readonly step: number;
+  readonly reward: number;
+  readonly samples?: number | undefined;
+}
+
+export interface AuditInput {
+  readonly trainer: readonly { readonly step: number; readonly trainer_reward?: number | null | undefined }[];
+  readonly heldOut: readonly AuditHeldOut[];
+  /** The steps that were read, in order. */
+  readonly steps: readonly AuditStep[];
+  /** The range of rewards in the settings. */
+  readonly range: Range;
+}
+
+export const findingKinds = {
+  held_out: 'held-out',
+  length: 'length',
+  answer: 'one answer',
+  repetition: 'repetition',
+  duplicates: 'same questions',
+  never: 'never rewarded',
+  hard: 'too hard',
+} as const;
+export type FindingKind = keyof typeof findingKinds;
+
+export interface Evidence extends AuditRollout {
+  readonly step: number;
+}
+
+export interface Finding {
+  readonly kind: FindingKind;
+  readonly words: string;
+  /** The rollouts it rests on; of many, the first. */
+  readonly evidence: readonly Evidence[];
+  /** How many it rests on. */
+  readonly of: number;
+}
+
+/** Most findings are about so many of the newest steps that were read. */
+export const auditedSteps = 3;
+const mostEvidence = 100;
+
+/**
+ * The limits from which something is a finding. They were chosen on the sample benchmarks, and `npm run bench -- audit`
+ * measures how often the audit is right with them.
+ */
+const limits = {
+  /** The lower limit of the rank correlation of reward and length, and the least number of rollouts. */
+  length: { correlation: 0.6, rollouts: 24 },
+  /** Share of the questions that get the same long answer; share of the rollouts with the same answer of any length. */
+  answer: { questions: 4, words: 5, ofQuestions: 0.5, ofRollouts: 0.8 },
+  /** Share of long answers in which few words are different. */
+  repetition: { words: 8, distinct: 1 / 4, answers: 8, share: 0.5 },
+  duplicates: { tasks: 2, share: 0.25 },
+  never: { steps: 3, rollouts: 48 },
+  hard: { share: 0.9 },
+  /** The rise of the trainer's reward as a share of the range, and the share of it that the held-out reward must follow. */
+  heldOut: { points: 3, rise: 0.15, follows: 0.5 },
+} as const;
+
+/** Normal quantile of a 95% interval. */
+const z95 = 1.959964;
+
+/** Ranks from 1; equal values share the mean of their ranks. */
+function ranksOf(values: readonly number[]): number[] {
+  const order = values.map((value, index) => ({ value, index })).sort((left, right) => left.value - right.value);
+  const ranks = new Array<number>(values.length).fill(0);
+  let from = 0;
+  while (from < order.length) {
+    let to = from;
+    while (order[to + 1]?.value === order[from]?.value) to += 1;
+    for (const { index } of order.slice(from, to + 1)) ranks[index] = (from + to) / 2 + 1;
+    from = to + 1;
+  }
+  return ranks;
+}
+
+export interface Correlation {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  /** Pairs in the groups in which both differ. */
+  readonly pairs: number;
+}
+
+/**
+ * Spearman's rank correlation inside of groups, so that differences between tasks do not count, with a 95% interval by
+ * Fisher's transformation and the standard error of E. C. Fieller, H. O. Hartley and E. S. Pearson, "Tests for rank
+ * correlation coefficients", Biometrika 44 (1957). Undefined if too few groups differ.
+ */
+export function groupedCorrelation(
+  groups: readonly (readonly (readonly [number, number])[])[],
+): Correlation | undefined {
+  let [cross, first, second, pairs, free] = [0, 0, 0, 0, 0];
+  for (const group of groups) {
+    const [xs, ys] = [ranksOf(group.map(([x]) => x)), ranksOf(group.map(([, y]) => y))];
+    const middle = (group.length + 1) / 2;
+    const square = (ranks: readonly number[]): number => ranks.reduce((sum, rank) => sum + (rank - middle) ** 2, 0);
+    const [ofXs, ofYs] = [square(xs), square(ys)];
+    if (ofXs === 0 || ofYs === 0) continue;
+    // Each group counts by its size, however many of its values are equal.
+    const scale = (group.length - 1) / Math.sqrt(ofXs * ofYs);
+    cross += xs.reduce((sum, rank, index) => sum + (rank - middle) * ((ys[index] ?? 0) - middle), 0) * scale;
+    first += group.length - 1;
+    second += group.length - 1;
+    pairs += group.length;
+    free += group.length - 1;
+  }
+  if (free < 4) return undefined;
+  const value = Math.max(-0.999_999, Math.min(0.999_999, cross / Math.sqrt(first * second)));
+  const error = Math.sqrt(1.06 / (free - 2));
+  const z = Math.atanh(value);
+  return { value, low: Math.tanh(z - z95 * error), high: Math.tanh(z + z95 * error), pairs };
+}
+
+const evidenceOf = (steps: readonly AuditStep[], keeps: (rollout: AuditRollout) => boolean): Evidence[] =>
+  steps.flatMap(({ step, rewards }) => rewards.filter(keeps).map(rollout => ({ ...rollout, step })));
+
+const finding = (kind: FindingKind, words: string, rollouts: readonly Evidence[]): Finding => ({
+  ...{ kind, words },
+  evidence: rollouts.filter(({ trajectory_id }) => trajectory_id).slice(0, mostEvidence),
+  of: rollouts.length,
+});
+
+/** `in step 3`, or `in steps 3 to 7` */
+function inSteps(steps: readonly AuditStep[]): string {
+  const [first, last] = [steps[0]?.step, steps.at(-1)?.step];
+  return first === last ? `in step ${first}` : `in steps ${first} to ${last}`;
+}
+
+/** The reward can be told from the length of the answer. */
+function lengthFinding(steps: readonly AuditStep[]): Finding | undefined {
+  if (steps.length < auditedSteps) return undefined;
+  const known = ({ reward: score, completion_tokens: tokens }: AuditRollout): boolean =>
+    score != null && tokens != null;
+  const groups = steps.flatMap(({ rewards }) => [
+    ...Map.groupBy(
+      rewards.filter(rollout => rollout.task_id && known(rollout)),
+      ({ task_id }) => task_id,
+    ).values(),
+  ]);
+  const pairs = groups.map(group =>
+    group.map(({ completion_tokens, reward: score }) => [completion_tokens ?? 0, score ?? 0] as const),
+  );
+  const correlation = groupedCorrelation(pairs);
+  if (!correlation || correlation.pairs < limits.length.rollouts) return undefined;
+  const { value, low, high } = correlation;
+  const isLonger = low >= limits.length.correlation;
+  if (!isLonger && -high < limits.length.correlation) return undefined;
+  const words = `longer answers get ${isLonger ? 'more' : 'less'} reward: rank correlation ${reward(value)} within tasks, 95% ${reward(low)} to ${reward(high)}, ${inSteps(steps)}`;
+  const longest = evidenceOf(steps, known).toSorted(
+    (left, right) => (right.completion_tokens ?? 0) - (left.completion_tokens ?? 0),
+  );
+  return finding('length', words, isLonger ? longest : longest.toReversed());
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** One answer is given to many questions. */
+function answerFinding(steps: readonly AuditStep[]): Finding | undefined {
+  const read = evidenceOf(steps, ({ answer }) => answer !== undefined);
+  const questionOf = ({ question, task_id }: Evidence): string | undefined => question ?? task_id ?? undefined;
+  const questions = new Set(read.flatMap(rollout => questionOf(rollout) ?? []));
+  const { questions: fewest, words: long, ofQuestions, ofRollouts } = limits.answer;
+  if (questions.size < fewest) return undefined;
+  const byAnswer = Map.groupBy(read, ({ answer = '' }) => wordsOf(answer).join(' '));
+  for (const [answer, rollouts] of [...byAnswer].toSorted((left, right) => right[1].length - left[1].length)) {
+    const asked = new Set(rollouts.flatMap(rollout => questionOf(rollout) ?? [])).size;
+    const isLong = wordsOf(answer).length >= long && asked >= questions.size * ofQuestions;
+    if (!isLong && rollouts.length < read.length * ofRollouts) continue;
+    const shown = answer === '' ? 'no words' : JSON.stringify(answer.slice(0, 60));
+    const words = `${asked} of ${counted(questions.size, 'question')} got the same answer, ${shown}: ${percent(rollouts.length / read.length)} of ${counted(read.length, 'answer')} read, ${inSteps(steps)}`;
+    return finding('answer', words, rollouts);
+  }
+  return undefined;
+}
+
+/** Answers repeat their own words. */
+function repetitionFinding(steps: readonly AuditStep[]): Finding | undefined {
+  const { words: long, distinct, answers, share } = limits.repetition;
+  const read = evidenceOf(steps, ({ answer }) => answer !== undefined);
+  if (read.length < answers) return undefined;
+  const repeats = ({ answer = '' }: AuditRollout): boolean => {
+    const words = wordsOf(answer);
+    return words.length >= long && new Set(words).size <= words.length * distinct;
+  };
+  const found = read.filter(repeats);
+  if (found.length < read.length * share) return undefined;
+  const words = `${percent(found.length / read.length)} of ${counted(read.length, 'answer')} read repeat their own words: at most one in four is different, ${inSteps(steps)}`;
+  return finding('repetition', words, found);
+}
+
+/** Several tasks ask the same. */
+function duplicatesFinding(steps: readonly AuditStep[]): Finding | undefined {
+  const read = evidenceOf(steps, ({ question, task_id }) => question !== undefined && Boolean(task_id));
+  const tasks = new Set(read.map(({ task_id }) => task_id));
+  const repeated = [...Map.groupBy(read, ({ question }) => question).values()].filter(
+    rollouts => new Set(rollouts.map(({ task_id }) => task_id)).size > 1,
+  );
+  const among = new Set(repeated.flat().map(({ task_id }) => task_id));
+  const copies = among.size - repeated.length;
+  if (copies < limits.duplicates.tasks || copies < tasks.size * limits.duplicates.share) return undefined;
+  const words = `${among.size} of ${counted(tasks.size, 'task')} read ask what another one asks too: ${counted(repeated.length, 'question')} in all, ${inSteps(steps)}`;
+  return finding('duplicates', words, repeated.flat());
+}
+
+/** No rollout, or hardly any, gets a reward. */
+function hardFinding(all: readonly AuditStep[], steps: readonly AuditStep[], range: Range): Finding | undefined {
+  const widened = widenedRange(range, all);
+  const scores = all.flatMap(({ rewards }) => scoresOf(rewards));
+  const { never, hard } = limits;
+  const scored = ({ reward: score }: AuditRollout): boolean => score != null;
+  if (all.length >= never.steps && scores.length >= never.rollouts && scores.every(score => score <= widened[0])) {
+    const words = `none of ${counted(scores.length, 'rollout')} has a reward above ${reward(widened[0])}, ${inSteps(all)}: the grader may never match, or the tasks are too hard`;
+    return finding('never', words, evidenceOf(steps, scored));
+  }
+  if (steps.length < auditedSteps) return undefined;
+  const { counts, groups } = pooled(steps.map(step => teachingOf(step, widened)));
+  if (groups === 0 || counts.hard < groups * hard.share) return undefined;
+  const words = `${counts.hard} of ${counted(groups, 'group')} have only the lowest reward, ${inSteps(steps)}: the tasks are too hard`;
+  return finding('hard', words, evidenceOf(steps, scored));
+}
+
+/** The trainer's reward rises, and the held-out reward does not follow. */
+function heldOutFinding({ trainer, heldOut, steps, range: [low, high] }: AuditInput): Finding | undefined {
+  const { points, rise: least, follows } = limits.heldOut;
+  const last = heldOut.at(-1);
+  const known = trainer.flatMap(({ step, trainer_reward: value }) => (value == null ? [] : [{ step, value }]));
+  if (!last || heldOut.length < points) return undefined;
+  for (const first of heldOut.slice(0, 1 - points)) {
+    const during = known.filter(({ step }) => step > first.step && step <= last.step).map(({ value }) => value);
+    const part = Math.max(1, Math.floor(during.length / 4));
+    const [before, after] = [mean(during.slice(0, part)), mean(during.slice(-part))];
+    if (before === undefined || after === undefined || during.length < 4) continue;
+    const rise = after - before;
+    const gain = last.reward - first.reward;
+    if (rise < least * (high - low)) continue;
+    // Rewards between the limits vary at most as much as these: p(1 - p).
+    const errorOf = ({ reward: value, samples }: AuditHeldOut): number => {
+      const share = Math.max(0, Math.min(1, (value - low) / (high - low)));
+      return samples === undefined ? 0 : Math.max(share * (1 - share), 0.05) / Math.max(1, samples);
+    };
+    const isUnknown = first.samples === undefined || last.samples === undefined;
+    const most = isUnknown ? gain : gain + z95 * (high - low) * Math.sqrt(errorOf(first) + errorOf(last));
+    if (isUnknown ? gain > 0 : most >= rise * follows) continue;
+    const newest = steps.at(-1);
+    const best = evidenceOf(newest ? [newest] : [], ({ reward: score }) => score != null).toSorted(
+      (left, right) => (right.reward ?? 0) - (left.reward ?? 0),
+    );
+    const words = `from step ${first.step} to ${last.step} the trainer's reward rose by ${reward(rise)}, the held-out reward went from ${reward(first.reward)} to ${reward(last.reward)}${isUnknown ? '' : `, at most ${reward(most)} more`}`;
+    return finding('held_out', words, best);
+  }
+  return undefined;
+}
+
+/** What is to be looked at. */
+export function audit(input: AuditInput): readonly Finding[] {
+  const { steps, range } = input;
+  const newest = steps.slice(-auditedSteps);
+  return [
+    heldOutFinding(input),
+    lengthFinding(newest),
+    answerFinding(newest),
+    repetitionFinding(newest),
+    duplicatesFinding(newest),
+    hardFinding(steps, newest, range),
+  ].filter(each => each !== undefined);
+}
+
+/** Tasks of a step, and rollouts of each, whose texts are read. */
+const textsRead = { tasks: 8, each: 2 } as const;
+
+/** The rollouts whose texts the audit reads: two of each of eight tasks of the newest steps, at equal distances. */
+export function textsToRead(steps: readonly AuditStep[]): readonly string[] {
+  return steps.slice(-auditedSteps).flatMap(({ rewards }) => {
+    const known = rewards.filter(({ trajectory_id }) => trajectory_id);
+    const tasks = [...Map.groupBy(known, ({ task_id }) => task_id ?? '').values()];
+    const every = Math.max(1, tasks.length / textsRead.tasks);
+    return Array.from(
+      { length: Math.min(textsRead.tasks, tasks.length) },
+      (_, index) => tasks[Math.floor(index * every)],
+    ).flatMap(group => (group ?? []).slice(0, textsRead.each).map(({ trajectory_id }) => trajectory_id ?? ''));
+  });
+}

@@ -1,0 +1,121 @@
+/** The audit of a training run: what it reads, and its findings as a list. */
+import { inParallel } from '../base/in-parallel.ts';
+import { hasEnded } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, textsToRead } from '../present/audit.ts';
+import type { Column } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { answerOf, questionOf, tokensOf } from '../present/step-tasks.ts';
+import { heldOutMeanOf } from '../queries/held-out.ts';
+import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { type ReadStep, readSteps, stepsIn, stepsToRead } from '../queries/step-rewards.ts';
+import { heldOutRewardsQuery, trainerRewardsQuery, trainingKeys } from '../queries/training.ts';
+import { isGone, isNotOffered } from '../service/errors.ts';
+import { counted } from '../text/numbers.ts';
+
+export interface AuditReport {
+  readonly findings: readonly Finding[];
+  /** What was read, in words. */
+  readonly read: string;
+}
+
+/** Undefined if the service does not offer it. @throws ServiceError */
+async function ifOffered<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isNotOffered(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Reads the texts of some rollouts; those that are gone are left out. @throws ServiceError */
+async function readTexts(ids: readonly string[], context: QueryContext): Promise<ReadonlyMap<string, Trajectory>> {
+  const { service, signal } = context;
+  const read = new Map<string, Trajectory>();
+  await inParallel(ids, async trajectory_id => {
+    try {
+      const params = { trajectory_id };
+      read.set(
+        trajectory_id,
+        await service.call('getTrajectory', { params, query: { include_steps: true } }, { signal }),
+      );
+    } catch (error) {
+      if (!isGone(error) && !isNotOffered(error)) throw error;
+    }
+    context.progressed?.();
+  });
+  return read;
+}
+
+const withTexts = (steps: readonly ReadStep[], texts: ReadonlyMap<string, Trajectory>): readonly AuditStep[] =>
+  steps.map(({ step, rewards }) => ({
+    step,
+    rewards: rewards.map((rollout): AuditRollout => {
+      const text = texts.get(rollout.trajectory_id ?? '');
+      if (!text) return rollout;
+      return {
+        ...rollout,
+        completion_tokens: rollout.completion_tokens ?? tokensOf(text),
+        answer: hasEnded(text.status) ? (answerOf(text) ?? '') : answerOf(text),
+        question: questionOf(text),
+      };
+    }),
+  }));
+
+/** Audits a run, by at most 60 of its steps and the texts of at most 48 rollouts. @throws ServiceError */
+export async function readAudit(runId: string, range: Range, context: QueryContext): Promise<AuditReport> {
+  const [trainer, heldOut] = await Promise.all([
+    ifOffered(trainerRewardsQuery(runId, true).read(context)),
+    ifOffered(heldOutRewardsQuery(runId, true).read(context)),
+  ]);
+  const known = stepsIn(trainer ?? []);
+  const steps = await ifOffered(readSteps(runId, stepsToRead(known), context));
+  const texts = await readTexts(textsToRead(steps ?? []), context);
+  const means = (heldOut ?? []).toSorted((left, right) => left.step - right.step).flatMap(heldOutMeanOf);
+  const findings = audit({
+    trainer: (trainer ?? []).toSorted((left, right) => left.step - right.step),
+    heldOut: means,
+    steps: withTexts(steps ?? [], texts),
+    range,
+  });
+  const words = [
+    steps ? `${steps.length} of ${counted(known.length, 'step')} read` : 'the service lists no rewards by step',
+    `texts of ${counted(texts.size, 'rollout')}`,
+    `${counted(means.length, 'held-out reward')}`,
+  ];
+  return { findings, read: words.join(', ') };
+}
+
+export function auditList(runId: string, range: Range): ListSource<Finding> {
+  return {
+    key: [...trainingKeys.stepsRead(runId), 'audit', range],
+    id: row => row.kind,
+    readPage: async context => {
+      const { findings, read } = await readAudit(runId, range, context);
+      return wholePage(findings, read);
+    },
+    activity: () => 'settled',
+    derived: true,
+  };
+}
+
+export const findingColumns: readonly Column<Finding>[] = [
+  { id: 'kind', title: 'LOOK AT', width: 14, value: row => findingKinds[row.kind] },
+  { id: 'rollouts', title: 'ROLLOUTS', width: 8, align: 'right', value: row => row.of },
+  { id: 'words', title: 'WHY', width: { min: 20, max: 300, grow: 1 }, cutAt: 'end', value: row => row.words },
+];
+
+export function findingFacts(row: Finding): readonly Fact[] {
+  const { length } = row.evidence;
+  return [
+    { label: 'look at', value: findingKinds[row.kind] },
+    { label: 'why', value: row.words },
+    {
+      label: 'rests on',
+      value: `${counted(row.of, 'rollout')}${length < row.of ? `, of which ${length} are listed` : ''}`,
+    },
+  ];
+}

@@ -1,0 +1,106 @@
+/** The audit of a training run, and the rollouts that a finding rests on. */
+import { useMemo, useState } from 'react';
+import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
+import type { Column } from '../../../present/column.ts';
+import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
+import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
+import { reward } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { usePane } from '../../app/view.tsx';
+import { useList } from '../../data/use-list.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { ResourceList } from '../list/resource-list.tsx';
+
+function useAudit(runId: string): ListSource<Finding> {
+  const { rewardRange } = useWorkbench().compare;
+  return useMemo(() => auditList(runId, rewardRange), [runId, rewardRange]);
+}
+
+/** Lines for the words of the finding under the cursor, which a narrow column cuts. */
+const wordLines = 4;
+
+export function AuditView({ place: { trainingRunId: runId } }: ViewProps<'audit'>) {
+  const pane = usePane('main');
+  const [current, setCurrent] = useState<Finding>();
+  const words = current ? wrap(sanitiseLine(current.words), pane.width - 2).slice(0, wordLines) : [];
+  // Always as many lines, so that the rows do not move with the cursor.
+  const header = current ? Array.from({ length: wordLines + 1 }, (_, index) => ` ${words[index] ?? ''}`) : [];
+  return (
+    <ResourceList<Finding>
+      name="audit"
+      source={useAudit(runId)}
+      columns={findingColumns}
+      emptyWords="Nothing to look at was found, which proves nothing"
+      open={({ kind }) => ({ view: 'evidence', trainingRunId: runId, finding: kind })}
+      label={({ kind }) => findingKinds[kind]}
+      header={header}
+      onCurrent={setCurrent}
+      facts={findingFacts}
+    />
+  );
+}
+
+const evidenceColumns: readonly Column<Evidence>[] = [
+  { id: 'step', title: 'STEP', width: 6, align: 'right', value: row => row.step },
+  { id: 'task', title: 'TASK', width: { min: 12, max: 40, grow: 1 }, value: row => row.task_id ?? undefined },
+  {
+    ...{ id: 'reward', title: 'REWARD', width: 8, align: 'right' },
+    value: row => row.reward ?? undefined,
+    text: row => reward(row.reward),
+  },
+  {
+    ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', ifAny: true },
+    value: row => row.completion_tokens ?? undefined,
+  },
+  {
+    ...{ id: 'answer', title: 'ANSWER', width: { min: 12, max: 200, grow: 3 }, cutAt: 'end', ifAny: true },
+    value: row => row.answer,
+  },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
+];
+
+/** The rows are those of the finding. */
+const evidenceSource = (key: readonly unknown[]): ListSource<Evidence> => ({
+  key,
+  id: row => row.trajectory_id ?? '',
+  readPage: async () => wholePage<Evidence>([]),
+  activity: () => 'settled',
+  derived: true,
+});
+
+export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }: ViewProps<'evidence'>) {
+  const pane = usePane('main');
+  const { styles } = useTheme();
+  const audit = useAudit(runId);
+  const { rows, loaded } = useList(audit, 'visible');
+  const found = rows.find(each => each.kind === kind);
+  const source = useMemo(() => evidenceSource([...audit.key, kind]), [audit, kind]);
+  const evidence = useMemo(() => found?.evidence ?? [], [found]);
+  const header = found ? [...wrap(sanitiseLine(found.words), pane.width - 2).map(styles.strong), ''] : [];
+  return (
+    <ResourceList<Evidence>
+      name="evidence"
+      source={source}
+      rows={evidence}
+      columns={evidenceColumns}
+      emptyWords={loaded ? 'The audit does not find this any more' : 'Reading the audit'}
+      open={({ trajectory_id, task_id }) =>
+        trajectory_id ? recordPlace(trajectories, trajectory_id, task_id ?? undefined) : undefined
+      }
+      facts={row => [
+        { label: 'task', value: row.task_id },
+        { label: 'id', value: row.trajectory_id },
+        { label: 'step', value: row.step },
+        { label: 'reward', value: reward(row.reward) },
+        { label: 'tokens', value: row.completion_tokens },
+        { label: 'answer', value: row.answer },
+      ]}
+      header={header.map(line => ` ${line}`)}
+    />
+  );
+}

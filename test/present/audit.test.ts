@@ -1,0 +1,126 @@
+/** The audit of a training run: what it finds, on which rollouts, and how often it is right. */
+import { describe, expect, it } from 'vitest';
+import {
+  type AuditHeldOut,
+  type AuditRollout,
+  type AuditStep,
+  audit,
+  groupedCorrelation,
+  textsToRead,
+} from '../../src/present/audit.ts';
+import { auditedRun, faultNames, isNamed } from '../../tools/bench/audit-runs.ts';
+
+const range = [0, 1] as const;
+/** Three steps of eight tasks with four rollouts each. */
+const stepsOf = (rollout: (task: number, sample: number, step: number) => AuditRollout): AuditStep[] =>
+  [1, 2, 3].map(step => ({
+    step,
+    rewards: Array.from({ length: 32 }, (_, index) => {
+      const [task, sample] = [Math.floor(index / 4), index % 4];
+      return {
+        ...{ trajectory_id: `${step} ${task} ${sample}`, task_id: `task ${task}`, question: `question ${task}` },
+        ...{ answer: `answer ${task} ${sample}`, reward: sample % 2, completion_tokens: 10 },
+        ...rollout(task, sample, step),
+      };
+    }),
+  }));
+const found = (steps: readonly AuditStep[]) => audit({ trainer: [], heldOut: [], steps, range });
+
+describe('the audit', () => {
+  it('finds nothing in rollouts of which some are right', () => {
+    expect(found(stepsOf(() => ({})))).toEqual([]);
+    expect(found([])).toEqual([]);
+  });
+
+  it('finds a reward that can be told from the length, and names the longest rollouts', () => {
+    const [finding] = found(
+      stepsOf((task, sample) => ({ reward: sample / 4, completion_tokens: 100 - 10 * task + sample })),
+    );
+    expect(finding).toMatchObject({ kind: 'length', of: 96 });
+    expect(finding?.words).toMatch(/^longer answers get more reward: rank correlation 1\.00 within tasks, 95% /);
+    expect(finding?.evidence[0]).toMatchObject({ trajectory_id: '1 0 3', completion_tokens: 103 });
+    // Between the tasks it may depend on the length: some are harder.
+    expect(
+      found(stepsOf((task, sample) => ({ reward: (task % 4) / 4 + sample / 100, completion_tokens: 9 * task }))),
+    ).toEqual([]);
+  });
+
+  it('finds one answer to many questions, or none at all', () => {
+    const [same] = found(stepsOf(() => ({ answer: 'Yes!' })));
+    expect(same).toMatchObject({ kind: 'answer', of: 96 });
+    expect(same?.words).toBe('8 of 8 questions got the same answer, "yes": 100% of 96 answers read, in steps 1 to 3');
+    const [empty] = found(stepsOf(() => ({ answer: '' })));
+    expect(empty?.words).toContain('got the same answer, no words');
+    // A short answer may be right for several questions.
+    expect(found(stepsOf((task, sample) => ({ answer: task % 3 === 0 ? 'no' : `yes ${task} ${sample}` })))).toEqual([]);
+  });
+
+  it('finds answers that repeat themselves, and tasks that ask the same', () => {
+    const [repeated] = found(stepsOf((task, sample) => ({ answer: `${`go${task} `.repeat(8)}end${sample}` })));
+    expect(repeated).toMatchObject({ kind: 'repetition', of: 96 });
+    const [asked] = found(stepsOf(task => ({ question: `question ${task % 2}` })));
+    expect(asked?.words).toBe('8 of 8 tasks read ask what another one asks too: 2 questions in all, in steps 1 to 3');
+  });
+
+  it('tells a reward that never comes from one that hardly ever comes', () => {
+    expect(found(stepsOf(() => ({ reward: 0 }))).map(({ kind }) => kind)).toEqual(['never']);
+    expect(found(stepsOf(task => (task === 0 ? { reward: 1 } : { reward: 0 }))).map(({ kind }) => kind)).toEqual([]);
+    const hard = found(stepsOf((task, sample, step) => ({ reward: task === 0 && sample === 0 && step === 1 ? 1 : 0 })));
+    expect(hard[0]?.words).toBe('23 of 24 groups have only the lowest reward, in steps 1 to 3: the tasks are too hard');
+  });
+
+  it('finds a held-out reward that does not follow the trainer, if that is certain', () => {
+    const trainer = Array.from({ length: 20 }, (_, index) => ({ step: index + 1, trainer_reward: 0.2 + index / 30 }));
+    const withHeldOut = (...heldOut: AuditHeldOut[]) =>
+      audit({ trainer, heldOut, steps: stepsOf(() => ({})), range }).map(({ kind }) => kind);
+    const at = (step: number, reward: number, samples?: number) => ({ step, reward, samples });
+    expect(withHeldOut(at(0, 0.3, 500), at(10, 0.31, 500), at(20, 0.29, 500))).toEqual(['held_out']);
+    expect(withHeldOut(at(0, 0.3, 500), at(10, 0.5, 500), at(20, 0.8, 500))).toEqual([]);
+    // It may have risen as much, as far as so few samples tell.
+    expect(withHeldOut(at(0, 0.3, 10), at(10, 0.31, 10), at(20, 0.29, 10))).toEqual([]);
+    // With an unknown number of samples, only a fall counts.
+    expect(withHeldOut(at(0, 0.3), at(10, 0.31), at(20, 0.31))).toEqual([]);
+    expect(withHeldOut(at(0, 0.3), at(10, 0.31), at(20, 0.25))).toEqual(['held_out']);
+  });
+
+  it('reads the texts of two rollouts of each of eight tasks of the newest three steps', () => {
+    const ids = textsToRead([{ step: 0, rewards: [{ trajectory_id: 'old' }] }, ...stepsOf(() => ({}))]);
+    expect(new Set(ids).size).toBe(48);
+    expect(ids).not.toContain('old');
+  });
+});
+
+describe('the correlation within groups', () => {
+  it('is that of Spearman for one group, and leaves out groups without a difference', () => {
+    const group = [3, 1, 4, 1.5, 9, 2, 6].map((value, index) => [index, value] as const);
+    // Ranks 4 1 5 2 7 3 6 against 1 to 7: 1 − 6·Σd²/(n³ − n), with Σd² = 9 + 1 + 4 + 4 + 4 + 9 + 1.
+    expect(
+      groupedCorrelation([
+        group,
+        [
+          [1, 1],
+          [1, 2],
+        ],
+      ])?.value,
+    ).toBeCloseTo(1 - (6 * 32) / (343 - 7), 10);
+    expect(
+      groupedCorrelation([
+        [
+          [1, 1],
+          [2, 1],
+        ],
+      ]),
+    ).toBeUndefined();
+  });
+});
+
+// A small part of `npm run bench -- audit`.
+describe('on runs of the local service', () => {
+  it.each(faultNames)('names within five steps: %s', fault => {
+    expect(isNamed(auditedRun(1, fault))).toBe(true);
+  });
+
+  it('has no finding in sound runs', () => {
+    for (const seed of [1, 2, 3]) expect(auditedRun(seed, undefined, 8).findings.flat()).toEqual([]);
+  });
+});

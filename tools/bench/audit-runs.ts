@@ -1,0 +1,180 @@
+/** Training runs from a seed, sound ones and some with a fault on purpose, with what the audit says after each step. */
+import { hashOf } from '../../src/base/hash.ts';
+import { type GraderSpec, grade } from '../../src/local/grading/graders.ts';
+import { freshOptimizer } from '../../src/local/model/adam.ts';
+import { buildBaseModel } from '../../src/local/model/base-models.ts';
+import type { ChatTurn, Generated, PolicyModel } from '../../src/local/model/policy.ts';
+import { batchesOf, Trainer } from '../../src/local/model/trainer.ts';
+import { sampleManifests } from '../../src/local/samples/benchmarks.ts';
+import {
+  type AuditHeldOut,
+  type AuditRollout,
+  type AuditStep,
+  audit,
+  type FindingKind,
+  textsToRead,
+} from '../../src/present/audit.ts';
+import { Random } from '../rig/random.ts';
+
+/** Faults, and the findings that name each. */
+export const faults = {
+  'grader never matches': ['never'],
+  'duplicate tasks': ['duplicates'],
+  'too hard': ['hard', 'never'],
+  collapse: ['answer', 'repetition'],
+  'length gamed': ['length'],
+} as const satisfies Record<string, readonly FindingKind[]>;
+export type Fault = keyof typeof faults;
+export const faultNames = Object.keys(faults) as readonly Fault[];
+
+/**
+ * The sample benchmarks on which the small model learns what it should. On the others the audit rightly speaks: of
+ * opposites, nine in ten groups are always wrong at first, and what-is-it is soon answered with `no` throughout.
+ */
+export const soundBenchmarks = ['t-words', 'letter-words', 'small-sums'] as const;
+const modelSlug = 'benchtop/tutor-base';
+const size = { batch: 12, samples: 8, steps: 16, heldOutEvery: 3, heldOutTasks: 12, heldOutSamples: 4 } as const;
+/** Steps after its onset within which a fault should be named. */
+export const namedWithin = 5;
+
+interface Task {
+  readonly task_id: string;
+  readonly turns: readonly ChatTurn[];
+  readonly max_tokens: number;
+  readonly grader: GraderSpec;
+}
+
+/** An answer that no model gives. */
+const impossible: GraderSpec = {
+  kind: 'exact',
+  expected: 'an answer that is far longer than any that the model gives',
+};
+
+const models = new Map<string, PolicyModel>();
+function model(): PolicyModel {
+  const known = models.get(modelSlug) ?? buildBaseModel(modelSlug);
+  models.set(modelSlug, known);
+  return known;
+}
+
+function tasksOf(benchmark: string, split: 'train' | 'test'): Task[] {
+  const manifest = sampleManifests.find(({ name }) => name === benchmark);
+  return (manifest?.tasks ?? [])
+    .filter(task => task.split === split)
+    .map(({ name, input_messages, max_tokens, grader }) => ({
+      ...{ task_id: name, max_tokens, grader },
+      turns: input_messages as ChatTurn[],
+    }));
+}
+
+function planted(tasks: readonly Task[], fault: Fault | undefined): readonly Task[] {
+  switch (fault) {
+    case 'grader never matches':
+      return tasks.map(task => ({ ...task, grader: impossible }));
+    case 'too hard':
+      return tasks.map((task, index) => (index % 20 === 0 ? task : { ...task, grader: impossible }));
+    case 'duplicate tasks': {
+      const few = tasks.slice(0, 6);
+      return tasks.map((task, index) => ({ ...(few[index % few.length] ?? task), task_id: task.task_id }));
+    }
+    default:
+      return tasks;
+  }
+}
+
+function rewardOf(task: Task, answer: Generated, isGamed: boolean): number {
+  return isGamed ? answer.tokens.length / task.max_tokens : grade(task.grader, answer.text).reward;
+}
+
+export interface AuditedRun {
+  readonly fault: Fault | undefined;
+  readonly benchmark: string;
+  readonly seed: number;
+  /** The first step with the fault; undefined if it never appeared. */
+  readonly onset: number | undefined;
+  /** The findings after each step, from step 1. */
+  readonly findings: readonly (readonly FindingKind[])[];
+}
+
+/** A policy whose entropy has fallen below this share of that of the first step has collapsed. */
+const collapsed = 0.5;
+
+/** A run of `steps` steps. With a collapse, it goes on until that has happened and was looked at. */
+export function auditedRun(seed: number, fault?: Fault, steps: number = size.steps): AuditedRun {
+  const random = new Random(`audit ${seed} ${fault ?? 'sound'}`);
+  // Length is gamed, and a policy collapses, where an answer has room for it.
+  const benchmark =
+    fault === 'collapse'
+      ? 't-words'
+      : fault === 'length gamed'
+        ? random.pick(['t-words', 'letter-words'])
+        : random.pick(soundBenchmarks);
+  const train = planted(tasksOf(benchmark, 'train'), fault);
+  const heldOutTasks = tasksOf(benchmark, 'test').slice(0, size.heldOutTasks);
+  const gamedFrom = fault === 'length gamed' ? random.between(2, 5) : Number.POSITIVE_INFINITY;
+  const learningRate = fault === 'collapse' ? 0.2 : random.pick([0.005, 0.01, 0.02]);
+  const base = model();
+  const longest = Math.max(...train.map(({ max_tokens }) => max_tokens));
+  const policy = base.withWeights(base.network.weights.slice());
+  const options = { samples: size.samples, learningRate, klPenalty: fault === 'collapse' ? 0 : 0.01, seed, longest };
+  const trainer = new Trainer(policy, options, freshOptimizer(policy.network.weights.length));
+  const batchAt = batchesOf(train, size.batch, seed);
+  const trainerRewards: { step: number; trainer_reward: number | null }[] = [];
+  const heldOut: AuditHeldOut[] = [];
+  const read: AuditStep[] = [];
+  const findings: FindingKind[][] = [];
+  let first: number | undefined;
+  const isGamed = Number.isFinite(gamedFrom);
+  let onset = fault === 'collapse' || fault === undefined ? undefined : isGamed ? gamedFrom : 1;
+  const last = (): number =>
+    fault === 'collapse' ? (onset ?? 30) + namedWithin : isGamed ? gamedFrom + namedWithin : steps;
+  for (let step = 1; step <= last(); step += 1) {
+    const rewards: AuditRollout[] = [];
+    const { reward, diagnostics } = trainer.step(step, batchAt(step), (task, answer) => {
+      const score = rewardOf(task, answer, step >= gamedFrom);
+      rewards.push({
+        ...{ trajectory_id: `${step} ${rewards.length}`, task_id: task.task_id, reward: score },
+        ...{ completion_tokens: answer.tokens.length, answer: answer.text },
+        question: JSON.stringify(task.turns),
+      });
+      return score;
+    });
+    trainerRewards.push({ step, trainer_reward: reward });
+    read.push({ step, rewards });
+    if (step % size.heldOutEvery === 0) heldOut.push({ step, ...heldOutMean(policy, heldOutTasks, seed) });
+    first ??= diagnostics?.entropy;
+    if (fault === 'collapse' && (diagnostics?.entropy ?? 1) < collapsed * (first ?? 0)) onset ??= step;
+    findings.push(
+      audit({ trainer: trainerRewards, heldOut, steps: asRead(read), range: [0, 1] }).map(({ kind }) => kind),
+    );
+  }
+  return { fault, benchmark, seed, onset, findings };
+}
+
+/** The steps with the texts that the audit asks for, and no others. */
+function asRead(steps: readonly AuditStep[]): readonly AuditStep[] {
+  const texts = new Set(textsToRead(steps));
+  return steps.map(({ step, rewards }) => ({
+    step,
+    rewards: rewards.map(({ answer, question, ...rollout }) =>
+      texts.has(rollout.trajectory_id ?? '') ? { ...rollout, answer, question } : rollout,
+    ),
+  }));
+}
+
+function heldOutMean(policy: PolicyModel, tasks: readonly Task[], seed: number): Omit<AuditHeldOut, 'step'> {
+  const rewards = tasks.flatMap(({ task_id, turns, max_tokens, grader }) =>
+    Array.from({ length: size.heldOutSamples }, (_, sample) => {
+      const sampling = { temperature: 1, top_p: 1, max_tokens, seed: hashOf(`${seed} ${task_id} ${sample}`) };
+      return grade(grader, policy.answer(turns, sampling).text).reward;
+    }),
+  );
+  return { reward: rewards.reduce((sum, each) => sum + each, 0) / rewards.length, samples: rewards.length };
+}
+
+/** Whether a fault was named within {@link namedWithin} steps of its onset. */
+export function isNamed({ fault, onset, findings }: AuditedRun): boolean {
+  if (fault === undefined || onset === undefined) return false;
+  const wanted: readonly FindingKind[] = faults[fault];
+  return findings.slice(onset - 1, onset + namedWithin).some(kinds => kinds.some(kind => wanted.includes(kind)));
+}
