@@ -61,6 +61,11 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
   const columns = useMemo(() => [stepColumn, ...stepTaskColumns(theme)], [theme]);
   const room = { width: pane.width - 2, height: pane.height };
   const where = `in ${rows.length} of the ${counted(read.length, 'step')} read, of ${known}`;
+  const emptyWords = live.error
+    ? 'The rewards of the steps cannot be read'
+    : isReading
+      ? 'Reading the steps of the run'
+      : 'No step that was read has this task';
   const header = [
     theme.styles.title(truncate(sanitiseLine(task), room.width)),
     theme.styles.muted(truncate(where, room.width)),
@@ -78,7 +83,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
       startAt={step === undefined ? undefined : String(step)}
       moves={moves}
       onCurrent={setCurrent}
-      emptyWords={isReading ? 'Reading the steps of the run' : 'No step that was read has this task'}
+      emptyWords={emptyWords}
       open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
       facts={row => [...stepTaskFacts(row), { label: 'step', value: row.step }]}
       header={header.map(line => ` ${line}`)}

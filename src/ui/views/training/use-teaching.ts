@@ -34,7 +34,7 @@ export function useStepsRead(runId: string, trainer: readonly TrainerReward[], a
   return { read, known: steps.length, range: compare.rewardRange, isReading: read.length < wanted.length, live };
 }
 
-/** The teaching signal of a run. Nothing is read while it is not `shown`. */
+/** The teaching signal of a run, if the service lists rewards by step. Nothing is read while it is not `shown`. */
 export function useTeaching(
   runId: string,
   trainer: readonly TrainerReward[],
@@ -47,11 +47,7 @@ export function useTeaching(
     return read.map(step => teachingOf(step, widened));
   }, [read, range]);
   const turn = useMemo(() => teachingTurn(taught), [taught]);
-  if (!shown || known === 0) return undefined;
-  const problem = !live.error
-    ? undefined
-    : isNotOffered(live.error)
-      ? 'the service lists no rewards by step'
-      : 'the rewards of the steps cannot be read';
+  if (!shown || known === 0 || isNotOffered(live.error)) return undefined;
+  const problem = live.error ? 'the rewards of the steps cannot be read' : undefined;
   return { steps: taught, turn, known, problem };
 }

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Call, UntypedCall } from '../../../../src/service/call.ts';
 import { Capabilities } from '../../../../src/service/capabilities.ts';
+import { CapabilityMissingError } from '../../../../src/service/errors.ts';
 import { defineView } from '../../../../src/ui/app/registry.ts';
 import { PlainListView } from '../../../../src/ui/views/list/list-view.tsx';
 import { TrainingRunView } from '../../../../src/ui/views/training/training-run.tsx';
@@ -270,4 +271,21 @@ it('shows below the curves which groups teach, as it reads them, and since when 
   const low = openViewOnStage(TrainingRunView, { place, service: async () => taught, columns: 80, rows: 16 });
   await low.waitFor('0.5┤');
   expect(asked).toHaveLength(before);
+});
+
+it('is quiet about what groups teach if the service lists no rewards by step', async () => {
+  const asked: number[] = [];
+  const without = fakeService({
+    ...answers,
+    getStepTrajectoryRewards: ({ params: { step } }) => {
+      asked.push(Number(step));
+      throw new CapabilityMissingError('getStepTrajectoryRewards');
+    },
+  });
+  const place = { view: 'record', resource: 'training', id: 'trn_first' } as const;
+  const stage = openViewOnStage(TrainingRunView, { place, service: async () => without, columns: 110, rows: 40 });
+  await stage.waitFor('trainer 0.975');
+  await stage.waitFor(text => asked.length > 0 && !text.includes('teaching signal'));
+  expect(stage.text()).not.toContain('rewards by step');
+  expect(stage.text()).not.toContain('the rewards of the steps');
 });
