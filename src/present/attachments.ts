@@ -80,16 +80,29 @@ function textIn(places: readonly Fields[], fields: readonly string[]): string | 
   return undefined;
 }
 
+/** The part itself, and what holds its content. */
+const placesOf = (part: Fields): readonly Fields[] => [
+  part,
+  ...holders.map(field => own(part, field)).filter(isRecord),
+];
+
+/** The base64 text of an image among the parts of a message; undefined if it is elsewhere, or not an image. */
+export function imageIn(part: Fields): string | undefined {
+  if (!String(part['type']).includes('image')) return undefined;
+  const content = textIn(placesOf(part), contents);
+  if (content === undefined || /^[a-z]+:\/\//i.test(content)) return undefined;
+  return content.slice(dataUrl.exec(content)?.[0].length ?? 0);
+}
+
 /**
  * Describes an image, a sound or a file among the parts of a message: `image png 288 KB`, `image https://…`. Undefined
  * if the part is not an attachment, or has neither data nor an address.
  */
 export function attachmentWords(part: Fields): string | undefined {
   const kind = kinds.find(([pattern]) => pattern.test(String(part['type'])))?.[1];
-  if (kind === undefined) return undefined;
-  const places = [part, ...holders.map(field => own(part, field)).filter(isRecord)];
+  const places = placesOf(part);
   const content = textIn(places, contents);
-  if (content === undefined) return undefined;
+  if (kind === undefined || content === undefined) return undefined;
   const name = textIn(places, names);
   const label = name === undefined ? kind : `${kind} ${sanitiseLine(name)}`;
   const head = dataUrl.exec(content);

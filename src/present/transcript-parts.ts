@@ -6,7 +6,7 @@
 import { isRecord, own } from '../base/own-property.ts';
 import { messageContent } from '../contract/common.ts';
 import { message as messageSchema, type TrajectoryMessage } from '../contract/trajectories.ts';
-import { attachmentWords } from './attachments.ts';
+import { attachmentWords, imageIn } from './attachments.ts';
 import { isJson, type JsonMember, jsonOf, membersOf, otherLines, repeats, stringOf } from './json-members.ts';
 import { otherFields } from './other-fields.ts';
 import { readableFields, readableJson } from './readable-json.ts';
@@ -22,7 +22,9 @@ export interface ToolResponse {
 }
 
 export type MessagePart =
-  | { readonly kind: 'reasoning' | 'text' | 'refusal' | 'attachment' | 'json'; readonly text: string }
+  | { readonly kind: 'reasoning' | 'text' | 'refusal' | 'json'; readonly text: string }
+  /** With the base64 text of an image. */
+  | { readonly kind: 'attachment'; readonly text: string; readonly image: string | undefined }
   | ToolCall
   | ToolResponse;
 
@@ -101,7 +103,7 @@ function partOf(part: unknown): readonly MessagePart[] {
       return [{ kind: 'reasoning', text: '(redacted by the provider)' }];
   }
   const attachment = attachmentWords(part);
-  if (attachment !== undefined) return [{ kind: 'attachment', text: attachment }];
+  if (attachment !== undefined) return [{ kind: 'attachment', text: attachment, image: imageIn(part) }];
   if (/(^|_)(tool_use|tool_call|function_call)$/.test(String(type))) return [callOf(JSON.stringify(part))];
   if (/(^|_)(tool_result|tool_response|call_output)$/.test(String(type))) {
     return [responseOf(membersOf(JSON.stringify(part))) ?? jsonPart(part)];

@@ -58,6 +58,8 @@ export interface Block {
   readonly number?: number | undefined;
   /** What it begins, if it is the heading of more blocks: a step, a message, or what follows the last step. */
   readonly head?: 'step' | 'message' | 'end' | undefined;
+  /** The base64 text of the image that it stands for. */
+  readonly image?: string | undefined;
   /** Its author may have written it as Markdown. */
   readonly markdown?: boolean;
   /** The line shown for a folded tool call, how many lines of the call it leaves out, and the id of the call if there are several. */
@@ -73,6 +75,8 @@ export interface Transcript {
   readonly messages: readonly number[];
   /** Positions of the steps with a reward other than 0. */
   readonly rewards: readonly number[];
+  /** Positions of images that can be opened. */
+  readonly images: readonly number[];
   /** Positions of errors. */
   readonly errors: readonly number[];
   /** What is not shown of the texts. */
@@ -110,6 +114,7 @@ class Writer {
   readonly steps: number[] = [];
   readonly messages: number[] = [];
   readonly rewards: number[] = [];
+  readonly images: number[] = [];
   readonly errors: number[] = [];
   /** The latest call with each id. */
   readonly calls = new Map<string, MadeCall>();
@@ -165,6 +170,12 @@ class Writer {
   /** Writes text from the wire. */
   paragraph(kind: LineKind, text: string, markdown = false): void {
     this.#push({ kind, text: this.#clean(text), indented: true, ...(markdown && { markdown }) });
+  }
+
+  /** Writes the description of an attachment. */
+  attachment(text: string, image: string | undefined): void {
+    if (image !== undefined) this.images.push(this.#place);
+    this.#push({ kind: 'meta', text: this.#clean(text), indented: true, image });
   }
 
   /** Writes text from the wire below a heading that is already safe. */
@@ -300,7 +311,7 @@ function writeMessage(writer: Writer, message: TrajectoryMessage): void {
         else writeResponse(writer, part);
         break;
       case 'attachment':
-        writer.paragraph('meta', `[${part.text}]`);
+        writer.attachment(`[${part.text}]`, part.image);
         break;
       case 'text':
       case 'json':
@@ -351,8 +362,8 @@ export function transcriptOf(trajectory: Trajectory, options: TranscriptOptions)
     writer.line('meta', trajectory.steps ? 'No steps were recorded.' : 'The service sent no steps.');
   }
   if (options.details) writeDetails(writer, trajectory);
-  const { blocks, steps, messages, rewards, errors, hidden } = writer;
-  return { blocks, steps, messages, rewards, errors, hidden };
+  const { blocks, steps, messages, rewards, images, errors, hidden } = writer;
+  return { blocks, steps, messages, rewards, images, errors, hidden };
 }
 
 /** The rewards, the metrics and other fields. */

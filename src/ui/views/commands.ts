@@ -156,6 +156,13 @@ export const readerCommands = {
     group: 'Trajectory',
   },
   outline: { id: 'trajectory.outline', title: 'fold or unfold all steps', keys: ['S'], group: 'Trajectory' },
+  image: {
+    id: 'trajectory.image',
+    title: 'open the image below in the viewer of the system',
+    keys: ['V'],
+    group: 'Trajectory',
+    hint: 'open the image',
+  },
   markdown: { id: 'trajectory.markdown', title: 'show texts as Markdown, or raw', keys: ['m'], group: 'Trajectory' },
   hidden: { id: 'trajectory.hidden', title: 'show or drop hidden characters', keys: ['v'], group: 'Trajectory' },
 } as const satisfies CommandTable;

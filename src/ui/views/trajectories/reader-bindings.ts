@@ -6,6 +6,7 @@ import { isClosed } from '../../../present/transcript-lines.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Scroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { readerCommands } from '../commands.ts';
+import { useOpenImage } from './open-image.ts';
 import type { Shown, ShownAction } from './shown.ts';
 
 /** Characters of the texts that are laid out as Markdown at once; more would take seconds. */
@@ -28,6 +29,7 @@ type Stops = 'steps' | 'messages' | 'errors' | 'rewards';
 export function useReaderBindings(reader: ReaderState): readonly Binding[] {
   const { transcript, newest, isLoading, scroll, shown, show } = reader;
   const { steps, messages, rewards, blocks } = transcript;
+  const openImage = useOpenImage();
   const folds = useMemo(() => new Set(blocks.map(({ fold }) => fold)), [blocks]);
   const markdownLength = useMemo(
     () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
@@ -56,6 +58,7 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
       run: () => head && show({ kind: isClosed(shown.open, head) ? 'open' : 'close', place: head.place }),
     };
   };
+  const image = imageAt(transcript, scroll.state.place);
   return [
     jump(readerCommands.nextStep, 'steps', { least: 2 }),
     jump(readerCommands.previousStep, 'steps', { by: -1, least: 2 }),
@@ -74,12 +77,24 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
     fold(readerCommands.foldStep, steps),
     { command: readerCommands.outline, enabled: isLoading || steps.length > 1, run: () => show({ kind: 'outline' }) },
     {
+      command: readerCommands.image,
+      enabled: image !== undefined,
+      run: () => image !== undefined && openImage(image),
+    },
+    {
       command: readerCommands.markdown,
       why: shown.markdown || markdownLength <= mostMarkdown ? undefined : 'It is too long to be laid out at once',
       run: () => show({ kind: 'markdown' }),
     },
     { command: readerCommands.hidden, run: () => show({ kind: 'hidden' }) },
   ];
+}
+
+/** The image at a position or, if there is none, the next one, or the last. */
+function imageAt(transcript: Transcript, place: number): string | undefined {
+  const { images, blocks } = transcript;
+  const found = images.find(each => each >= place) ?? images.at(-1);
+  return found === undefined ? undefined : blocks[blockIndexAt(transcript, found)]?.image;
 }
 
 /** The heading of the message or the step at a position; at the title of a step, of its first message. */

@@ -28,6 +28,7 @@ const empty: Transcript = {
   steps: [],
   messages: [],
   rewards: [],
+  images: [],
   errors: [],
   hidden: { sequences: 0, characters: 0, overwritten: 0 },
 };

@@ -1,0 +1,75 @@
+/** Opens an image of a message in the viewer of the system. */
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { useCallback } from 'react';
+import { errorMessage } from '../../../base/errors.ts';
+import type { Environment } from '../../../text/terminal.ts';
+import { useShell } from '../../app/shell-context.tsx';
+
+/** The first bytes of the formats that are opened. What they are called in a message may be a lie. */
+const formats: readonly (readonly [extension: string, isOne: (bytes: Buffer) => boolean])[] = [
+  ['png', bytes => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
+  ['jpg', bytes => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
+  ['gif', bytes => /^GIF8[79]a/.test(bytes.toString('latin1', 0, 6))],
+  ['webp', bytes => /^RIFF[\s\S]{4}WEBP/.test(bytes.toString('latin1', 0, 12))],
+  ['bmp', bytes => bytes.toString('latin1', 0, 2) === 'BM'],
+];
+
+/** The program that opens a file as the desktop would; undefined if there is no desktop, as over SSH. */
+export function viewerOf(platform: NodeJS.Platform, environment: Environment): string | undefined {
+  if (platform === 'darwin') return environment['SSH_CONNECTION'] ? undefined : 'open';
+  if (platform === 'win32') return undefined;
+  return environment['DISPLAY'] || environment['WAYLAND_DISPLAY'] ? 'xdg-open' : undefined;
+}
+
+/**
+ * Writes an image to a private file, which is removed when the program ends. Resolves with its path.
+ * @throws Error if it is in no format that a viewer should be given
+ */
+export async function writeImage(base64: string): Promise<string> {
+  const bytes = Buffer.from(base64, 'base64');
+  const extension = formats.find(([, isOne]) => isOne(bytes))?.[0];
+  if (extension === undefined) throw new Error('It is not a PNG, JPEG, GIF, WebP or BMP image');
+  const folder = await mkdtemp(join(tmpdir(), 'benchtop-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, `image.${extension}`);
+  await writeFile(path, bytes, { mode: 0o600 });
+  return path;
+}
+
+/** Starts the viewer, which outlives the program. @throws Error if it cannot be started */
+function start(viewer: string, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(viewer, [path], { stdio: 'ignore', detached: true });
+    child.once('error', reject);
+    child.once('spawn', () => {
+      child.unref();
+      resolve();
+    });
+  });
+}
+
+/** Returns a function that opens an image, or says where it is if there is no viewer. */
+export function useOpenImage(): (base64: string) => Promise<void> {
+  const { toast } = useShell();
+  return useCallback(
+    async base64 => {
+      try {
+        const path = await writeImage(base64);
+        const viewer = viewerOf(process.platform, process.env);
+        if (viewer === undefined) {
+          toast({ kind: 'info', text: `No desktop here. Until the program ends the image is in ${path}` });
+          return;
+        }
+        await start(viewer, path);
+        toast({ kind: 'info', text: `Opened with ${viewer}` });
+      } catch (error) {
+        toast({ kind: 'warning', text: `The image could not be opened: ${errorMessage(error)}` });
+      }
+    },
+    [toast],
+  );
+}
