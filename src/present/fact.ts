@@ -3,6 +3,15 @@ import type { RunFailure } from '../contract/common.ts';
 import { statusWords } from '../contract/status.ts';
 import { asReceived } from '../text/numbers.ts';
 
+/** Something else that a value names, and that can be opened. */
+export interface Reference {
+  /** The first name of its resource, e.g. `training`. */
+  readonly resource: string;
+  readonly id: string;
+  /** The id of what it is a part of, e.g. the training run of a checkpoint, if known. */
+  readonly within?: string | undefined;
+}
+
 export interface Fact {
   readonly label: string;
   /** Need not be safe for a terminal. Facts without a value are left out. */
@@ -11,6 +20,18 @@ export interface Fact {
   readonly exported?: string | undefined;
   /** The title of its group, e.g. `Rewards`; facts without a group come first. */
   readonly group?: string | undefined;
+  /** What the value names, if it is something else. */
+  readonly refers?: Reference | undefined;
+}
+
+/** The id of something else, which opens from here. */
+export function referenceFact(
+  label: string,
+  resource: string,
+  id: string | null | undefined,
+  within?: string | null,
+): Fact {
+  return { label, value: id, ...(id && { refers: { resource, id, ...(within && { within }) } }) };
 }
 
 /** The facts that have a value. */

@@ -1,10 +1,12 @@
 /** Queries and actions for training runs. */
 
+import { inParallel } from '../base/in-parallel.ts';
 import { failureReason, type ListQuery } from '../contract/common.ts';
 import type { EvalRun, TrajectoryReward } from '../contract/evaluations.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning, statusMeaning } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, TrainerReward, TrainingProgress, TrainingRun } from '../contract/training.ts';
+import { isGone } from '../service/errors.ts';
 import type { Service } from '../service/index.ts';
 import type { CallOptions } from '../service/options.ts';
 import { readPages } from '../service/pagination.ts';
@@ -90,6 +92,30 @@ export async function checkpointsByStep(
     readRows({ cursor }, query => listed(service, runId, query, options));
   for await (const { items } of readPages(readPage)) for (const item of items) checkpoints.push(item);
   return checkpoints.sort((left, right) => (left.step_index ?? 0) - (right.step_index ?? 0));
+}
+
+/** Runs whose checkpoints are searched for one of them: each takes a request. */
+export const mostSearched = 100;
+
+/**
+ * The training run of a checkpoint, for which no service has an operation. Searches the newest runs.
+ *
+ * @throws ServiceError if the runs cannot be listed
+ */
+export async function trainingOfCheckpoint(id: string, context: QueryContext): Promise<TrainingRun | undefined> {
+  const { service, signal } = context;
+  const { items } = await everyRun.readPage({ ...context, query: {} });
+  let found: TrainingRun | undefined;
+  await inParallel(items.slice(0, mostSearched), async run => {
+    if (found) return;
+    const checkpoints = await checkpointsByStep(service, run.training_run_id, { signal }).catch((error: unknown) => {
+      // It may have been deleted in the meantime.
+      if (!isGone(error)) throw error;
+      return [];
+    });
+    if (checkpoints.some(({ checkpoint_id }) => checkpoint_id === id)) found = run;
+  });
+  return found;
 }
 
 /** The newest checkpoint of a run. @throws Error for the user if it has none yet */

@@ -1,4 +1,5 @@
 /** Finds resources by name, id and kind. */
+import type { Reference } from '../present/fact.ts';
 import type { Kinds } from '../queries/statuses/store.ts';
 import type { ResourceRef } from '../store/store.ts';
 import type { RowAction, Sending } from './action.ts';
@@ -69,4 +70,21 @@ export function placeOfRef({ kind, id, label }: ResourceRef): Place | undefined 
 /** The trail to a record from its section; undefined if it cannot be opened. */
 export function trailTo(resource: Resource, id: string, label?: string): readonly Place[] | undefined {
   return resource.get && [listPlace(resource), recordPlace(resource, id, label)];
+}
+
+/**
+ * Where a reference opens: at its record, or else in the list that shows it. Undefined for a part of something that is
+ * not known.
+ *
+ * @param label its name, if known
+ */
+export function placeOfReference({ resource: name, id, within }: Reference, label?: string): Place | undefined {
+  const resource = resourceNamed(name);
+  if (!resource) return undefined;
+  if (resource.needs !== undefined) {
+    const whole = resourceNamed(resource.needs);
+    return whole && within !== undefined ? { ...recordPlace(whole, within, label), at: id } : undefined;
+  }
+  if (resource.get) return recordPlace(resource, id, label);
+  return resource.placeOfName?.(id) ?? { ...listPlace(resource), at: id };
 }

@@ -1,7 +1,7 @@
 /** Several evaluation runs at once: each against one baseline, and their tasks. */
 import { mean } from '../base/statistics.ts';
 import type { Column } from '../present/column.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, referenceFact } from '../present/fact.ts';
 import { intervalColumn, numberColumn } from '../present/number-columns.ts';
 import {
   type ComparedRuns,
@@ -105,7 +105,7 @@ export function gridFacts(row: GridRow): readonly Fact[] {
   const { interval, verdict } = compared;
   return [
     { label: 'run', value: row.name },
-    { label: 'id', value: row.id },
+    referenceFact('id', 'runs', row.id),
     { label: 'model', value: row.model },
     { label: 'mean', value: taskMeanWords(row.mean) },
     { label: 'status', value: row.read.status ?? 'not reported' },

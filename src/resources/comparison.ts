@@ -2,7 +2,7 @@
 
 import { type Side, sides } from '../base/sides.ts';
 import type { Column } from '../present/column.ts';
-import type { Fact } from '../present/fact.ts';
+import { type Fact, referenceFact } from '../present/fact.ts';
 import {
   type ComparedRuns,
   type ComparisonOptions,
@@ -106,7 +106,7 @@ export function comparedFacts(task: ComparedTask): readonly Fact[] {
     { label: 'base', value: side('base') },
     { label: 'new', value: side('new') },
     { label: 'difference', value: difference(task.difference) },
-    { label: 'opens', value: trajectoriesOf(task)[0] },
+    referenceFact('opens', 'trajectories', trajectoriesOf(task)[0]),
   ];
 }
 

@@ -71,5 +71,6 @@ export const datasets = defineResource<Dataset>({
   commands: datasetCommands,
   place: row =>
     listPlace(trajectories, { dataset: row.dataset_name ?? '' }, row.dataset_name ?? row.display_name ?? ''),
+  placeOfName: name => listPlace(trajectories, { dataset: name }, name),
   emptyAdvice: { command: datasetCommands.upload, words: 'uploads trajectories, and evaluations record theirs' },
 });

@@ -95,6 +95,8 @@ export interface ResourceOf<Row> {
   readonly parent?: (row: Row) => string | null | undefined;
   /** Where a row opens, if not at its record. */
   readonly place?: (row: Row) => Place;
+  /** The same for what others name it by, e.g. the name of a dataset. */
+  readonly placeOfName?: (name: string) => Place;
   /** A field that counts rows of another kind, e.g. a benchmark's runs. If it changes, their list is read again. */
   readonly tally?: { readonly kind: string; readonly of: (row: Row) => number | null | undefined };
   /** The status of a row, if it has one: a pinned row is then polled until it has ended. */

@@ -5,7 +5,7 @@ import { modelSlug } from '../contract/model-slug.ts';
 import { knownDeploymentStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
-import { type Fact, failureFacts, statusFact } from '../present/fact.ts';
+import { type Fact, failureFacts, referenceFact, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import {
   deploymentKeys,
@@ -67,9 +67,9 @@ function deploymentFacts(deployment: Deployment): readonly Fact[] {
     ...failureFacts(deployment.failure),
     { label: 'role', value: deployment.role },
     { label: 'active', value: is_active == null ? undefined : is_active ? 'yes, serves its slug' : 'no' },
-    { label: 'base model', value: deployment.base_model_slug },
+    referenceFact('base model', 'models', deployment.base_model_slug),
     { label: 'step', value: deployment.checkpoint_step },
-    { label: 'checkpoint', value: deployment.checkpoint_id },
+    referenceFact('checkpoint', 'checkpoints', deployment.checkpoint_id),
     { label: 'model', value: deployment.model_id },
     { label: 'endpoint', value: deployment.playground_endpoint_url },
     { label: 'endpoint id', value: deployment.model_endpoint_id },

@@ -19,6 +19,8 @@ interface Places {
     readonly scope?: Scope;
     /** The label of the scope, e.g. the name of the benchmark. */
     readonly label?: string;
+    /** The id of the row under the cursor at first. */
+    readonly at?: string;
   };
   readonly record: {
     /** The first name of the resource, e.g. `runs`. */
@@ -28,6 +30,8 @@ interface Places {
     readonly label?: string;
     /** Id of its parent, e.g. the benchmark of a run. */
     readonly parent?: string;
+    /** The id of the part under the cursor at first, e.g. a checkpoint of a training run. */
+    readonly at?: string;
   };
   /** Two evaluation runs, task by task. */
   readonly compare: {

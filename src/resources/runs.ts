@@ -7,7 +7,7 @@ import type { EvalProgress, EvalRun, TrajectoryReward } from '../contract/evalua
 import { evalRunStatuses, hasEnded } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import type { Command } from '../present/command.ts';
-import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import { intervalColumn } from '../present/number-columns.ts';
 import { optimisticWords } from '../present/statistics/comparison.ts';
 import type { Interval } from '../present/statistics/interval.ts';
@@ -279,15 +279,15 @@ export function runFacts(run: BasedRun, outcome?: RunOutcome, certainty?: string
     },
     { label: 'interval', value: certainty || undefined },
     { label: 'vs baseline', value: baselineWords(run) },
-    { label: 'model', value: run.base_model_slug },
-    { label: 'checkpoint', value: run.parent_checkpoint_id },
+    referenceFact('model', 'models', run.base_model_slug),
+    referenceFact('checkpoint', 'checkpoints', run.parent_checkpoint_id, run.training_run_id),
     {
       label: 'caution',
       value: cautionOf(run),
     },
-    { label: 'training', value: run.training_run_id },
+    referenceFact('training', 'training', run.training_run_id),
     { label: 'step', value: run.step },
-    { label: 'benchmark', value: run.bench_id },
+    referenceFact('benchmark', 'benchmarks', run.bench_id),
     { label: 'agent', value: run.agent_id },
     { label: 'options', value: optionLines(run.options) },
     timeFact('started', run.created_at),

@@ -3,7 +3,7 @@ import { perObject } from '../base/memo.ts';
 import { hasEnded, trainingStatuses } from '../contract/status.ts';
 import type { Checkpoint, HeldOutReward, StepDiagnostics, TrainingRun } from '../contract/training.ts';
 import type { Column } from '../present/column.ts';
-import { type Fact, failureFacts, optionLines, statusFact, warningFacts } from '../present/fact.ts';
+import { type Fact, failureFacts, optionLines, referenceFact, statusFact, warningFacts } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { startDeployment } from '../queries/deployments.ts';
@@ -129,9 +129,9 @@ export function trainingFacts(run: TrainingRun, held?: HeldOut, range?: Range): 
     ...failureFacts(run.failure),
     { label: 'held-out', value: held && heldOutWords(held.last, range) },
     { label: 'best', value: best && (isApart ? best : `${best}. ${optimismWords}`) },
-    { label: 'model', value: run.base_model_slug },
-    { label: 'benchmark', value: run.bench_id },
-    { label: 'from', value: run.parent_checkpoint_id },
+    referenceFact('model', 'models', run.base_model_slug),
+    referenceFact('benchmark', 'benchmarks', run.bench_id),
+    referenceFact('from', 'checkpoints', run.parent_checkpoint_id),
     { label: 'agent', value: run.agent_id },
     timeFact('started', run.created_at),
     timeFact('ended', run.completed_at),
@@ -337,7 +337,7 @@ export function checkpointFacts(row: DeployedCheckpoint, range?: Range): readonl
     { label: 'checkpoint', value: row.checkpoint_id },
     { label: 'step', value: row.step_index },
     ...(range ? measuredCheckpointFacts(row, range) : []),
-    { label: 'model', value: row.base_model_slug },
+    referenceFact('model', 'models', row.base_model_slug),
     { label: 'deployable', value: deployableWord(row) },
     { label: 'deployed', value: row.deployed },
     timeFact('committed', row.created_at),

@@ -3,7 +3,7 @@
 import { trajectoryStatuses } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, statusColumn } from '../present/column.ts';
-import { type Fact, statusFact } from '../present/fact.ts';
+import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
@@ -80,8 +80,10 @@ export function trajectoryFacts(trajectory: Trajectory): readonly Fact[] {
     { label: 'ended by', value: trajectory.rollout?.termination_reason },
     { label: 'diagnostic', value: trajectory.rollout?.harness_diagnostic },
     { label: 'error', value: trajectory.error },
-    { label: 'model', value: trajectory.model_id },
-    { label: 'dataset', value: trajectory.dataset_name },
+    referenceFact('run', 'runs', trajectory.eval_run_id),
+    referenceFact('training', 'training', trajectory.training_run_id),
+    referenceFact('model', 'models', trajectory.model_id),
+    referenceFact('dataset', 'datasets', trajectory.dataset_name),
     { label: 'source', value: trajectory.source },
     { label: 'trace', value: trajectory.trace_id },
     {

@@ -26,7 +26,7 @@ export interface WatchedResource extends KnownResource {
   readonly standing: Standing;
   /** When its progress, or otherwise its status, was last read; epoch milliseconds. */
   readonly readAt: number | undefined;
-  /** The name of its benchmark, or its id if that is unknown. */
+  /** The name of its benchmark, or its id if that is unknown. Its id is `parent`. */
   readonly benchmark: string | undefined;
   /** The alarms that hold, most urgent first. */
   readonly alarms: readonly Alarm[];

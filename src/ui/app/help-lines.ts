@@ -6,6 +6,7 @@ import { wrap } from '../../text/wrap.ts';
 import {
   columnCommands,
   confirmCommands,
+  doorCommands,
   errorCommands,
   failureCommands,
   formCommands,
@@ -39,6 +40,7 @@ const everywhere: readonly HelpSection[] = [
   { title: 'Any item', commands: [...Object.values(recordCommands), ...Object.values(errorCommands)] },
   { title: 'Lists', commands: Object.values(listCommands) },
   { title: 'Long texts', commands: Object.values(scrollCommands) },
+  { title: 'Facts that name other things', commands: Object.values(doorCommands) },
 ];
 const inWindows: readonly HelpSection[] = [
   { title: 'While typing', commands: Object.values(typingCommands) },

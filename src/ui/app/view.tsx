@@ -1,7 +1,7 @@
 /** The whole screen of a view: the frame, the sections, the main pane and, if there is room, the inspector. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
-import { useCallback } from 'react';
+import { useCallback, useEffect } from 'react';
 import type { Freshness } from '../../queries/freshness.ts';
 import type { Attention } from '../../queries/polling.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -10,6 +10,7 @@ import { useUploads } from '../data/use-uploads.ts';
 import { useExports, useWorkbench } from '../data/workbench.tsx';
 import { useMouseRegion } from '../keys/mouse-regions.tsx';
 import { type Binding, KeyScope } from '../keys/router.tsx';
+import { useMemory } from '../navigation/memory.tsx';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { useTime } from './clock.tsx';
 import {
@@ -56,9 +57,15 @@ const noBindings: readonly Binding[] = [];
 /** The whole screen around the content of a view. The view passes its freshness and bindings as values. */
 export function View({ main, inspector, bindings = noBindings, freshness }: ViewContent) {
   const { layout, focus, setFocus, sections, foot } = useShell();
+  const [left, leave] = useMemory<PaneName | undefined>('pane left');
   const { columns, rows, panes } = layout;
   const mainPane = usePane('main');
   const inspectorPane = usePane('inspector');
+  // Back from what a pane has opened.
+  useEffect(() => {
+    leave(undefined);
+    if (left !== undefined) setFocus(left);
+  }, [left, leave, setFocus]);
   return (
     <Box width={columns} height={rows} flexDirection="column" overflow="hidden">
       <FrameTitle columns={columns} freshness={freshness} />

@@ -163,6 +163,20 @@ export const paletteCommands = {
   },
 } as const satisfies CommandTable;
 
+const door = { group: 'Facts', palette: false } as const;
+
+/** For the facts of what is shown: what they name opens from there. */
+export const doorCommands = {
+  next: { id: 'door.next', title: 'the next thing that the facts name', keys: ['tab', 'down', 'j'], ...door },
+  previous: {
+    id: 'door.previous',
+    title: 'the previous thing that the facts name',
+    keys: ['shift-tab', 'up', 'k'],
+    ...door,
+  },
+  open: { id: 'door.open', title: 'open what the facts name', keys: ['enter'], hint: 'open', ...door },
+} as const satisfies CommandTable;
+
 const form = { group: 'Form', palette: false } as const;
 
 export const formCommands = {
@@ -267,6 +281,7 @@ export const generalLayers: readonly CommandTable[] = [
   columnCommands,
   menuCommands,
   pickerCommands,
+  doorCommands,
   failureCommands,
   errorCommands,
 ];

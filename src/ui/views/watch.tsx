@@ -3,6 +3,7 @@
 import { useMemo } from 'react';
 import { isUnknown } from '../../contract/status.ts';
 import type { Cell, Column } from '../../present/column.ts';
+import { referenceFact } from '../../present/fact.ts';
 import type { Interval } from '../../present/statistics/interval.ts';
 import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
@@ -110,7 +111,7 @@ export function WatchView() {
         { label: 'name', value: row.label },
         { label: 'kind', value: row.kind },
         { label: 'id', value: idWords(row) || undefined },
-        { label: 'benchmark', value: row.benchmark },
+        { ...referenceFact('benchmark', 'benchmarks', row.parent), value: row.benchmark },
         { label: 'status', value: stateOf(row, Date.now()).text },
         ...row.alarms.map(({ words }) => ({ label: 'alarm', value: words })),
         { label: 'failed', value: row.reason },

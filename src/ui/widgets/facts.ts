@@ -8,23 +8,48 @@ import type { Theme } from './theme/theme.tsx';
 
 const most = 12;
 
+/** Facts as lines, and where among them each fact that opens something stands. */
+export interface DrawnFacts {
+  readonly lines: string[];
+  /** The first line of each reference, in their order. */
+  readonly doors: number[];
+}
+
 /**
  * Lines of `width` cells: the labels in their own column, long values wrapped next to them. Each group begins with its
- * title; a long label has a line of its own.
+ * title; a long label has a line of its own. A value that opens something else is underlined.
+ *
+ * @param selected which of the references is selected
  */
-export function factLines(facts: readonly Fact[], width: number, { styles }: Theme): string[] {
+export function drawFacts(
+  facts: readonly Fact[],
+  width: number,
+  { styles, glyphs }: Theme,
+  selected?: number,
+): DrawnFacts {
   const shown = withValue(facts);
   const column = Math.min(most, Math.max(0, ...shown.map(({ label }) => label.length)));
   const room = Math.max(8, width - column - 2);
-  return shown.flatMap(({ label, value, group }, index) => {
+  const drawn: DrawnFacts = { lines: [], doors: [] };
+  shown.forEach(({ label, value, group, refers }, index) => {
+    const isSelected = refers !== undefined && drawn.doors.length === selected;
+    const style = isSelected ? styles.selected : refers ? styles.link : undefined;
     const lines = wrap(sanitise(asReceived(value), { multiline: true }), room);
     const name = sanitiseLine(label);
     const isLong = name.length > column;
-    const begins = group !== undefined && group !== shown[index - 1]?.group;
-    return [
-      ...(begins ? ['', styles.header(group.toUpperCase())] : []),
-      ...(isLong ? [styles.muted(truncate(name, width))] : []),
-      ...lines.map((line, at) => `${styles.muted(padEnd(at === 0 && !isLong ? name : '', column))}  ${line}`),
-    ];
+    if (group !== undefined && group !== shown[index - 1]?.group) {
+      drawn.lines.push('', styles.header(group.toUpperCase()));
+    }
+    if (isLong) drawn.lines.push(styles.muted(truncate(name, width)));
+    if (refers) drawn.doors.push(drawn.lines.length);
+    lines.forEach((line, at) => {
+      const before = at === 0 && isSelected ? ` ${styles.selected(glyphs.marker)}` : '  ';
+      const named = styles.muted(padEnd(at === 0 && !isLong ? name : '', column));
+      drawn.lines.push(`${named}${before}${style?.(line) ?? line}`);
+    });
   });
+  return drawn;
 }
+
+export const factLines = (facts: readonly Fact[], width: number, theme: Theme): string[] =>
+  drawFacts(facts, width, theme).lines;

@@ -13,6 +13,7 @@ import type { PagedList } from '../../data/use-list.ts';
 import type { Live } from '../../data/use-live.ts';
 import type { Binding } from '../../keys/router.tsx';
 import type { Table } from '../../widgets/table/use-table.ts';
+import type { FactsPart } from '../record/use-doors.ts';
 
 export type PlaceOf<Row> = (row: Row) => Place | undefined;
 
@@ -55,6 +56,8 @@ export interface ResourceListProps<Row> {
    * the service once the cursor rests.
    */
   readonly preview?: ComponentType<PreviewProps<Row>>;
+  /** What the list is a part of, below the facts about the row: lines, and facts. */
+  readonly about?: ((width: number) => FactsPart) | undefined;
   /** The rows in groups, as long as there is neither a filter nor an order. */
   readonly grouped?: readonly Row[] | undefined;
   /** The rows that the row of a group stands for. */

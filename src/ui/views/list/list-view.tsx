@@ -33,7 +33,15 @@ export interface ResourceListViewProps<Row extends object> extends Partial<Resou
 export function ResourceListView<Row extends object>({ resource, place, ...more }: ResourceListViewProps<Row>) {
   // A view shows one place from mount to unmount.
   const [source] = useState(() => resource.list(place.scope ?? {}));
-  return <ResourceList {...listProps(resource)} source={source} actions={useActions(resource)} {...more} />;
+  return (
+    <ResourceList
+      {...listProps(resource)}
+      source={source}
+      startAt={place.at}
+      actions={useActions(resource)}
+      {...more}
+    />
+  );
 }
 
 export function PlainListView({ place }: ViewProps<'list'>) {

@@ -8,12 +8,12 @@ import { ErrorNote } from '../../app/error-note.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useSettled } from '../../data/use-settled.ts';
-import { useKeyOf } from '../../keys/router.tsx';
+import { KeyScope, useKeyOf } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
-import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { TableView } from '../../widgets/table/table-view.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useAdvise } from './advice.ts';
 import { useListBindings } from './list-bindings.tsx';
 import type { ResourceListProps } from './list-props.ts';
@@ -103,7 +103,8 @@ function useTableWords<Row extends object>(props: ListPaneProps<Row>) {
   };
 }
 
-interface RowInspectorProps<Row> extends Pick<ResourceListProps<Row>, 'source' | 'facts' | 'details' | 'preview'> {
+interface RowInspectorProps<Row>
+  extends Pick<ResourceListProps<Row>, 'source' | 'facts' | 'details' | 'preview' | 'about'> {
   readonly row: Row | undefined;
 }
 
@@ -112,24 +113,35 @@ interface RowInspectorProps<Row> extends Pick<ResourceListProps<Row>, 'source' |
  * it passes.
  */
 function RowInspector<Row extends object>(props: RowInspectorProps<Row>) {
-  const { source, facts, details, preview: Preview, row } = props;
+  const { source, facts, details, preview: Preview, about, row } = props;
   const inspector = usePane('inspector');
-  const theme = useTheme();
   const id = row && source.id(row);
   const isResting = useSettled(id) === id;
   const width = inspector.width - 2;
-  const lines = row ? factLines(facts(row), width, theme) : [];
-  const room = Math.max(0, inspector.height - lines.length);
-  // The details share the rest.
-  const previewed = Preview && row ? (details ? Math.floor(room / 2) : room) : 0;
-  const box = { ...inspector, width, height: room - previewed };
+  const parts = [{ facts: row ? facts(row) : [] }, about?.(width) ?? { facts: [] }];
+  const doors = useDoors(parts, { pane: 'inspector', width, focused: inspector.focused });
+  const isPreviewed = Preview !== undefined && row !== undefined && inspector.shown;
+  // The preview is about the row, and stands below its facts.
+  const above = isPreviewed ? (doors.partAt[1] ?? 0) : doors.lines.length;
+  const [first, rest] = [doors.lines.slice(0, above), doors.lines.slice(above)];
+  const at = doors.at ?? 0;
+  const room = Math.max(0, inspector.height - first.length);
+  // What follows shares the rest.
+  const previewed = isPreviewed ? (details || rest.length > 0 ? Math.floor(room / 2) : room) : 0;
+  const below = Math.min(rest.length, room - previewed);
+  const box = { ...inspector, width, height: room - previewed - below };
   return (
-    <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
-      <Lines lines={lines} width={width} height={Math.min(lines.length, inspector.height)} />
-      {Preview && row && inspector.shown ? (
-        <Preview row={row} box={{ ...box, height: previewed }} rests={isResting} />
-      ) : null}
-      {details?.(isResting ? row : undefined, box)}
-    </Box>
+    <KeyScope active={inspector.focused} bindings={doors.bindings}>
+      <Box flexDirection="column" paddingLeft={1} width={inspector.width}>
+        <Lines
+          lines={linesAround(first, inspector.height, at < above ? doors.at : undefined)}
+          width={width}
+          height={Math.min(first.length, inspector.height)}
+        />
+        {isPreviewed ? <Preview row={row} box={{ ...box, height: previewed }} rests={isResting} /> : null}
+        <Lines lines={linesAround(rest, below, at < above ? undefined : at - above)} width={width} height={below} />
+        {details?.(isResting ? row : undefined, box)}
+      </Box>
+    </KeyScope>
   );
 }

@@ -1,6 +1,7 @@
 /** The record of any resource. Records with more content build on it. */
 
 import { stripVTControlCharacters } from 'node:util';
+import { useEffect } from 'react';
 import type { LiveQuery } from '../../../queries/live-query.ts';
 import { resourceAt } from '../../../resources/catalogue.ts';
 import { labelOf, type ResourceOf } from '../../../resources/define.ts';
@@ -12,11 +13,11 @@ import { useShell } from '../../app/shell-context.tsx';
 import { usePane, View } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
-import { factLines } from '../../widgets/facts.ts';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { useActions } from './use-actions.tsx';
+import { useDoors } from './use-doors.ts';
 import { useRecordBindings } from './use-record-bindings.tsx';
 
 export interface RecordViewProps<Row extends object> {
@@ -44,16 +45,22 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   const error = deleted && live.data ? undefined : live.error;
   const title = live.data ? labelOf(resource, live.data) : (place.label ?? id);
   const room = pane.width - 2;
-  const lines = [
+  const before = [
     theme.styles.title(sanitiseLine(title)),
     ...(live.data ? (head?.(live.data) ?? []) : []),
     ...(deleted && !error ? [theme.styles.danger(`${theme.glyphs.cross} ${deleted}`)] : []),
     ...(error ? noteLines(error, { width: room, height: pane.height }, theme, advice) : []),
     '',
-    ...(shown ? factLines(resource.facts(shown), room, theme) : deleted ? [] : [theme.styles.muted(asking)]),
-  ].map(line => ` ${line}`);
+  ];
+  const doors = useDoors([{ lines: before, facts: shown ? resource.facts(shown) : [] }], { pane: 'main', width: room });
+  const lines = [...doors.lines, ...(shown || deleted ? [] : [theme.styles.muted(asking)])].map(line => ` ${line}`);
   const plainAt = (line: number): string => stripVTControlCharacters(lines[line] ?? '');
   const scroll = useScroll({ lineCount: lines.length, textAt: plainAt, height: pane.height - scrollViewLines });
+  const { dispatch } = scroll;
+  const { at } = doors;
+  useEffect(() => {
+    if (at !== undefined) dispatch({ kind: 'show', place: at, before: Math.floor(pane.height / 2) });
+  }, [dispatch, at, pane.height]);
   const bindings = useRecordBindings({
     record: shown && { id, json: shown },
     pin: resource.kind === undefined ? undefined : { kind: resource.kind, id, label: title },
@@ -66,7 +73,7 @@ export function RecordView<Row extends object>(props: RecordViewProps<Row>) {
   return (
     <View
       freshness={live.freshness}
-      bindings={[...bindings, ...useErrorBindings(live.error)]}
+      bindings={[...bindings, ...doors.bindings, ...useErrorBindings(live.error)]}
       main={
         <ScrollView
           scroll={scroll}

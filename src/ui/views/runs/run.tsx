@@ -22,20 +22,19 @@ import { useDeleted } from '../../app/error-note.tsx';
 import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { type Pane, usePane } from '../../app/view.tsx';
+import { usePane } from '../../app/view.tsx';
 import { useAskingWords } from '../../app/waiting.tsx';
 import { useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { factLines } from '../../widgets/facts.ts';
-import { Lines } from '../../widgets/lines.tsx';
-import { useTheme } from '../../widgets/theme/theme.tsx';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RunAlarms } from '../alarms-window.tsx';
 import { alarmCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { useActions } from '../record/use-actions.tsx';
+import type { FactsPart } from '../record/use-doors.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
@@ -96,6 +95,7 @@ type Run = ReturnType<typeof useRun>;
 export function RunView({ place }: ViewProps<'record'>) {
   const shell = useShell();
   const pane = usePane('main');
+  const theme = useTheme();
   const run = useRun(place, pane.attention);
   const { shown, state, rewards } = run;
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
@@ -125,7 +125,7 @@ export function RunView({ place }: ViewProps<'record'>) {
         ...(state.isDeleted ? [] : [...runActions([shown]), baseline([shown])]),
         { command: alarmCommands.past, run: showAlarms },
       ]}
-      details={(_row, box) => <RunDetails run={run} box={box} />}
+      about={width => aboutRun(run, width, theme)}
     />
   );
 }
@@ -157,17 +157,14 @@ function useHead(
 }
 
 /** The statistics of the rollouts, and the facts of the run. */
-function RunDetails({ run: { measured, state, outcome, certainty, results }, box }: { run: Run; box: Pane }) {
-  const theme = useTheme();
+function aboutRun({ measured, state, outcome, certainty, results }: Run, width: number, theme: Theme): FactsPart {
   const { snapshots = [], unreadSnapshots = 0, statisticsError } = results ?? {};
-  const facts = state.isRead ? factLines(runFacts(measured, outcome, certainty), box.width, theme) : [];
   const lines = [
     '',
     ...(unreadSnapshots > 0 ? [theme.styles.warning(`${counted(unreadSnapshots, 'snapshot')} could not be read`)] : []),
-    ...(results ? statisticsLines(knobStatistics(snapshots), box.width, theme, statisticsError) : []),
+    ...(results ? statisticsLines(knobStatistics(snapshots), width, theme, statisticsError) : []),
     '',
     theme.styles.header('RUN'),
-    ...facts,
   ];
-  return <Lines lines={lines} width={box.width} height={Math.min(lines.length, box.height)} />;
+  return { lines, facts: state.isRead ? runFacts(measured, outcome, certainty) : [] };
 }

@@ -2,6 +2,7 @@
 
 import { useMemo } from 'react';
 import type { Column } from '../../../present/column.ts';
+import { referenceFact } from '../../../present/fact.ts';
 import { ageOf } from '../../../present/times.ts';
 import { checkpointQuery, type StepRollout, stepRewardList } from '../../../queries/training.ts';
 import { placeOf } from '../../../resources/define.ts';
@@ -58,7 +59,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
         { label: 'reward', value: reward(row.reward) },
         { label: 'tokens', value: row.completion_tokens },
         { label: 'step', value: step },
-        { label: 'checkpoint', value: checkpoint.data?.checkpoint_id },
+        referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
         { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
       ]}
     />

@@ -1,5 +1,6 @@
 /** The tasks of a training step, worst first. */
 import { useMemo } from 'react';
+import { referenceFact } from '../../../present/fact.ts';
 import type { StepTask } from '../../../present/step-tasks.ts';
 import { ageOf } from '../../../present/times.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
@@ -42,7 +43,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
       facts={row => [
         ...stepTaskFacts(row),
         { label: 'step', value: step },
-        { label: 'checkpoint', value: checkpoint.data?.checkpoint_id },
+        referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
         { label: 'committed', value: ageOf(checkpoint.data?.created_at) },
       ]}
       bindings={[

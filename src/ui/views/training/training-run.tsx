@@ -32,8 +32,6 @@ import { useAskingWords } from '../../app/waiting.tsx';
 import { useList, useListedRows } from '../../data/use-list.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
-import { factLines } from '../../widgets/facts.ts';
-import { Lines } from '../../widgets/lines.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { TrainingAlarms } from '../alarms-window.tsx';
 import { alarmCommands, teachingCommands } from '../commands.ts';
@@ -147,10 +145,8 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
         if (ended && list.rows.length === 0) return ofCheckpoint([shown]);
         return ofCheckpoint(rows.map(checkpoint => ({ ...shown, checkpoint })));
       }}
-      details={(_row, box) => {
-        const about = ['', theme.styles.header('TRAINING RUN'), ...factLines(facts, box.width, theme)];
-        return <Lines lines={about} width={box.width} height={Math.min(about.length, box.height)} />;
-      }}
+      about={() => ({ lines: ['', theme.styles.header('TRAINING RUN')], facts })}
+      startAt={place.at}
     />
   );
 }

@@ -16,12 +16,12 @@ import { Waiting } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { KeyScope } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
-import { factLines } from '../../widgets/facts.ts';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { type Style, useTheme } from '../../widgets/theme/theme.tsx';
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
+import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { drawnLine, styleOf } from './line-style.ts';
 import { useNeighbours } from './use-neighbours.ts';
@@ -206,14 +206,17 @@ function tokensOf({ messages }: TrajectoryStep): number | undefined {
 
 /** The facts, and the error if they are not current. */
 function TrajectoryFacts({ trajectory, error }: { trajectory: Trajectory | undefined; error: Error | undefined }) {
-  const { width, height } = usePane('inspector');
+  const { width, height, focused } = usePane('inspector');
   const theme = useTheme();
-  const lines = trajectory ? factLines(trajectoryFacts(trajectory), width - 2, theme) : [];
+  const parts = [{ facts: trajectory ? trajectoryFacts(trajectory) : [] }];
+  const doors = useDoors(parts, { pane: 'inspector', width: width - 2, focused });
   const note = trajectory && error ? ['', theme.styles.danger(sanitiseLine(error.message))] : [];
   return (
-    <Box paddingLeft={1}>
-      <Lines lines={[...lines, ...note]} width={width - 2} height={height} />
-    </Box>
+    <KeyScope active={focused} bindings={doors.bindings}>
+      <Box paddingLeft={1}>
+        <Lines lines={linesAround([...doors.lines, ...note], height, doors.at)} width={width - 2} height={height} />
+      </Box>
+    </KeyScope>
   );
 }
 

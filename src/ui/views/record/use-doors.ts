@@ -1,0 +1,152 @@
+/** The facts of what is shown, as doors: what they name opens from there, and back returns to the same one. */
+import { useEffect, useState } from 'react';
+import { errorMessage } from '../../../base/errors.ts';
+import type { Fact, Reference } from '../../../present/fact.ts';
+import { mostSearched, trainingOfCheckpoint } from '../../../queries/training.ts';
+import { placeOfReference, resourceNamed } from '../../../resources/catalogue.ts';
+import { clean } from '../../../text/sanitise.ts';
+import type { PaneName } from '../../app/layout.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { doorCommands } from '../../keys/general.ts';
+import type { Binding } from '../../keys/router.tsx';
+import { useMemory } from '../../navigation/memory.tsx';
+import { type DrawnFacts, drawFacts } from '../../widgets/facts.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+
+export interface Doors extends DrawnFacts {
+  /** The first line of each part. */
+  readonly partAt: readonly number[];
+  /** The line of the selected fact. */
+  readonly at: number | undefined;
+  readonly bindings: readonly Binding[];
+}
+
+/** The facts with the names of what they refer to, as far as they are known. */
+function useNamed(): (facts: readonly Fact[]) => readonly Fact[] {
+  const nameOf = useNameOf();
+  return facts =>
+    facts.map(fact => {
+      const isId = fact.refers?.within === undefined && fact.value === fact.refers?.id;
+      const name = fact.refers && isId ? nameOf(fact.refers) : undefined;
+      return name === undefined || name === fact.value ? fact : { ...fact, value: `${name}\n${fact.value}` };
+    });
+}
+
+/** Returns the name of what is referred to, or of what it is a part of, if this machine has seen it. */
+function useNameOf(): (reference: Reference) => string | undefined {
+  const { statuses, remembered } = useWorkbench();
+  return ({ resource, id, within }) => {
+    const kind = resourceNamed(within === undefined ? resource : 'training')?.kind;
+    if (kind === undefined) return undefined;
+    const key = { kind, id: within ?? id };
+    return statuses.get(key)?.label ?? remembered.find(kind, key.id)?.label;
+  };
+}
+
+/** Opens what a fact names. The training run of a checkpoint is searched, if it is not known. */
+function useOpenReference(): (reference: Reference) => Promise<boolean> {
+  const shell = useShell();
+  const workbench = useWorkbench();
+  const nameOf = useNameOf();
+  return async reference => {
+    const known = placeOfReference(reference, nameOf(reference));
+    if (known) {
+      shell.open(known);
+      return true;
+    }
+    shell.toast({ kind: 'info', text: clean`Searching the training run of ${reference.id}…` });
+    try {
+      const signal = AbortSignal.timeout(searchMs);
+      const context = { service: await workbench.service(), signal, memory: workbench.remembered };
+      const run = await trainingOfCheckpoint(reference.id, context);
+      const place =
+        run && placeOfReference({ ...reference, within: run.training_run_id }, run.display_name ?? undefined);
+      if (place) {
+        shell.open(place);
+        return true;
+      }
+      const text = clean`None of the newest ${mostSearched} training runs has the checkpoint ${reference.id}`;
+      shell.toast({ kind: 'warning', text });
+    } catch (error) {
+      const text = clean`The training run of ${reference.id} could not be searched: ${errorMessage(error)}`;
+      shell.toast({ kind: 'warning', text });
+    }
+    return false;
+  };
+}
+
+const searchMs = 30_000;
+
+export interface DoorsOptions {
+  readonly pane: Exclude<PaneName, 'sections'>;
+  readonly width: number;
+  /** Whether the first door is selected as soon as the pane has the focus; otherwise by the key of the next one. */
+  readonly focused?: boolean;
+}
+
+/** Facts below some lines. */
+export interface FactsPart {
+  readonly lines?: readonly string[];
+  readonly facts: readonly Fact[];
+}
+
+/** Draws the facts, and binds the keys that choose and open what they name. */
+export function useDoors(parts: readonly FactsPart[], { pane, width, focused }: DoorsOptions): Doors {
+  const theme = useTheme();
+  const [left, remember] = useMemory<number | undefined>('door');
+  const [, leave] = useMemory<PaneName>('pane left');
+  const [chosen, setChosen] = useState(left);
+  const named = useNamed();
+  const openReference = useOpenReference();
+  const references = parts.flatMap(({ facts }) =>
+    facts.flatMap(({ refers, value }) => (refers && value ? [refers] : [])),
+  );
+  useEffect(() => remember(undefined), [remember]);
+  const index = chosen === undefined ? (focused ? 0 : undefined) : Math.min(chosen, references.length - 1);
+  const selected = focused === false ? undefined : index;
+  const drawn: DrawnFacts = { lines: [], doors: [] };
+  const partAt: number[] = [];
+  for (const { lines = [], facts } of parts) {
+    partAt.push(drawn.lines.length);
+    drawn.lines.push(...lines);
+    const own = drawFacts(
+      named(facts),
+      width,
+      theme,
+      selected === undefined ? undefined : selected - drawn.doors.length,
+    );
+    drawn.doors.push(...own.doors.map(line => line + drawn.lines.length));
+    drawn.lines.push(...own.lines);
+  }
+  const move = (by: number) => (): unknown => {
+    const next = (selected ?? (by > 0 ? -1 : 0)) + by;
+    const isInside = next >= 0 && next < references.length;
+    setChosen(isInside ? next : undefined);
+    return isInside;
+  };
+  const reference = selected === undefined ? undefined : references[selected];
+  const open = (): unknown => {
+    if (!reference) return false;
+    remember(selected);
+    leave(pane);
+    return openReference(reference);
+  };
+  const enabled = references.length > 0 && focused !== false;
+  return {
+    ...drawn,
+    partAt,
+    at: selected === undefined ? undefined : drawn.doors[selected],
+    bindings: [
+      { command: doorCommands.next, enabled, run: move(1) },
+      { command: doorCommands.previous, enabled: enabled && selected !== undefined, run: move(-1) },
+      { command: doorCommands.open, enabled: reference !== undefined, run: open },
+    ],
+  };
+}
+
+/** The lines that fit, with the one that must be seen among them. */
+export function linesAround(lines: readonly string[], height: number, at: number | undefined): readonly string[] {
+  const from = at === undefined ? 0 : Math.max(0, Math.min(at - Math.floor(height / 2), lines.length - height));
+  return lines.slice(from, from + height);
+}

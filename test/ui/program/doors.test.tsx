@@ -1,0 +1,83 @@
+/** What the facts name opens from there, and back returns to the same fact. */
+import { expect, it } from 'vitest';
+import { pageOf } from '../../queries/scripted-service.ts';
+import { openWorld, world } from './scripted-world.tsx';
+
+const run = {
+  eval_run_id: 'evr_1',
+  bench_id: 'bench_1',
+  display_name: 'of step 6',
+  status: 'completed',
+  reward_mean: 0.5,
+  base_model_slug: 'acme/small',
+  parent_checkpoint_id: 'ckpt_6',
+  training_run_id: 'trn_1',
+  created_at: '2026-03-04T05:06:07Z',
+};
+const training = { training_run_id: 'trn_1', bench_id: 'bench_1', display_name: 'first', status: 'succeeded' };
+const deployment = { deployment_id: 'dep_1', model_slug: 'mine', status: 'DEPLOYED', checkpoint_id: 'ckpt_6' };
+
+function linked() {
+  const service = world('completed');
+  Object.assign(service.answers, {
+    listEvalRuns: () => [run],
+    getEvalRun: () => run,
+    listTrainingRuns: () => [training],
+    getTrainingRun: () => training,
+    getTrainingProgress: () => ({ training_run_id: 'trn_1', status: 'succeeded', completed_steps: 8, total_steps: 8 }),
+    listCheckpoints: () =>
+      [8, 6, 4].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step, base_model_slug: 'acme/small' })),
+    getTrainerRewards: () => ({ trainer_rewards: [] }),
+    getHeldOutRewards: () => ({ held_out_rewards: [] }),
+    listDeployments: () => pageOf([deployment]),
+    getDeployment: () => deployment,
+    listSupportedTrainingModels: () => ['acme/large', 'acme/small', 'acme/tiny'].map(model_slug => ({ model_slug })),
+  });
+  return service;
+}
+
+it.each([
+  [160, 40],
+  [80, 24],
+  [60, 15],
+])('tab reaches what a run in a list names, and enter opens it, at %d columns', async (columns, rows) => {
+  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns, rows });
+  await screen.waitFor('▸ of step 6');
+  await screen.press('tab');
+  await screen.waitFor('▸acme/small');
+  await screen.press('tab');
+  await screen.waitFor('▸ckpt_6');
+  await screen.press('enter');
+  await screen.waitFor('▸ step 6');
+  await screen.press('esc');
+  await screen.waitFor('▸ckpt_6');
+  await screen.press('j');
+  await screen.waitFor('▸first');
+  await screen.press('enter');
+  await screen.waitFor('▸ step 8');
+  await screen.press('esc');
+  await screen.waitFor('▸first');
+  await screen.press('k', 'k', 'enter');
+  await screen.waitFor('▸ acme/small');
+});
+
+it('finds the training run of the checkpoint of a deployment', async () => {
+  const screen = openWorld(linked(), { view: 'record', resource: 'deployments', id: 'dep_1' }, { columns: 100 });
+  await screen.waitFor('ckpt_6');
+  expect(screen.text()).not.toContain('▸ckpt_6');
+  await screen.press('tab');
+  await screen.waitFor('▸ckpt_6');
+  await screen.press('enter');
+  await screen.waitFor('▸ step 6');
+  await screen.press('esc');
+  await screen.waitFor('▸ckpt_6');
+});
+
+it('says where it looked for a checkpoint that no run has', async () => {
+  const service = linked();
+  Object.assign(service.answers, { listCheckpoints: () => [] });
+  const screen = openWorld(service, { view: 'record', resource: 'deployments', id: 'dep_1' }, { columns: 100 });
+  await screen.waitFor('ckpt_6');
+  await screen.press('tab', 'enter');
+  await screen.waitFor('None of the newest 100 training runs has the checkpoint ckpt_6');
+});
