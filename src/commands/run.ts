@@ -28,6 +28,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   reward: async () => ({ run: (await import('./changes.ts')).reward }),
   'secret set': async () => ({ run: (await import('./changes.ts')).setSecret }),
   compare: () => import('./compare.ts'),
+  tasks: () => import('./tasks.ts'),
   describe: () => import('./describe.ts'),
   export: () => import('./export.ts'),
   'profile list': async () => ({ run: (await import('./settings.ts')).listProfiles }),

@@ -6,7 +6,7 @@ import { type AuditRollout, type AuditStep, audit, type Finding, findingKinds, t
 import type { Column } from '../present/column.ts';
 import type { Fact } from '../present/fact.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { answerOf, questionOf, tokensOf } from '../present/step-tasks.ts';
+import { answerOf, questionOf, tokensOf } from '../present/task-groups.ts';
 import { heldOutMeanOf } from '../queries/held-out.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import type { QueryContext } from '../queries/query-context.ts';

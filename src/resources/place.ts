@@ -44,6 +44,10 @@ interface Places {
   readonly 'compare-many': { readonly runs: readonly NamedRun[]; readonly base: string };
   /** The curves of several training runs. */
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
+  /** The tasks of a run, a dataset or a training run; of a run also against another. */
+  readonly tasks: RolloutScope & { readonly base?: NamedRun };
+  /** The rollouts of one of these tasks, worst first. */
+  readonly rollouts: RolloutScope & { readonly task: string };
   /** The tasks of a training step. */
   readonly step: { readonly trainingRunId: string; readonly step: number };
   /** The rollouts of a training step, or of one of its tasks. */
@@ -56,6 +60,13 @@ interface Places {
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
+}
+
+/** Whose rollouts are meant: of all runs without a scope. */
+interface RolloutScope {
+  readonly scope: Scope;
+  /** The label of the scope. */
+  readonly label?: string;
 }
 
 export interface NamedRun {

@@ -1,7 +1,7 @@
 /** The list of the tasks of a training step. */
 import { unreadableIn } from '../contract/lists.ts';
 import type { Range } from '../present/statistics/tasks.ts';
-import { type StepTask, tasksOf } from '../present/step-tasks.ts';
+import { type StepTask, tasksOf } from '../present/task-groups.ts';
 import { byTask, widenedRange } from '../present/teaching.ts';
 import { type ListSource, wholePage } from '../queries/lists/list-source.ts';
 import { eachOnce } from '../queries/run-rewards.ts';

@@ -282,6 +282,19 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['EMPTY'], usage, /is empty/, { input: '\n' }),
     bad([''], usage, /name/, { input: 'value' }),
   ],
+  tasks: [
+    {
+      args: ['first'],
+      code: done,
+      out: /^TASK\tN\tMEAN\tSPREAD\tMIN\tMAX\tPASS\n(.+\n){28}$/,
+      notes: /^28 tasks: 28 of 28 rollouts have a reward\.\npassed \S+ \(reward at least 1\.00\)\.$/,
+    },
+    asJson(
+      ['second', '--base', 'first', '--pass-at', '0.5'],
+      has({ pass_at: 0.5, pass: [has({ k: 1, tasks: 28 })], tasks: expect.arrayContaining([has({ difference: 0 })]) }),
+    ),
+    bad(['nope'], notFound, /no run, training run or dataset nope/),
+  ],
   describe: [
     ok(['trained'], /^held-out reward: \d+ values, from \S+ at step 0 to .*\n {2}newest: .*\ntrainer reward: /s),
     ok(['trained'], /\nteaching signal: (\d+) of \1 steps read\nstep 1: of \d+ groups \d+ teach.*\nstep \d+: of /),

@@ -32,6 +32,8 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
     { view: 'compare', base: { id: runId, name: word }, new: { id: runId, name: word } },
     { view: 'compare-many', runs: [1, 2, 3].map(() => ({ id: runId, name: word })), base: runId },
     { view: 'curves', runs: [{ id: trainingId, name: word }] },
+    { view: 'tasks', scope: { run: runId }, label: word },
+    { view: 'rollouts', scope: { run: runId }, task: word },
     { view: 'step', trainingRunId: trainingId, step: 2 },
     { view: 'step-rollouts', trainingRunId: trainingId, step: 2 },
     { view: 'task-life', trainingRunId: trainingId, task: word },

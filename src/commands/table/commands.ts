@@ -1,6 +1,7 @@
 /** Every command of the command line: what it takes and what it does. */
 import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
+import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import {
   agentFlag,
   dryRunFlag,
@@ -286,6 +287,26 @@ ${aboutIntervals}`,
     },
     exclusive: [[...exclusiveRecordFlags, 'markdown']],
     examples: ['benchtop compare evr_base evr_new --fail-below 0', 'benchtop compare base first second third'],
+  }),
+  tasks: spec({
+    summary: 'list the tasks of a run, a training run or a dataset, with pass@k and pass^k',
+    about: `Prints a line for each task, the worst first: the number of rollouts with a reward, their mean and rewards, the share that
+passed, and failed rollouts and those without a reward.
+
+${aboutPasses}`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+    flags: {
+      ...serviceFlags,
+      base: { value: 'ID|NAME', of: 'seen', kinds: ['run'], description: 'also the difference to this evaluation run' },
+      passAt: {
+        value: 'N',
+        number: 'any',
+        description: 'the lowest reward that passes (default: the highest of the range)',
+      },
+      ...recordFlags,
+    },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop tasks second --base first'],
   }),
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',

@@ -42,6 +42,13 @@ export function wholePage<Row>(items: readonly Row[], note?: string): AnnotatedP
   return { items: [...items], has_more: false, next_cursor: null, dropped: unreadableIn(items), note };
 }
 
+/** Stands for a list whose rows are made from other answers. */
+export const rowsMadeElsewhere = <Row>(key: readonly unknown[], id: RowId<Row>): ListSource<Row> => ({
+  ...{ key, id, derived: true },
+  readPage: async () => wholePage<Row>([]),
+  activity: () => 'settled',
+});
+
 /**
  * Reads a page of a list that some services send as a whole. The first request has no query, which those may reject.
  *

@@ -47,6 +47,23 @@ export const compareCommands = {
   },
 } as const satisfies CommandTable;
 
+const rolloutsGroup = { group: 'Rollouts' } as const;
+
+/** What is asked of many rollouts at once. */
+export const rolloutCommands = {
+  tasks: {
+    id: 'rollouts.tasks',
+    title: 'the tasks: their rewards, spread and pass@k',
+    keys: ['V'],
+    hint: 'tasks',
+    ...rolloutsGroup,
+  },
+} as const satisfies CommandTable;
+
+export const tasksCommands = {
+  base: { id: 'tasks.base', title: 'compare with another run', keys: ['='], group: 'Tasks', hint: 'compare' },
+} as const satisfies CommandTable;
+
 export const chatCommands = {
   send: { id: 'chat.send', title: 'send', keys: ['enter'], group: 'Chat', hint: 'send', palette: false },
   leave: {

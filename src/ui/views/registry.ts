@@ -4,6 +4,7 @@ import type { ComponentType } from 'react';
 import { aboutAudit } from '../../present/about-audit.ts';
 import type { Command, CommandTable } from '../../present/command.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
+import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
 import type { Place } from '../../resources/place.ts';
@@ -21,6 +22,8 @@ import {
   compareCommands,
   inboxCommands,
   readerCommands,
+  rolloutCommands,
+  tasksCommands,
   teachingCommands,
   uploadCommands,
   watchCommands,
@@ -32,6 +35,8 @@ import { WatchView } from './watch.tsx';
 /** The custom views of a resource. */
 interface OwnViews {
   readonly list?: ComponentType<ViewProps<'list'>>;
+  /** Commands of the list in addition to those of the resource. */
+  readonly ofList?: readonly Command[];
   readonly record?: ComponentType<ViewProps<'record'>>;
   /** Commands of the record in addition to those of the resource. */
   readonly own?: readonly Command[];
@@ -61,8 +66,9 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'runs',
     {
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
+      ofList: [rolloutCommands.tasks],
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
-      own: Object.values(alarmCommands),
+      own: [...Object.values(alarmCommands), rolloutCommands.tasks],
       hasParts: true,
     },
   ],
@@ -70,6 +76,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'trajectories',
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
+      ofList: [rolloutCommands.tasks],
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
       own: Object.values(readerCommands),
       sidesFrom: 141,
@@ -92,7 +99,10 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
       hasInspector: false,
     },
   ],
-  ['datasets', { list: lazyView(async () => (await import('./datasets.tsx')).DatasetsView) }],
+  [
+    'datasets',
+    { list: lazyView(async () => (await import('./datasets.tsx')).DatasetsView), ofList: [rolloutCommands.tasks] },
+  ],
   ['secrets', { list: lazyView(async () => (await import('./secrets.tsx')).SecretsView) }],
 ]);
 
@@ -101,7 +111,7 @@ const ofText: readonly CommandTable[] = [scrollCommands, recordCommands];
 
 function viewsOf(resource: Resource): ViewDefinition[] {
   const [id] = resource.names;
-  const { list, record, own = [], ...more } = ownViews.get(id) ?? {};
+  const { list, record, own = [], ofList: listed = [], ...more } = ownViews.get(id) ?? {};
   const { hasParts = false, hasInspector = record !== undefined, sidesFrom } = more;
   const views = [
     defineView<'list'>({
@@ -109,7 +119,7 @@ function viewsOf(resource: Resource): ViewDefinition[] {
       title: titleOf(resource),
       crumb: ({ label }) => (label === undefined ? titleOf(resource) : clean`${titleOf(resource)} of ${label}`),
       component: list ?? PlainListView,
-      commands: Object.values({ ...resource.actions, ...resource.commands }),
+      commands: [...Object.values({ ...resource.actions, ...resource.commands }), ...listed],
       general: ofList,
     }),
   ];
@@ -191,7 +201,7 @@ export const registry: Registry = {
       crumb: comparedCrumb,
       component: lazyView(async () => (await import('./runs/compare.tsx')).CompareView),
       about: aboutIntervals,
-      commands: [compareCommands.swap, compareCommands.other],
+      commands: [compareCommands.swap, compareCommands.other, rolloutCommands.tasks],
       general: ofList,
     }),
     defineView<'compare-many'>({
@@ -211,6 +221,23 @@ export const registry: Registry = {
       hasInspector: false,
       commands: [listCommands.open, ...Object.values(ofManyRuns)],
       general: [],
+    }),
+    defineView<'tasks'>({
+      id: 'tasks',
+      title: 'Tasks',
+      crumb: ({ base }) => (base ? clean`tasks against ${base.name}` : 'tasks'),
+      component: lazyView(async () => (await import('./tasks/tasks.tsx')).TasksView),
+      about: aboutPasses,
+      commands: Object.values(tasksCommands),
+      general: ofList,
+    }),
+    defineView<'rollouts'>({
+      id: 'rollouts',
+      title: 'Rollouts of a task',
+      crumb: ({ task }) => task,
+      component: lazyView(async () => (await import('./tasks/tasks.tsx')).RolloutsView),
+      commands: [],
+      general: ofList,
     }),
     defineView<'step'>({
       id: 'step',

@@ -15,9 +15,13 @@ function noteOf(run: EvalRun): string {
   return [step, meanOfRun(run), agoOf(instant(run.created_at))].filter(Boolean).join('  ');
 }
 
-export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>) {
-  const shell = useShell();
-  const { remembered } = useWorkbench();
+interface RunChoiceProps extends Pick<ActionWindowProps<EvalRun>, 'onClose'> {
+  readonly run: EvalRun;
+  readonly onChoose: (chosen: EvalRun) => void;
+}
+
+/** Chooses another run of the same benchmark. */
+export function RunChoice({ run, onChoose, onClose }: RunChoiceProps) {
   const runs = useList(runsOfBenchmark(run.bench_id ?? ''), 'visible');
   const others = runs.rows.filter(each => each.eval_run_id !== run.eval_run_id);
   return (
@@ -31,8 +35,16 @@ export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>)
         value: each,
       }))}
       emptyWords="This benchmark has no other run."
-      onChoose={chosen => shell.open(comparePlace(run, chosen, remembered))}
+      onChoose={onChoose}
       onClose={onClose}
     />
+  );
+}
+
+export function CompareWindow({ row: run, onClose }: ActionWindowProps<EvalRun>) {
+  const shell = useShell();
+  const { remembered } = useWorkbench();
+  return (
+    <RunChoice run={run} onChoose={chosen => shell.open(comparePlace(run, chosen, remembered))} onClose={onClose} />
   );
 }

@@ -26,7 +26,7 @@ import { useWorkbench } from '../../data/workbench.tsx';
 import { useKeyOf } from '../../keys/router.tsx';
 import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { compareCommands } from '../commands.ts';
+import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
@@ -43,7 +43,7 @@ const otherRun = [{ command: compareCommands.other, place: rolloutPlace(1) }];
 
 export function CompareView({ place }: ViewProps<'compare'>) {
   const { base, new: fresh, isUndated = false } = place;
-  const { navigate } = useShell();
+  const { navigate, open } = useShell();
   const pane = usePane('main');
   const theme = useTheme();
   const keyOf = useKeyOf();
@@ -76,6 +76,10 @@ export function CompareView({ place }: ViewProps<'compare'>) {
         {
           command: compareCommands.swap,
           run: () => navigate({ kind: 'replace', place: { view: 'compare', base: fresh, new: base } }),
+        },
+        {
+          command: rolloutCommands.tasks,
+          run: () => open({ view: 'tasks', scope: { run: fresh.id }, label: fresh.name, base }),
         },
       ]}
       header={lines}

@@ -29,7 +29,7 @@ import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RunAlarms } from '../alarms-window.tsx';
-import { alarmCommands } from '../commands.ts';
+import { alarmCommands, rolloutCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
@@ -124,6 +124,10 @@ export function RunView({ place }: ViewProps<'record'>) {
       bindings={[
         ...(state.isDeleted ? [] : [...runActions([shown]), baseline([shown])]),
         { command: alarmCommands.past, run: showAlarms },
+        {
+          command: rolloutCommands.tasks,
+          run: () => shell.open({ view: 'tasks', scope: { run: place.id }, label: pin.label }),
+        },
       ]}
       about={width => aboutRun(run, width, theme)}
     />

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { type Evidence, type Finding, findingKinds } from '../../../present/audit.ts';
 import type { Column } from '../../../present/column.ts';
-import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
+import { type ListSource, rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { auditList, findingColumns, findingFacts } from '../../../resources/audit.ts';
 import { recordPlace } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
@@ -64,22 +64,16 @@ const evidenceColumns: readonly Column<Evidence>[] = [
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, value: row => row.trajectory_id ?? undefined },
 ];
 
-/** The rows are those of the finding. */
-const evidenceSource = (key: readonly unknown[]): ListSource<Evidence> => ({
-  key,
-  id: row => row.trajectory_id ?? '',
-  readPage: async () => wholePage<Evidence>([]),
-  activity: () => 'settled',
-  derived: true,
-});
-
 export function EvidenceView({ place: { trainingRunId: runId, finding: kind } }: ViewProps<'evidence'>) {
   const pane = usePane('main');
   const { styles } = useTheme();
   const audit = useAudit(runId);
   const { rows, loaded } = useList(audit, 'visible');
   const found = rows.find(each => each.kind === kind);
-  const source = useMemo(() => evidenceSource([...audit.key, kind]), [audit, kind]);
+  const source = useMemo(
+    () => rowsMadeElsewhere<Evidence>([...audit.key, kind], row => row.trajectory_id ?? ''),
+    [audit, kind],
+  );
   const evidence = useMemo(() => found?.evidence ?? [], [found]);
   const header = found ? [...wrap(sanitiseLine(found.words), pane.width - 2).map(styles.strong), ''] : [];
   return (

@@ -1,11 +1,12 @@
 /** The tasks of a training step, worst first. */
 import { useMemo } from 'react';
 import { referenceFact } from '../../../present/fact.ts';
-import type { StepTask } from '../../../present/step-tasks.ts';
+import type { StepTask } from '../../../present/task-groups.ts';
 import { ageOf } from '../../../present/times.ts';
 import { stepsIn } from '../../../queries/step-rewards.ts';
 import { checkpointQuery, trainerRewardsQuery } from '../../../queries/training.ts';
 import { stepTaskList } from '../../../resources/step-tasks.ts';
+import { groupFacts, taskColumn } from '../../../resources/task-groups.ts';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
 import { useLive } from '../../data/use-live.ts';
@@ -14,7 +15,7 @@ import { type Binding, useKeyOf } from '../../keys/router.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
-import { stepTaskColumns, stepTaskFacts, taskColumn } from './step-task-columns.ts';
+import { drawnColumns } from '../tasks/group-columns.ts';
 
 const worstFirst = { column: 'mean', descending: false } as const;
 
@@ -24,7 +25,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
   const theme = useTheme();
   const keyOf = useKeyOf();
   const source = useMemo(() => stepTaskList(runId, step, compare.rewardRange), [runId, step, compare.rewardRange]);
-  const columns = useMemo(() => [taskColumn, ...stepTaskColumns(theme)], [theme]);
+  const columns = useMemo(() => [taskColumn, ...drawnColumns(theme)], [theme]);
   // The steps up to now are enough to go to another.
   const steps = stepsIn(useLive(trainerRewardsQuery(runId, true), 'visible').data ?? []);
   const goTo = (next: number | undefined): Omit<Binding, 'command'> => ({
@@ -41,7 +42,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
       emptyWords={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}
       open={({ task_id: task }) => ({ view: 'task-life', trainingRunId: runId, task, step })}
       facts={row => [
-        ...stepTaskFacts(row),
+        ...groupFacts(row),
         { label: 'step', value: step },
         referenceFact('checkpoint', 'checkpoints', checkpoint.data?.checkpoint_id, runId),
         { label: 'committed', value: ageOf(checkpoint.data?.created_at) },

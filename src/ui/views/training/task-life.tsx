@@ -2,11 +2,12 @@
 import { useMemo, useState } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Column } from '../../../present/column.ts';
-import { answerOf, bestRollout, type StepTask, taskOf } from '../../../present/step-tasks.ts';
+import { answerOf, bestRollout, type StepTask, taskOf } from '../../../present/task-groups.ts';
 import { byTask, widenedRange } from '../../../present/teaching.ts';
-import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
+import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
 import { trainerRewardsQuery, trainingKeys, trainingRunQuery } from '../../../queries/training.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { groupFacts } from '../../../resources/task-groups.ts';
 import { counted, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -21,7 +22,7 @@ import { curveOf } from '../../widgets/line-chart/series.ts';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
-import { stepTaskColumns, stepTaskFacts } from './step-task-columns.ts';
+import { drawnColumns } from '../tasks/group-columns.ts';
 import { useStepsRead } from './use-teaching.ts';
 
 const stepColumn: Column<StepTask> = {
@@ -33,15 +34,6 @@ const moves = [
   { command: teachingCommands.earlier, by: -1 },
   { command: teachingCommands.later, by: 1 },
 ];
-
-/** The rows come from the steps that were read. */
-const nothing = (key: readonly unknown[]): ListSource<StepTask> => ({
-  key,
-  id: row => String(row.step),
-  readPage: async () => wholePage<StepTask>([]),
-  activity: () => 'settled',
-  derived: true,
-});
 
 export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: ViewProps<'task-life'>) {
   const pane = usePane('main');
@@ -57,8 +49,11 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
     });
   }, [read, range, task]);
   const [current, setCurrent] = useState<StepTask>();
-  const source = useMemo(() => nothing([...trainingKeys.stepsRead(runId), 'task', task]), [runId, task]);
-  const columns = useMemo(() => [stepColumn, ...stepTaskColumns(theme)], [theme]);
+  const source = useMemo(
+    () => rowsMadeElsewhere<StepTask>([...trainingKeys.stepsRead(runId), 'task', task], row => String(row.step)),
+    [runId, task],
+  );
+  const columns = useMemo(() => [stepColumn, ...drawnColumns(theme)], [theme]);
   const room = { width: pane.width - 2, height: pane.height };
   const where = `in ${rows.length} of the ${counted(read.length, 'step')} read, of ${known}`;
   const emptyWords = live.error
@@ -85,7 +80,7 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
       onCurrent={setCurrent}
       emptyWords={emptyWords}
       open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
-      facts={row => [...stepTaskFacts(row), { label: 'step', value: row.step }]}
+      facts={row => [...groupFacts(row), { label: 'step', value: row.step }]}
       header={header.map(line => ` ${line}`)}
     />
   );

@@ -1,0 +1,64 @@
+/** `benchtop tasks`: the tasks of a run, a training run or a dataset. */
+import { sortRows } from '../present/sort.ts';
+import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
+import { passesOf, rolloutsOf, type TaskGroup } from '../present/task-groups.ts';
+import { groupColumns, groupsOf, groupsWords, scoresByTask, taskColumn } from '../resources/task-groups.ts';
+import { reward } from '../text/numbers.ts';
+import type { CommandIo } from './io.ts';
+import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import { readRollouts } from './rollouts.ts';
+import type { CommandInput } from './table/commands.ts';
+import { withService } from './with-service.ts';
+
+const taskFields = (group: TaskGroup) => ({
+  task_id: group.task_id,
+  rollouts: rolloutsOf(group),
+  rewards: group.scores,
+  mean: group.mean ?? null,
+  passed: group.passed,
+  failed: group.failed,
+  not_listed: group.unlisted,
+  without_reward: group.unscored,
+  running: group.running,
+  signal: group.kind,
+  pass_at_k: passesAt(group, passAtK),
+  pass_hat_k: passesAt(group, passHatK),
+  ...(group.base && { base_mean: group.base.mean ?? null, base_rewards: group.base.scores }),
+  ...(group.base && { difference: group.difference ?? null }),
+});
+
+const passesAt = (group: TaskGroup, of: typeof passAtK) =>
+  Object.fromEntries(passCurve([passesOf(group)]).map(({ k }) => [k, of(passesOf(group), k) ?? null]));
+
+export async function run({ args: [word = ''], flags }: CommandInput<'tasks'>, io: CommandIo): Promise<number> {
+  await checkRecordFlags(flags, [], io);
+  return withService(flags, io, async context => {
+    const { id, rows, total } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const other = flags.base === undefined ? undefined : await readRollouts(flags.base, ['runs'], context, io);
+    const tasks = groupsOf(rows, {
+      total,
+      range: context.config.preferences.compare.rewardRange,
+      passAt: flags.passAt,
+      base: other && scoresByTask(other.rows),
+    });
+    const groups = sortRows(tasks.groups, row => (other ? row.difference : row.mean), false);
+    const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
+    const record = {
+      id,
+      base: other?.id ?? null,
+      pass_at: tasks.passAt,
+      ungrouped_rollouts: tasks.nameless,
+      pass: curve.map(({ k, tasks: of, any, all }) => ({ k, tasks: of, pass_at_k: any, pass_hat_k: all })),
+      tasks: groups.map(taskFields),
+    };
+    await printRecord(record, id, flags, io, {
+      text: () => {
+        for (const words of groupsWords(tasks)) io.note(`${words}.`);
+        const columns = [taskColumn, ...groupColumns(({ scores }) => scores.map(reward).join(' '))];
+        const shown = columns.filter(({ ifAny, value }) => !ifAny || groups.some(group => value(group) !== undefined));
+        return rowsText(groups, shown, 'table', io);
+      },
+    });
+    return 0;
+  });
+}

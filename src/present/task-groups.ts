@@ -1,0 +1,119 @@
+/** The rollouts of a task, in a run, a dataset or a training step: their rewards, lengths and ends. Pure. */
+import { mean, meanDifference } from '../base/statistics.ts';
+import { messageContent } from '../contract/common.ts';
+import type { TrajectoryReward } from '../contract/evaluations.ts';
+import { isRunning, statusMeaning } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import type { Passes } from './statistics/pass-at-k.ts';
+import type { Range } from './statistics/tasks.ts';
+import { byTask, type GroupKind, groupKind, type StepRewards, scoresOf } from './teaching.ts';
+
+/** A rollout: its reward, and how it ended, as far as that is known. */
+export type GroupRollout = TrajectoryReward & Partial<Pick<Trajectory, 'status' | 'error' | 'rollout'>>;
+
+const isFailure = (status: string | null | undefined): boolean =>
+  status != null && ['failure', 'stopped'].includes(statusMeaning(status));
+
+/** Whether its execution failed or was stopped. It may have a reward nevertheless. */
+export const hasFailed = ({ status, error, rollout }: GroupRollout): boolean =>
+  isFailure(status) || isFailure(rollout?.status) || Boolean(error);
+
+/** The rollouts of a task. */
+export interface TaskGroup {
+  readonly task_id: string;
+  readonly rollouts: readonly GroupRollout[];
+  /** The known rewards, lowest first. */
+  readonly scores: readonly number[];
+  readonly mean: number | undefined;
+  /** Rewards that count as passed. */
+  readonly passed: number;
+  /** Failed executions without a reward. */
+  readonly failed: number;
+  /** Ended rollouts without a reward that did not fail, as far as is known. */
+  readonly unscored: number;
+  readonly running: number;
+  /** Rollouts that the service does not list: they failed. */
+  readonly unlisted: number;
+  /** Mean number of completion tokens of the rollouts with a known number; undefined if no number is known. */
+  readonly tokens: number | undefined;
+  readonly kind: GroupKind;
+  /** The same task in another run. */
+  readonly base?: { readonly mean: number | undefined; readonly scores: readonly number[] };
+  /** The mean minus that of the other run. */
+  readonly difference?: number | undefined;
+}
+
+/** How many rollouts a task has, listed or not. */
+export const rolloutsOf = ({ rollouts, unlisted }: TaskGroup): number => rollouts.length + unlisted;
+
+export const passesOf = ({ scores, passed }: TaskGroup): Passes => ({ count: scores.length, passed });
+
+/**
+ * @param range the lowest and the highest reward
+ * @param passAt the lowest reward that counts as passed
+ */
+export function groupOf(
+  task_id: string,
+  rollouts: readonly GroupRollout[],
+  range: Range,
+  { passAt = range[1], unlisted = 0 } = {},
+): TaskGroup {
+  const scores = scoresOf(rollouts).sort((left, right) => left - right);
+  const others = rollouts.filter(({ reward }) => reward == null || !Number.isFinite(reward));
+  const failed = others.filter(hasFailed).length;
+  const running = others.filter(each => !hasFailed(each) && isRunning(each.status)).length;
+  return {
+    ...{ task_id, rollouts, scores, failed, running, unlisted },
+    unscored: others.length - failed - running,
+    mean: mean(scores),
+    passed: scores.filter(score => score >= passAt).length,
+    tokens: mean(rollouts.flatMap(({ completion_tokens }) => completion_tokens ?? [])),
+    kind: groupKind(rollouts, range),
+  };
+}
+
+/** The group with its difference to the same task of another run. */
+export function withBase(group: TaskGroup, base: readonly number[] | undefined): TaskGroup {
+  if (!base) return group;
+  return { ...group, base: { mean: mean(base), scores: base }, difference: meanDifference(base, group.scores) };
+}
+
+/** A task in a training step. */
+export interface StepTask extends TaskGroup {
+  readonly step: number;
+}
+
+export function taskOf(step: number, task_id: string, rollouts: readonly TrajectoryReward[], range: Range): StepTask {
+  return { ...groupOf(task_id, rollouts, range), step };
+}
+
+export function tasksOf(step: StepRewards<TrajectoryReward>, range: Range): readonly StepTask[] {
+  return [...byTask(step).tasks].map(([id, rollouts]) => taskOf(step.step, id, rollouts, range));
+}
+
+/** The rollout with the highest reward that can be opened. */
+export function bestRollout(rollouts: readonly TrajectoryReward[]): TrajectoryReward | undefined {
+  const known = rollouts.filter(({ trajectory_id }) => trajectory_id);
+  return known.toSorted((left, right) => (right.reward ?? -Infinity) - (left.reward ?? -Infinity))[0];
+}
+
+/** The last message of an assistant with text; undefined if there is none. */
+export function answerOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
+  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
+  const last = messages.findLast(({ role, content }) => role === 'assistant' && messageContent(content));
+  return (last && messageContent(last.content)) ?? undefined;
+}
+
+/** Everything that was said before the first answer; undefined without messages. */
+export function questionOf({ steps }: Pick<Trajectory, 'steps'>): string | undefined {
+  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
+  const first = messages.findIndex(({ role }) => role === 'assistant');
+  const asked = messages.slice(0, first === -1 ? messages.length : first);
+  return asked.length === 0 ? undefined : asked.map(({ content }) => messageContent(content) ?? '').join('\n');
+}
+
+/** The completion tokens of a trajectory; undefined if no message reports them. */
+export function tokensOf({ steps }: Pick<Trajectory, 'steps'>): number | undefined {
+  const counts = (steps ?? []).flatMap(step => (step.messages ?? []).flatMap(each => each.completion_tokens ?? []));
+  return counts.length === 0 ? undefined : counts.reduce((sum, each) => sum + each, 0);
+}

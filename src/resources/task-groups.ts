@@ -1,0 +1,195 @@
+/** The tasks of a run, a dataset or a training step: their columns, their facts, and a summary in words. */
+import type { Trajectory } from '../contract/trajectories.ts';
+import type { Column } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import { numberColumn } from '../present/number-columns.ts';
+import { passAtK, passCurve, passHatK } from '../present/statistics/pass-at-k.ts';
+import type { Range } from '../present/statistics/tasks.ts';
+import { groupOf, passesOf, rolloutsOf, type TaskGroup, withBase } from '../present/task-groups.ts';
+import { groupKinds, groupWords, scoresOf, widenedRange } from '../present/teaching.ts';
+import { rewardsByTask } from '../queries/run-rewards.ts';
+import { count, counted, difference, percent, reward } from '../text/numbers.ts';
+
+interface GroupOptions {
+  /** The number of rollouts of the complete run; undefined if it is not known. */
+  readonly total?: number | undefined;
+  /** The lowest and the highest reward. */
+  readonly range: Range;
+  /** The lowest reward that counts as passed; by default the highest of the range. */
+  readonly passAt?: number | undefined;
+  /** The rewards of each task in another run. */
+  readonly base?: ReadonlyMap<string, readonly number[]> | undefined;
+}
+
+export interface TaskGroups {
+  readonly groups: readonly TaskGroup[];
+  /** Rollouts without a task, and those whose task is not known. */
+  readonly nameless: number;
+  /** The reward from which a rollout passes. */
+  readonly passAt: number;
+  /** A reward is outside the range of the settings. */
+  readonly isOutside: boolean;
+}
+
+/** Groups rollouts by task. */
+export function groupsOf(rows: readonly Trajectory[], options: GroupOptions): TaskGroups {
+  const { total, range, passAt = range[1], base } = options;
+  const { tasks, nameless } = rewardsByTask({ rewards: rows, total });
+  const byTask = Map.groupBy(rows, ({ task_id }) => task_id ?? '');
+  const widened = widenedRange(range, [{ step: 0, rewards: rows }]);
+  const groups = [...tasks].map(([id, { unlisted }]) =>
+    withBase(groupOf(id, byTask.get(id) ?? [], widened, { passAt, unlisted }), base?.get(id)),
+  );
+  return {
+    groups,
+    nameless: nameless.listed.length + nameless.unlisted,
+    passAt,
+    isOutside: widened[0] < range[0] || widened[1] > range[1],
+  };
+}
+
+/** The rewards of each task, for {@link groupsOf} of another run. */
+export const scoresByTask = (rows: readonly Pick<Trajectory, 'task_id' | 'reward'>[]) =>
+  new Map([...Map.groupBy(rows, ({ task_id }) => task_id ?? '')].map(([id, of]) => [id, scoresOf(of)]));
+
+/** `8`, or `7 of 8` if one has no reward. */
+const countWords = (group: TaskGroup): string => {
+  const [scored, all] = [group.scores.length, rolloutsOf(group)];
+  return scored === all ? String(scored) : `${scored} of ${all}`;
+};
+
+const shareOf = ({ scores, passed }: TaskGroup): number | undefined =>
+  scores.length === 0 ? undefined : passed / scores.length;
+
+/** What a group teaches; nothing is known of a single reward. */
+export const signalWord = ({ kind, scores }: TaskGroup): string =>
+  kind === 'teaches' ? 'teaches' : kind === 'unscored' && scores.length === 1 ? '' : groupWords[kind];
+
+const ifAny = { ifAny: true } as const;
+const positive = (value: number): number | undefined => (value > 0 ? value : undefined);
+
+export const taskColumn: Column<TaskGroup> = {
+  id: 'task',
+  title: 'TASK',
+  width: { min: 12, max: 60, grow: 2 },
+  value: row => row.task_id,
+};
+
+/** Cells of the rollouts in the spread. */
+export const spreadWidth = 8;
+
+/** @param strip draws the rewards of a task */
+export function groupColumns(strip: (group: TaskGroup) => string): readonly Column<TaskGroup>[] {
+  return [
+    {
+      ...{ id: 'n', title: 'N', width: { min: 3, max: 9, grow: 0 }, align: 'right' },
+      value: row => row.scores.length,
+      text: countWords,
+      exported: row => row.scores.length,
+    },
+    numberColumn('mean', 'MEAN', row => row.mean),
+    {
+      ...numberColumn<TaskGroup>('difference', 'DIFF', row => row.difference),
+      ...{ ifAny: true, width: 6 },
+      text: row => (row.base ? difference(row.difference) : ''),
+    },
+    {
+      ...{ id: 'spread', title: 'SPREAD', width: spreadWidth, filtered: false },
+      value: row => row.scores.join(' '),
+      text: strip,
+    },
+    numberColumn('lowest', 'MIN', row => row.scores[0]),
+    numberColumn('highest', 'MAX', row => row.scores.at(-1)),
+    { ...numberColumn<TaskGroup>('passed', 'PASS', shareOf, { text: percent }), width: 5 },
+    { id: 'signal', title: 'SIGNAL', width: 8, ifAny: true, value: row => signalWord(row) || undefined },
+    {
+      ...numberColumn<TaskGroup>('failed', 'FAILED', row => positive(row.failed + row.unlisted), { text: count }),
+      ...ifAny,
+    },
+    { ...numberColumn<TaskGroup>('noscore', 'NO SCORE', row => positive(row.unscored), { text: count }), ...ifAny },
+    {
+      ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', ifAny: true },
+      value: row => row.tokens,
+      text: row => (row.tokens === undefined ? '' : String(Math.round(row.tokens))),
+    },
+  ];
+}
+
+/** Numbers of rollouts for which a task has pass@k and pass^k. */
+const ksOf = ({ scores }: TaskGroup): readonly number[] => [2, 4, 8, 16, 32].filter(k => k < scores.length);
+
+export function groupFacts(row: TaskGroup): readonly Fact[] {
+  const passes = passesOf(row);
+  const { base, scores } = row;
+  return [
+    { label: 'task', value: row.task_id },
+    { label: 'rollouts', value: countWords(row) },
+    { label: 'mean', value: reward(row.mean) },
+    { label: 'rewards', value: scores.map(reward).join(' ') },
+    { label: 'passed', value: scores.length === 0 ? undefined : `${passes.passed} of ${scores.length}` },
+    ...ksOf(row).flatMap(k => [
+      { label: `pass@${k}`, value: percent(passAtK(passes, k)) },
+      { label: `pass^${k}`, value: percent(passHatK(passes, k)) },
+    ]),
+    { label: 'failed', value: positive(row.failed) },
+    { label: 'no score', value: positive(row.unscored) },
+    { label: 'running', value: positive(row.running) },
+    { label: 'not listed', value: positive(row.unlisted) },
+    ...(base
+      ? [
+          { label: 'base', value: `${reward(base.mean)} of ${base.scores.length}` },
+          { label: 'difference', value: difference(row.difference) },
+        ]
+      : []),
+    { label: 'tokens', value: row.tokens === undefined ? undefined : `${reward(row.tokens)} on average` },
+    { label: 'signal', value: signalWord(row) || undefined },
+  ];
+}
+
+const sum = (groups: readonly TaskGroup[], of: (group: TaskGroup) => number): number =>
+  groups.reduce((total, group) => total + of(group), 0);
+
+/**
+ * What the groups are, in sentences: how many rollouts have a reward, how many groups teach nothing, and how often tasks
+ * pass within several rollouts.
+ */
+export function groupsWords({ groups, nameless, passAt, isOutside }: TaskGroups): readonly string[] {
+  if (groups.length === 0) return [];
+  const counts = [
+    [sum(groups, ({ failed, unlisted }) => failed + unlisted), 'failed'],
+    [sum(groups, ({ unscored }) => unscored), 'without a score'],
+    [sum(groups, ({ running }) => running), 'running'],
+  ] as const;
+  const all = sum(groups, rolloutsOf);
+  const rewards = `${sum(groups, ({ scores }) => scores.length)} of ${counted(all, 'rollout')} have a reward`;
+  const shown = counts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
+  const several = groups.filter(({ scores }) => scores.length > 1);
+  const kinds = groupKinds
+    .filter(kind => kind !== 'teaches')
+    .map(kind => [several.filter(group => group.kind === kind).length, groupWords[kind]] as const);
+  const idle = kinds.filter(([number]) => number > 0);
+  const idleCount = idle.reduce((total, [number]) => total + number, 0);
+  const curve = passCurve(groups.filter(({ scores }) => scores.length > 0).map(passesOf));
+  const least = curve.at(-1)?.tasks;
+  const points = (of: 'any' | 'all'): string => curve.map(point => `${point.k} ${percent(point[of])}`).join('  ');
+  return [
+    [`${counted(groups.length, 'task')}: ${rewards}`, ...shown].join(', '),
+    ...(several.length === 0
+      ? []
+      : [
+          `${idleCount} of ${counted(several.length, 'group')} teach nothing, as all rewards are equal${
+            idle.length === 0 ? '' : `: ${idle.map(([number, words]) => `${number} ${words}`).join(', ')}`
+          }`,
+        ]),
+    ...(curve.length === 0
+      ? []
+      : curve.length === 1
+        ? [`passed ${percent(curve[0]?.any)} (reward at least ${reward(passAt)})`]
+        : [
+            `pass@k  ${points('any')}`,
+            `pass^k  ${points('all')}   reward at least ${reward(passAt)}${least === groups.length ? '' : `; ${least} of ${counted(groups.length, 'task')} have ${counted(curve.at(-1)?.k ?? 0, 'reward')}`}`,
+          ]),
+    ...(isOutside ? ['Some rewards are outside the range in the settings: set compare.rewardRange'] : []),
+    ...(nameless > 0 ? [`${counted(nameless, 'rollout')} of unknown tasks not grouped`] : []),
+  ];
+}

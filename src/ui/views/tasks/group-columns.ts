@@ -1,0 +1,19 @@
+/** The columns of tasks, with their rewards drawn as a strip. */
+import type { Column } from '../../../present/column.ts';
+import type { TaskGroup } from '../../../present/task-groups.ts';
+import { groupColumns, spreadWidth } from '../../../resources/task-groups.ts';
+import { levelRange, sparkline } from '../../widgets/bars.ts';
+import type { Theme } from '../../widgets/theme/theme.tsx';
+
+/** More rollouts without a reward are not drawn one by one. */
+const mostMarks = 3;
+
+/** The rewards, lowest first, as levels; then a cross for a failed rollout and a circle for one without a reward. */
+export function rewardStrip({ scores, failed, unlisted, unscored }: TaskGroup, theme: Theme): string {
+  const { cross, circle } = theme.glyphs;
+  const marks = cross.repeat(Math.min(mostMarks, failed + unlisted)) + circle.repeat(Math.min(mostMarks, unscored));
+  return sparkline(scores, spreadWidth - marks.length, theme, levelRange(scores)) + marks;
+}
+
+export const drawnColumns = (theme: Theme): readonly Column<TaskGroup>[] =>
+  groupColumns(group => rewardStrip(group, theme));

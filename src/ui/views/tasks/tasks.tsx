@@ -1,0 +1,125 @@
+/** The tasks of a run, a dataset or a training run, worst first, and the rollouts of one of them. */
+import { useMemo, useState } from 'react';
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import type { TaskGroup } from '../../../present/task-groups.ts';
+import { evalRunQuery } from '../../../queries/evaluations.ts';
+import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
+import { baselineOf } from '../../../resources/baseline.ts';
+import { groupFacts, groupsOf, groupsWords, scoresByTask, taskColumn } from '../../../resources/task-groups.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { usePane } from '../../app/view.tsx';
+import { useLive } from '../../data/use-live.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { tasksCommands } from '../commands.ts';
+import { listProps } from '../list/list-view.tsx';
+import { ResourceList } from '../list/resource-list.tsx';
+import { RunChoice } from '../runs/compare-window.tsx';
+import { TrajectoryPreview } from '../trajectories/preview.tsx';
+import { drawnColumns } from './group-columns.ts';
+import { useRollouts } from './use-rollouts.ts';
+
+const byMean = { column: 'mean', descending: false } as const;
+const byDifference = { column: 'difference', descending: false } as const;
+const byReward = { column: 'reward', descending: false } as const;
+
+/** The run to compare with: the chosen one, or the baseline of the benchmark. */
+function useBase({ scope, base }: ViewProps<'tasks'>['place']) {
+  const { remembered } = useWorkbench();
+  const { data: run } = useLive(evalRunQuery(scope.run ?? ''), scope.run ? 'visible' : 'hidden');
+  const baseline = baselineOf(remembered, run?.bench_id);
+  if (base) return { run, base: base.id, name: base.name };
+  const known = baseline === scope.run ? undefined : baseline;
+  return { run, base: known, name: (known && remembered.find('run', known)?.label) ?? known };
+}
+
+export function TasksView({ place }: ViewProps<'tasks'>) {
+  const { scope, label } = place;
+  const shell = useShell();
+  const pane = usePane('main');
+  const theme = useTheme();
+  const { compare } = useWorkbench();
+  const { run, base, name } = useBase(place);
+  const rollouts = useRollouts(scope, pane.attention);
+  const other = useRollouts(base === undefined ? undefined : { run: base }, pane.attention);
+  const { rows, total } = rollouts;
+  const ofBase = useMemo(() => (base === undefined ? undefined : scoresByTask(other.rows)), [base, other.rows]);
+  const tasks = useMemo(
+    () => groupsOf(rows, { total, range: compare.rewardRange, base: ofBase }),
+    [rows, total, compare.rewardRange, ofBase],
+  );
+  const columns = useMemo(() => [taskColumn, ...drawnColumns(theme)], [theme]);
+  // A view shows one place from mount to unmount.
+  const [source] = useState(() => rowsMadeElsewhere<TaskGroup>([...rollouts.key, 'tasks'], row => row.task_id));
+  const width = pane.width - 2;
+  const title = label ?? run?.display_name ?? scope.run ?? scope.dataset ?? '';
+  const against = name === undefined ? [] : [`DIFF is the mean minus that of ${sanitiseLine(name)}`];
+  const words = [...groupsWords(tasks), ...against].flatMap(line => wrap(line, width));
+  const isLow = pane.height < 18;
+  return (
+    <ResourceList<TaskGroup>
+      name="tasks"
+      source={source}
+      rows={tasks.groups}
+      parts={rollouts.parts}
+      columns={columns}
+      sort={place.base ? byDifference : byMean}
+      emptyWords={
+        rollouts.error ? rollouts.error.message : rollouts.loaded ? 'No rollout names its task' : 'Reading the rollouts'
+      }
+      open={({ task_id: task, rollouts: of }) =>
+        of.length === 0 ? undefined : { view: 'rollouts', scope, task, ...(label && { label }) }
+      }
+      label={({ task_id }) => task_id}
+      facts={groupFacts}
+      notes={rollouts.notes}
+      header={[
+        theme.styles.title(truncate(sanitiseLine(title), width)),
+        ...(isLow ? words.slice(0, 2) : words).map(line => theme.styles.muted(line)),
+        ...(words.length > 0 ? [''] : []),
+      ].map(line => ` ${line}`)}
+      bindings={[
+        {
+          command: tasksCommands.base,
+          why: run?.bench_id ? undefined : 'Its benchmark is not known',
+          run: () =>
+            run &&
+            shell.showOverlay('compare', close => (
+              <RunChoice
+                run={run}
+                onClose={close}
+                onChoose={chosen => {
+                  const named = { id: chosen.eval_run_id, name: chosen.display_name ?? chosen.eval_run_id };
+                  shell.navigate({ kind: 'replace', place: { ...place, base: named } });
+                }}
+              />
+            )),
+        },
+      ]}
+    />
+  );
+}
+
+export function RolloutsView({ place: { scope, task } }: ViewProps<'rollouts'>) {
+  const pane = usePane('main');
+  const { rows: all, parts, notes, key, loaded } = useRollouts(scope, pane.attention);
+  const rows = useMemo(() => all.filter(({ task_id }) => task_id === task), [all, task]);
+  const [source] = useState(() => rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task], row => row.trajectory_id));
+  return (
+    <ResourceList<Trajectory>
+      {...listProps(trajectories)}
+      source={source}
+      rows={rows}
+      parts={parts}
+      notes={notes}
+      sort={byReward}
+      emptyWords={loaded ? 'None of the rollouts is of this task' : 'Reading the rollouts'}
+      preview={TrajectoryPreview}
+    />
+  );
+}

@@ -1,0 +1,74 @@
+/** The rollouts of a run, a dataset or a training run, read to the end. */
+import { useEffect, useMemo } from 'react';
+import { hasEnded } from '../../../contract/status.ts';
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queries/evaluations.ts';
+import type { Attention } from '../../../queries/polling.ts';
+import { trajectoriesOfRun, withRewards } from '../../../queries/trajectories.ts';
+import type { Scope } from '../../../resources/place.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
+import { counted } from '../../../text/numbers.ts';
+import { useOrderedSource, usePagedList } from '../../data/use-list.ts';
+import { type Live, useLive } from '../../data/use-live.ts';
+
+/** Reading stops here: half a minute of requests. */
+const mostRollouts = 20_000;
+
+export interface Rollouts {
+  readonly rows: readonly Trajectory[];
+  readonly loaded: boolean;
+  /** The number of rollouts of the complete run, if it is known. */
+  readonly total: number | undefined;
+  readonly error: Error | undefined;
+  /** What is missing. */
+  readonly notes: readonly string[];
+  readonly parts: readonly Live<unknown>[];
+  readonly key: readonly unknown[];
+}
+
+/** @param scope undefined to read nothing */
+export function useRollouts(scope: Scope | undefined, shown: Attention): Rollouts {
+  const attention = scope ? shown : 'hidden';
+  const run = scope?.run;
+  const ofRun = run === undefined ? 'hidden' : attention;
+  const record = useLive(evalRunQuery(run ?? ''), ofRun);
+  const progress = useLive(evalProgressQuery(run ?? ''), ofRun);
+  const ended = hasEnded(progress.data?.status ?? record.data?.status);
+  const results = useLive(runResultsQuery(run ?? '', ended, progress.data?.live?.scored_rollouts), ofRun);
+  const { training, dataset } = scope ?? {};
+  const source = useMemo(
+    () => (run === undefined ? trajectories.list({ training, dataset }) : trajectoriesOfRun(run, ended)),
+    [run, training, dataset, ended],
+  );
+  const ordering = useOrderedSource(source, undefined);
+  const live = useLive(ordering.query, attention);
+  const list = usePagedList(ordering, live.data);
+  const { hasMore, readRest, stop } = list;
+  const isUnread = scope !== undefined && list.loaded && hasMore;
+  const isFull = list.rows.length >= mostRollouts;
+  useEffect(() => {
+    if (isUnread && !isFull) void readRest();
+  }, [isUnread, isFull, readRest]);
+  useEffect(() => {
+    if (isFull) stop?.();
+  }, [isFull, stop]);
+  const rewards = results.data?.rewards;
+  const rows = useMemo(() => withRewards(list.rows, rewards), [list.rows, rewards]);
+  const unreadable = list.dropped + (results.data?.unreadable ?? 0);
+  const error = live.error ?? list.pageError ?? results.error;
+  return {
+    rows,
+    loaded: list.loaded || rewards !== undefined,
+    total: ended ? (progress.data?.total_rollouts ?? undefined) : undefined,
+    error,
+    notes: [
+      ...(error && rows.length > 0 ? [error.message] : []),
+      ...(isUnread && isFull ? [`Only ${counted(list.rows.length, 'rollout')} were read: there are more`] : []),
+      ...(isUnread && !isFull ? [`${counted(list.rows.length, 'rollout')} read so far`] : []),
+      ...(unreadable > 0 ? [`${counted(unreadable, 'rollout')} could not be read`] : []),
+      ...list.notes,
+    ],
+    parts: run === undefined ? [live] : [live, results],
+    key: source.key,
+  };
+}

@@ -1,0 +1,80 @@
+/** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
+import { expect, it } from 'vitest';
+import { defineView } from '../../../src/ui/app/registry.ts';
+import { RolloutsView, TasksView } from '../../../src/ui/views/tasks/tasks.tsx';
+import { fakeService } from '../../service/fake-service.ts';
+import { openViewOnStage } from '../stage.tsx';
+
+type Rollout = { readonly reward?: number; readonly status?: string; readonly error?: string };
+const tasks: Readonly<Record<string, readonly Rollout[]>> = {
+  always: [{ reward: 1 }, { reward: 1 }, { reward: 1 }, { reward: 1 }],
+  never: [{ reward: 0 }, { reward: 0 }, { reward: 0 }, { reward: 0 }],
+  'some-times': [{ reward: 0 }, { reward: 1 }, { status: 'failed', error: 'ToolError: 3' }, {}],
+};
+const rowsOf = (run: string) =>
+  Object.entries(tasks).flatMap(([task_id, rollouts]) =>
+    rollouts.map(({ reward, status = 'completed', error }, index) => ({
+      ...{ trajectory_id: `traj_${run}_${task_id}_${index}`, task_id, status, error },
+      // The other run has one reward more.
+      reward: run === 'base' && task_id === 'always' ? 0 : (reward ?? null),
+    })),
+  );
+const service = fakeService(
+  {
+    getEvalRun: ({ params: { eval_run_id } }) => ({ eval_run_id, bench_id: 'b', status: 'completed' }),
+    getEvalProgress: () => ({ status: 'completed', total_rollouts: 12 }),
+    getTrajectoryRewards: ({ params: { eval_run_id } }) => ({
+      trajectory_rewards: rowsOf(String(eval_run_id)).filter(({ reward }) => reward !== null),
+    }),
+    getRolloutStatistics: () => ({ snapshots: [] }),
+    // In pages, which are read to the end without a key.
+    listTrajectories: ({ query: { eval_run_id, cursor } = {} }) => {
+      const rows = rowsOf(String(eval_run_id));
+      const from = Number(cursor ?? 0);
+      const next = from + 5 < rows.length ? String(from + 5) : null;
+      return { items: rows.slice(from, from + 5), has_more: next !== null, next_cursor: next };
+    },
+  },
+  { capabilities: { has: () => true } as never },
+);
+const stageOf = (columns: number, rows: number, base?: string) =>
+  openViewOnStage(TasksView, {
+    place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before' } }) },
+    service: async () => service,
+    others: [
+      defineView<'rollouts'>({ id: 'rollouts', title: 'R', component: RolloutsView, commands: [], general: [] }),
+    ],
+    columns,
+    rows,
+  });
+
+it('has a line for each task, worst first, and says what the groups are', async () => {
+  const stage = stageOf(200, 30);
+  await stage.waitFor('3 tasks: 10 of 12 rollouts have a reward, 1 failed, 1 without a score');
+  expect(stage.text()).toContain('2 of 3 groups teach nothing, as all rewards are equal: 1 too easy, 1 too hard');
+  expect(stage.text()).toMatch(/pass@k {2}1 50% {2}2 66\.7% {2}4 50%/);
+  expect(stage.text()).toMatch(
+    /pass\^k {2}1 50% {2}2 33\.3% {2}4 50% {3}reward at least 1\.00; 2 of 3 tasks have 4 rewards/,
+  );
+  expect(stage.text()).toMatch(/▸ never +4 +0 +▁▁▁▁ +0 +0 +0% +too hard/);
+  expect(stage.text()).toMatch(/some-times +2 of 4 +0\.500 +▁█✗○ +0 +1\.00 +50% +teaches +1 +1/);
+  expect(stage.text()).toMatch(/always +4 +1\.00 +████ +1\.00 +1\.00 +100% +too easy/);
+});
+
+it('opens the rollouts of a task, worst first', async () => {
+  const stage = stageOf(100, 24);
+  await stage.waitFor('▸ never');
+  await stage.press('j', 'enter');
+  await stage.waitFor('ToolError');
+  expect(stage.text()).toMatch(/▸ some-times +0 .*\n.*some-times +1\.00/);
+  expect(stage.text()).not.toContain('never');
+});
+
+it.each([
+  [150, 30],
+  [60, 15],
+])('shows the difference to another run, the largest loss first, at %i columns', async (columns, rows) => {
+  const stage = stageOf(columns, rows, 'base');
+  await stage.waitFor('+1.00');
+  await stage.waitFor('▸ never');
+});
