@@ -151,10 +151,10 @@ describe('on runs', () => {
       { see: 'Pinned to Watch' },
       ...go('watch'),
     ]);
-    await session.waitFor(/▸ \S*aseline .*✓ (ended|completed)/);
+    await session.waitFor(/▸ ★ \S*aseline .*✓ (ended|completed)/);
     session.signal('SIGTERM');
     await session.ended;
-    await open([...go('watch'), { see: /▸ \S*aseline .*✓/ }, 'p', { see: 'No longer pinned' }]);
+    await open([...go('watch'), { see: /▸ ★ \S*aseline .*✓/ }, 'p', { see: 'No longer pinned' }]);
   });
 
   it('exports the list, and says where to', async () => {

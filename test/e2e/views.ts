@@ -79,8 +79,21 @@ export const viewSessions: readonly ViewSession[] = [
   {
     name: 'step of a training run',
     way: [...go('training'), { see: '▸ first training' }, 'enter', { see: '▸ step 6' }, 'enter'],
-    shows: ['step 6', 'REWARD'],
+    shows: ['step 6', 'TASK', 'MEAN'],
     selected: 't-words-',
+  },
+  {
+    name: 'task through training',
+    way: [
+      ...go('training'),
+      { see: '▸ first training' },
+      'enter',
+      { see: '▸ step 6' },
+      'enter',
+      { see: '▸ t-words-' },
+      'enter',
+    ],
+    shows: ['steps read, of 6', 'STEP'],
   },
   { name: 'deployments', way: go('deployments'), shows: ['DEPLOYMENT', '1 in all: 1 deployed'], selected: 'talker' },
   { name: 'deployment', way: [...go('deployments'), { see: '▸ talker' }, 'enter'], shows: ['✓ deployed', 'talker'] },
