@@ -32,6 +32,8 @@ interface Places {
     readonly parent?: string;
     /** The id of the part under the cursor at first, e.g. a checkpoint of a training run. */
     readonly at?: string;
+    /** The trajectory of the same task in another run, with the names of both runs. */
+    readonly twin?: { readonly id: string; readonly name: string; readonly of: string };
   };
   /** Two evaluation runs, task by task. */
   readonly compare: {
@@ -85,7 +87,7 @@ export type Place<View extends ViewName = ViewName> = {
 /** A key that is the same for the same place; labels are ignored. */
 export function placeKey(place: Place): string {
   return JSON.stringify(place, (key, value: unknown) => {
-    if (key === 'label' || key === 'parent') return undefined;
+    if (key === 'label' || key === 'parent' || key === 'twin') return undefined;
     return value !== null && typeof value === 'object' ? Object.fromEntries(Object.entries(value).sort()) : value;
   });
 }

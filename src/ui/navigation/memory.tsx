@@ -7,11 +7,18 @@ export interface SiblingList {
   readonly ids: readonly string[];
   /** The place of the resource at an index of `ids`; undefined if it has none. */
   readonly placeAt: (index: number) => Place | undefined;
+  /** The same rows by other ids, to which the user may go from each: a record is found by either. */
+  readonly twins?: readonly (string | undefined)[];
   /** The service has more rows. */
   readonly partial?: boolean;
   /** Reads more of them, and returns the longer list. */
   readonly readMore?: () => Promise<SiblingList>;
 }
+
+const placeIn = ({ ids, twins = [] }: SiblingList, id: string): number => {
+  const index = ids.indexOf(id);
+  return index === -1 ? twins.indexOf(id) : index;
+};
 
 /** The neighbours of a record in the list it was opened from, for `[` and `]`. */
 export class Siblings {
@@ -70,7 +77,7 @@ export class Siblings {
    */
   step(resource: string, id: string, by: number): { readonly place: Place | undefined; readonly steps: number } {
     const list = this.#lists.get(resource);
-    const index = list?.ids.indexOf(id) ?? -1;
+    const index = list ? placeIn(list, id) : -1;
     if (!list || index === -1) return { place: undefined, steps: 0 };
     const target = Math.max(0, Math.min(list.ids.length - 1, index + by));
     const place = target === index ? undefined : list.placeAt(target);
@@ -87,8 +94,10 @@ export class Siblings {
    * from one.
    */
   position(resource: string, id: string): string {
-    const { ids = [], partial = false } = this.#lists.get(resource) ?? {};
-    const index = ids.indexOf(id);
+    const list = this.#lists.get(resource);
+    if (!list) return '';
+    const { ids, partial = false } = list;
+    const index = placeIn(list, id);
     return index === -1 ? '' : `${index + 1}/${ids.length}${partial ? '+' : ''}`;
   }
 }

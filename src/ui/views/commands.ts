@@ -101,6 +101,13 @@ export const chatCommands = {
 } as const satisfies CommandTable;
 
 export const readerCommands = {
+  twin: {
+    id: 'trajectory.twin',
+    title: 'the same task in the other run',
+    keys: ['tab'],
+    group: 'Trajectory',
+    hint: 'other run',
+  },
   nextStep: { id: 'trajectory.next-step', title: 'next step', keys: ['J'], group: 'Trajectory', repeats: true },
   previousStep: {
     id: 'trajectory.previous-step',

@@ -210,7 +210,7 @@ export const registry: Registry = {
       crumb: ({ runs }) => `${runs.length} runs`,
       component: lazyView(async () => (await import('./runs/compare-many.tsx')).CompareManyView),
       about: aboutIntervals,
-      commands: [compareCommands.baseline],
+      commands: [compareCommands.baseline, rolloutCommands.tasks],
       general: ofList,
     }),
     defineView<'curves'>({

@@ -74,6 +74,10 @@ const sharedKeys = [
   'e: benchmark.evaluate, deployment.promote, training.evaluate',
   't: benchmark.train, deployment.chat, training.continue',
   'v: benchmark.images, training.rollouts',
+  // Of a list of trajectories, and of one.
+  'V: rollouts.tasks, trajectory.image',
+  // Of a trajectory that was opened from a comparison.
+  'tab: pane.right, trajectory.twin',
   // Only after a search.
   'N: chat.clear, scroll.previous',
 ];

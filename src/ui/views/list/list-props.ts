@@ -43,6 +43,8 @@ export interface ResourceListProps<Row> {
   readonly emptyAdvice?: Advice;
   /** Where a row opens; rows without a place do not. */
   readonly open?: PlaceOf<Row>;
+  /** Whether the keys for neighbours stop at a row, once another one was opened; by default at every one. */
+  readonly isNeighbour?: (row: Row) => boolean;
   /** Other places that a row opens, each by a command. */
   readonly opens?: readonly { readonly command: Command; readonly place: PlaceOf<Row> }[];
   /** Facts in the inspector about the row under the cursor. */

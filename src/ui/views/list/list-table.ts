@@ -167,7 +167,7 @@ type ArrangeAgain<Row> = (rows: readonly Row[], arrangement: Arrangement) => Arr
 
 /** Returns a function that goes to a place of a row, and returns whether there is one. */
 function useOpening<Row extends object>(
-  { source, rows }: ResourceListProps<Row>,
+  { source, rows, isNeighbour }: ResourceListProps<Row>,
   { hasMore, readOn, latest }: PagedList<Row>,
   arrangeAgain: ArrangeAgain<Row>,
 ) {
@@ -189,7 +189,8 @@ function useOpening<Row extends object>(
       });
       const isRow = rows === undefined && target.id === source.id(row);
       const plain = target.id === source.id(row) ? siblingRows(resource, arranged, placeOf) : undefined;
-      const others = { ...(plain ?? siblingPlaces(arranged.rows, placeOf)), partial: hasMore };
+      const near = isNeighbour ? arranged.rows.filter(each => each === row || isNeighbour(each)) : arranged.rows;
+      const others = { ...(plain ?? siblingPlaces(near, placeOf)), partial: hasMore };
       siblings.remember(resource, isRow ? listOf(arranged, hasMore) : others);
     }
     shell.open(target);
@@ -216,5 +217,9 @@ function siblingRows<Row extends object>(
 /** The neighbours for rows that open other records; some rows may have none. */
 function siblingPlaces<Row>(rows: readonly Row[], placeOf: PlaceOf<Row>): SiblingList {
   const places = rows.map(placeOf).filter(place => place?.view === 'record');
-  return { ids: places.map(({ id }) => id), placeAt: index => places[index] };
+  return {
+    ids: places.map(({ id }) => id),
+    twins: places.map(({ twin }) => twin?.id),
+    placeAt: index => places[index],
+  };
 }

@@ -20,7 +20,7 @@ import { useList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { tableLines } from '../../widgets/table/table-lines.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
-import { compareCommands } from '../commands.ts';
+import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 
 export function CompareManyView({ place }: ViewProps<'compare-many'>) {
@@ -57,6 +57,15 @@ export function CompareManyView({ place }: ViewProps<'compare-many'>) {
         return run && baseRun && run !== baseRun ? { view: 'compare', base: baseRun, new: run } : undefined;
       }}
       facts={gridFacts}
+      opens={[
+        {
+          command: rolloutCommands.tasks,
+          place: ({ id, name }) => ({
+            ...{ view: 'tasks', scope: { run: id }, label: name },
+            ...(baseRun && baseRun.id !== id && { base: baseRun }),
+          }),
+        },
+      ]}
       label={({ name }) => name}
       header={words === '' ? [] : wrap(words, width).map(line => ` ${theme.styles.muted(line)}`)}
       footer={height => tableLines(tasks, taskColumns(grid.rows), { width, height, theme })}

@@ -1,9 +1,9 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
-import type { OfBoth } from '../../../base/sides.ts';
+import type { OfBoth, Side } from '../../../base/sides.ts';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
-import { type ComparedTask, comparison, trajectoriesOf } from '../../../queries/compare.ts';
+import { type ComparedTask, comparison, lowest } from '../../../queries/compare.ts';
 import {
   comparedFacts,
   compareRuns,
@@ -32,14 +32,23 @@ import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compa
 
 const worstFirst = { column: 'difference', descending: false } as const;
 
-const rolloutPlace =
-  (index: number) =>
-  (row: ComparedTask): Place | undefined => {
-    const id = trajectoriesOf(row)[index];
-    return id === undefined ? undefined : recordPlace(trajectories, id, row.task_id);
-  };
-const openLost = rolloutPlace(0);
-const otherRun = [{ command: compareCommands.other, place: rolloutPlace(1) }];
+/** The rollout of the run that lost the task, or of the other run; each knows the other. */
+function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean): Place | undefined {
+  const lost = (row.difference ?? 0) > 0 ? 'base' : 'new';
+  const side = isOther ? otherSide(lost) : lost;
+  const [id, twin] = [side, otherSide(side)].map(each => lowest(row.rollouts[each])?.trajectory_id);
+  const [of, name] = [names[side], names[otherSide(side)]];
+  if (id !== undefined)
+    return {
+      ...recordPlace(trajectories, id, row.task_id),
+      ...(twin !== undefined && { twin: { id: twin, of, name } }),
+    };
+  return twin === undefined || isOther ? undefined : recordPlace(trajectories, twin, row.task_id);
+}
+
+const otherSide = (side: Side): Side => (side === 'base' ? 'new' : 'base');
+
+const isChanged = ({ difference: by }: ComparedTask): boolean => by !== undefined && by !== 0;
 
 export function CompareView({ place }: ViewProps<'compare'>) {
   const { base, new: fresh, isUndated = false } = place;
@@ -57,6 +66,7 @@ export function CompareView({ place }: ViewProps<'compare'>) {
     return isSame ? ofSameRun(summary) : summary;
   }, [rows, compare, isSame]);
   const names = comparedNames(place);
+  const runNames = { base: base.name, new: fresh.name };
   const room = { width: pane.width - 2, isLow: pane.height < 18 };
   const heads = loaded ? comparisonLines(compared, names, room, theme, rows[0]?.runs) : [];
   const undated = `${headIndent}The start times are unknown: ${keyOf(compareCommands.swap)} swaps`;
@@ -69,8 +79,9 @@ export function CompareView({ place }: ViewProps<'compare'>) {
       columns={comparisonColumns}
       sort={worstFirst}
       emptyWords="Neither run has a trajectory that names its task"
-      open={openLost}
-      opens={otherRun}
+      open={row => rolloutPlace(row, runNames, false)}
+      opens={[{ command: compareCommands.other, place: row => rolloutPlace(row, runNames, true) }]}
+      isNeighbour={isChanged}
       facts={comparedFacts}
       bindings={[
         {

@@ -4,21 +4,24 @@ import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.
 import { factText } from '../../../present/fact-text.ts';
 import { transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import type { Place } from '../../../resources/place.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { count, counted, reward } from '../../../text/numbers.ts';
-import { sanitiseLine } from '../../../text/sanitise.ts';
+import { clean, sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { Separator, usePane, View } from '../../app/view.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useLive } from '../../data/use-live.ts';
-import { KeyScope } from '../../keys/router.tsx';
+import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { useSiblings } from '../../navigation/memory.tsx';
 import { Lines } from '../../widgets/lines.tsx';
 import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
 import { type Style, useTheme } from '../../widgets/theme/theme.tsx';
+import { readerCommands } from '../commands.ts';
 import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { linesAround, useDoors } from '../record/use-doors.ts';
@@ -51,7 +54,8 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
   const height = pane.height - headLines;
   const reader = useReader(data, { width, height: height - scrollViewLines });
-  useNeighbours(id, reader.textLength);
+  useNeighbours(id, reader.textLength, place.twin?.id);
+  const twin = useTwinBinding(place);
   const record = useRecordBindings({
     record: data && { id, json: data },
     document: data && (() => documentOf(id, data)),
@@ -62,12 +66,13 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
     siblings: 'trajectories',
     siblingId: id,
   });
-  const name = sanitiseLine(data?.task_id ?? place.label ?? data?.trajectory_id ?? '');
+  const task = data?.task_id ?? place.label ?? data?.trajectory_id ?? '';
+  const name = place.twin ? clean`${task} in ${place.twin.of}` : sanitiseLine(task);
   const head = { name, position: useSiblings().position('trajectories', id), width: pane.width };
   return (
     <View
       freshness={live.freshness}
-      bindings={[...reader.bindings, ...record]}
+      bindings={[...twin, ...reader.bindings, ...record]}
       main={
         data ? (
           <>
@@ -98,6 +103,15 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
       inspector={<TrajectoryFacts trajectory={data} error={live.error} />}
     />
   );
+}
+
+/** The key that goes to the same task in the other run, and back. */
+function useTwinBinding(place: Place<'record'>): readonly Binding[] {
+  const { navigate } = useShell();
+  const { id, twin } = place;
+  if (!twin) return [];
+  const other = { ...place, id: twin.id, twin: { id, name: twin.of, of: twin.name } };
+  return [{ command: readerCommands.twin, run: () => navigate({ kind: 'replace', place: other }) }];
 }
 
 /** The facts and the whole text, for a pager, an editor or a file. */

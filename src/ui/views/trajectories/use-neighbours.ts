@@ -14,8 +14,9 @@ const mostText = 8_000_000;
 /**
  * Marks a trajectory as read, and fetches its neighbours once it stays on screen.
  * @param length characters of its text; undefined until it has been read
+ * @param twin the trajectory of the same task in another run
  */
-export function useNeighbours(id: string, length: number | undefined): void {
+export function useNeighbours(id: string, length: number | undefined, twin?: string): void {
   const workbench = useWorkbench();
   const siblings = useSiblings();
   const isRead = length !== undefined;
@@ -26,14 +27,18 @@ export function useNeighbours(id: string, length: number | undefined): void {
   useEffect(() => {
     if (!isSmall) return undefined;
     let isGone = false;
-    const fetchNext = async (by: 1 | -1): Promise<void> => {
-      const { place } = siblings.step('trajectories', id, by);
-      if (isGone || workbench.paused || place?.view !== 'record') return;
-      const query = trajectoryQuery(place.id);
+    const fetch = async (next: string): Promise<void> => {
+      if (isGone || workbench.paused) return;
+      const query = trajectoryQuery(next);
       if (cachedQuery(workbench, query.key)?.state.data !== undefined) return;
       await workbench.cache.prefetchQuery({ ...optionsOf(workbench, query), gcTime: aheadKeptMs });
     };
+    const fetchNext = async (by: 1 | -1): Promise<void> => {
+      const { place } = siblings.step('trajectories', id, by);
+      if (place?.view === 'record') await fetch(place.id);
+    };
     const fetchBoth = async (): Promise<void> => {
+      if (twin !== undefined) await fetch(twin);
       const isLast = siblings.step('trajectories', id, 1).place === undefined;
       if (isLast && !workbench.paused) await siblings.readMore('trajectories');
       await fetchNext(1);
@@ -44,5 +49,5 @@ export function useNeighbours(id: string, length: number | undefined): void {
       isGone = true;
       clearTimeout(timer);
     };
-  }, [workbench, siblings, id, isSmall]);
+  }, [workbench, siblings, id, isSmall, twin]);
 }
