@@ -30,6 +30,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   compare: () => import('./compare.ts'),
   tasks: () => import('./tasks.ts'),
   describe: () => import('./describe.ts'),
+  tree: () => import('./tree.ts'),
   export: () => import('./export.ts'),
   'profile list': async () => ({ run: (await import('./settings.ts')).listProfiles }),
   'profile use': async () => ({ run: (await import('./settings.ts')).useProfile }),

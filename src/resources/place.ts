@@ -50,6 +50,8 @@ interface Places {
   readonly tasks: RolloutScope & { readonly base?: NamedRun };
   /** The rollouts of one of these tasks, worst first. */
   readonly rollouts: RolloutScope & { readonly task: string };
+  /** Where everything comes from, with the branches of these open. */
+  readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
   /** The tasks of a training step. */
   readonly step: { readonly trainingRunId: string; readonly step: number };
   /** The rollouts of a training step, or of one of its tasks. */

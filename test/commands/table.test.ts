@@ -310,6 +310,13 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['trained', '--audit'], has({ training_run_id: id('trn'), findings: expect.any(Array) })),
     bad(['nope'], notFound, /no training run nope/),
   ],
+  tree: [
+    ok(['t-words'], /^LINEAGE.*\nt-words\t.*\n {2}\S.*/s),
+    asJson(['trained'], has({ tree: expect.arrayContaining([has({ kind: 'benchmark', depth: 0, parent: null })]) })),
+    asJson(['trained'], has({ tree: expect.arrayContaining([has({ kind: 'checkpoint', depth: 2 })]) })),
+    ok([], /^LINEAGE/),
+    bad(['nope'], notFound, /no benchmark, training run, run or deployment nope/),
+  ],
   compare: [
     ok(['first', 'first'], /^base\t.*\nnew\t.*\ndifference\t.*\nverdict\tthis is the same run twice\nwins\t0\n/s),
     bad(['first', 'first', '--fail-below', '-1'], failed, /^Undecided: this is the same run twice\.$/, {

@@ -28,6 +28,7 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
   const others: readonly Place[] = [
     { view: 'watch' },
     { view: 'inbox' },
+    { view: 'tree', benchmark: benchId, training: trainingId },
     { view: 'chat' },
     { view: 'compare', base: { id: runId, name: word }, new: { id: runId, name: word } },
     { view: 'compare-many', runs: [1, 2, 3].map(() => ({ id: runId, name: word })), base: runId },

@@ -327,6 +327,16 @@ and others at equal distances. A note tells since when at least half of the grou
     exclusive: [exclusiveRecordFlags],
     examples: ['benchtop describe first', 'benchtop describe first --audit'],
   }),
+  tree: spec({
+    summary: 'print what comes from what: evaluations, training runs, checkpoints, deployments',
+    about: `Prints the tree of a benchmark, or of what the id or name is about: what is above it, and what is below. Without one,
+the tree of all benchmarks, with those checkpoints only that something was evaluated from. The checkpoints of at most 100 training
+runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a training run.`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['benchmark', 'training', 'run', 'deployment'], optional: true }],
+    flags: { ...serviceFlags, ...recordFlags },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop tree t-words', 'benchtop tree first --json'],
+  }),
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',
     about:

@@ -67,6 +67,7 @@ export const recordCommands = {
   pager: { id: 'item.pager', title: 'open in the pager ($PAGER)', keys: ['o'], group: 'This' },
   editor: { id: 'item.editor', title: 'open in the editor ($EDITOR)', keys: ['O'], group: 'This' },
   export: { id: 'item.export', title: 'export to a file', keys: ['x'], group: 'This' },
+  tree: { id: 'item.tree', title: 'show in the tree of everything', keys: ['ctrl-t'], group: 'This' },
   refresh: { id: 'item.refresh', title: 'refresh now', keys: ['r'], group: 'This' },
   actions: {
     id: 'item.actions',

@@ -13,6 +13,10 @@ export const watchCommands = {
   fold: { id: 'watch.fold', title: 'fold or unfold the group', keys: ['z'], group: 'Watch', hint: 'fold' },
 } as const satisfies CommandTable;
 
+export const treeCommands = {
+  fold: { id: 'tree.fold', title: 'fold or unfold what is below it', keys: ['z'], group: 'Tree', hint: 'fold' },
+} as const satisfies CommandTable;
+
 export const alarmCommands = {
   past: { id: 'alarms.past', title: 'what the alarms say of this run', keys: ['A'], group: 'Alarms' },
 } as const satisfies CommandTable;

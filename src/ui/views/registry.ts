@@ -8,6 +8,7 @@ import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import { resources } from '../../resources/catalogue.ts';
 import { listPlace, type Resource, singularTitle, titleOf } from '../../resources/define.ts';
 import type { Place } from '../../resources/place.ts';
+import { checkpointActions } from '../../resources/training.ts';
 import { cutApart } from '../../text/apart.ts';
 import { clean, sanitiseLine } from '../../text/sanitise.ts';
 import { lazyView } from '../app/lazy.tsx';
@@ -25,6 +26,7 @@ import {
   rolloutCommands,
   tasksCommands,
   teachingCommands,
+  treeCommands,
   uploadCommands,
   watchCommands,
 } from './commands.ts';
@@ -165,9 +167,10 @@ const watch: Section = {
   count: watchCount,
 };
 const inbox: Section = { title: 'Inbox', names: ['inbox', 'in'], place: { view: 'inbox' }, count: inboxCount };
+const tree: Section = { title: 'Tree', names: ['tree', 'lineage'], place: { view: 'tree' } };
 const chat: Section = { title: 'Chat', names: ['chat', 'c', 'talk'], place: { view: 'chat' } };
 
-/** The actions on lines of Watch: those of the resources that run, except what deletes. */
+/** The actions on lines of Watch, and of the tree: those of the resources that run, except what deletes. */
 const lineActions: readonly Command[] = resources
   .filter(({ watch }) => watch)
   .flatMap(({ actions = {} }) => Object.values(actions).filter(({ destructive }) => !destructive));
@@ -175,7 +178,7 @@ const lineActions: readonly Command[] = resources
 export const registry: Registry = {
   home: { view: 'list', resource: 'benchmarks' },
   busyHome: watch.place,
-  sections: [watch, inbox, ...resources.filter(({ needs }) => needs === undefined).map(sectionOf), chat],
+  sections: [watch, inbox, ...resources.filter(({ needs }) => needs === undefined).map(sectionOf), tree, chat],
   views: [
     defineView<'watch'>({
       id: 'watch',
@@ -195,6 +198,13 @@ export const registry: Registry = {
       general: ofList,
     }),
     ...resources.flatMap(viewsOf),
+    defineView<'tree'>({
+      id: 'tree',
+      title: tree.title,
+      component: lazyView(async () => (await import('./tree.tsx')).TreeView),
+      commands: [treeCommands.fold, ...lineActions, ...Object.values<Command>(checkpointActions)],
+      general: ofList,
+    }),
     defineView<'compare'>({
       id: 'compare',
       title: 'Comparison',

@@ -9,9 +9,6 @@ import { intervalOfMean } from '../../present/statistics/mean-and-count.ts';
 import type { Range } from '../../present/statistics/tasks.ts';
 import { ageOf, agoOf, timeColumn } from '../../present/times.ts';
 import { rateWords } from '../../queries/pace.ts';
-import type { ActionTable } from '../../resources/action.ts';
-import { resourceAt } from '../../resources/catalogue.ts';
-import type { Resource } from '../../resources/define.ts';
 import { summaryOf } from '../../resources/inbox.ts';
 import { meanCell } from '../../resources/measured-run.ts';
 import { watchList } from '../../resources/rotation.ts';
@@ -48,7 +45,7 @@ import { type Glyphs, unicodeGlyphs } from '../widgets/theme/glyphs.ts';
 import { useTheme } from '../widgets/theme/theme.tsx';
 import { watchCommands } from './commands.ts';
 import { ResourceList } from './list/resource-list.tsx';
-import { useActions } from './record/use-actions.tsx';
+import { useActionsByKind } from './record/use-actions-by-kind.ts';
 
 /** How often states and paces are recomputed: a silence grows even without new answers. */
 const paceMs = 5_000;
@@ -160,37 +157,11 @@ export function WatchView() {
   );
 }
 
-/** What deletes is left to the lists, where more is on screen about what would be lost. */
-const withoutDeletion = ({ actions = {} }: Resource): ActionTable<object> =>
-  Object.fromEntries(Object.entries(actions).filter(([, action]) => !action.destructive));
-
-function useActionsOf(name: string): (rows: readonly object[]) => readonly Binding[] {
-  const resource = resourceAt({ view: 'list', resource: name });
-  return useActions(resource, { actions: withoutDeletion(resource) });
-}
-
 /** The actions on lines: those of their resource, which are the same as in its list. */
 function useLineActions(): (lines: readonly WatchedResource[]) => readonly Binding[] {
   const workbench = useWorkbench();
-  const byKind = new Map([
-    ['training', useActionsOf('training')],
-    ['run', useActionsOf('runs')],
-    ['deployment', useActionsOf('deployments')],
-    ['benchmark', useActionsOf('benchmarks')],
-  ]);
-  return lines => {
-    const [first] = lines;
-    const bindingsOf = byKind.get(first?.kind ?? '');
-    if (!first || !bindingsOf) return [];
-    const records = lines.flatMap(line => recordOfLine(workbench, line) ?? []);
-    const bindings = bindingsOf(records);
-    const why = lines.some(({ kind }) => kind !== first.kind)
-      ? 'The marked lines are of different kinds'
-      : records.length < lines.length
-        ? 'Its record has not been read yet'
-        : undefined;
-    return why === undefined ? bindings : bindings.map(({ command }) => ({ command, why, run: () => {} }));
-  };
+  const actionsOf = useActionsByKind();
+  return lines => actionsOf(lines.map(line => ({ kind: line.kind, record: recordOfLine(workbench, line) })));
 }
 
 /** One line about the inbox; none if it is empty. */

@@ -78,6 +78,10 @@ const sharedKeys = [
   'V: rollouts.tasks, trajectory.image',
   // Of a trajectory that was opened from a comparison.
   'tab: pane.right, trajectory.twin',
+  // So has a line of the tree.
+  'D: checkpoint.deploy, training.deploy',
+  'e: benchmark.evaluate, checkpoint.evaluate, deployment.promote, training.evaluate',
+  't: benchmark.train, checkpoint.continue, deployment.chat, training.continue',
   // Only after a search.
   'N: chat.clear, scroll.previous',
 ];

@@ -81,3 +81,37 @@ it('says where it looked for a checkpoint that no run has', async () => {
   await screen.press('tab', 'enter');
   await screen.waitFor('None of the newest 100 training runs has the checkpoint ckpt_6');
 });
+
+it.each([
+  [120, 40],
+  [60, 15],
+])('ctrl-t shows a run in the tree, which folds and opens, at %d columns', async (columns, rows) => {
+  const screen = openWorld(linked(), { view: 'list', resource: 'runs' }, { columns, rows });
+  await screen.waitFor('▸ of step 6');
+  await screen.press('ctrl-t');
+  await screen.waitFor('▸         of step 6');
+  await screen.waitFor('mine');
+  expect(screen.text()).toContain('▾ t-words');
+  expect(screen.text()).toContain('  ▾ first');
+  expect(screen.text()).toContain('    ▾ step 6');
+  // It folds what it is below, and then that.
+  await screen.press('z');
+  await screen.waitFor('▸     ▸ step 6');
+  await screen.press('enter');
+  await screen.waitFor('▸ step 6');
+  await screen.press('esc');
+  await screen.waitFor('▸     ▸ step 6');
+  await screen.press('/', 'b', 'o', 'd', 'y', 'backspace', 'backspace', 'backspace', 'backspace', 'm', 'i', 'n', 'e');
+  await screen.waitFor('1/1');
+});
+
+it('reads of the tree of everything only what is open', async () => {
+  const service = linked();
+  const screen = openWorld(service, { view: 'tree' }, { columns: 120 });
+  await screen.waitFor('▸ ▸ t-words');
+  expect(service.asked('listCheckpoints')).toBe(0);
+  await screen.press('z');
+  await screen.waitFor('▸ first');
+  await screen.press('a');
+  await screen.waitFor('evaluate');
+});

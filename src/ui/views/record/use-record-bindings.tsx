@@ -5,12 +5,13 @@
 
 import { useEffect } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
+import { treePlaceOf } from '../../../resources/tree.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import { safeJson } from '../../../text/sanitise.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
 import { useShell } from '../../app/shell-context.tsx';
 import { useCopy } from '../../app/use-copy.ts';
-import { usePin } from '../../data/workbench.tsx';
+import { usePin, useWorkbench } from '../../data/workbench.tsx';
 import { listCommands, recordCommands } from '../../keys/general.ts';
 import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, useRouter } from '../../keys/router.tsx';
@@ -77,7 +78,9 @@ function useSiblingBindings(resource: string | undefined, id: string | undefined
 
 export function useRecordBindings(options: RecordOptions): readonly Binding[] {
   const { record, marked = [], title, refresh, actions, pin, document, exportable } = options;
-  const { toast, showOverlay } = useShell();
+  const { toast, showOverlay, navigate } = useShell();
+  const { statuses } = useWorkbench();
+  const tree = record && treePlaceOf(record.json, pin, ref => statuses.get(ref)?.parent);
   const { usable } = useRouter();
   const togglePin = usePin(pin);
   const copy = useCopy();
@@ -109,6 +112,11 @@ export function useRecordBindings(options: RecordOptions): readonly Binding[] {
     },
     { command: recordCommands.pager, run: () => outside('pager', openInPager), enabled: readable },
     { command: recordCommands.editor, run: () => outside('editor', openInEditor), enabled: readable },
+    {
+      command: recordCommands.tree,
+      enabled: enabled && tree !== undefined,
+      run: () => tree && navigate({ kind: 'open', place: tree }),
+    },
     { command: recordCommands.export, run: showExport, enabled: enabled || exportable !== undefined },
     ...stepping,
     { command: recordCommands.refresh, run: refresh },

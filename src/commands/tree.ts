@@ -1,0 +1,133 @@
+/** `benchtop tree`: what comes from what. */
+import { inParallel } from '../base/in-parallel.ts';
+import type { Benchmark } from '../contract/benchmarks.ts';
+import type { Deployment } from '../contract/deployments.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
+import type { TrainingRun } from '../contract/training.ts';
+import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
+import { baselineOf } from '../resources/baseline.ts';
+import type { Scope } from '../resources/place.ts';
+import {
+  branchOf,
+  type KnownTraining,
+  type TreeKind,
+  type TreeRow,
+  treeColumns,
+  treeKey,
+  treeKinds,
+  treeRows,
+} from '../resources/tree.ts';
+import { isGone, isNotOffered } from '../service/errors.ts';
+import { clean } from '../text/sanitise.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { findAmong, isCheckpointId, noCheckpoint, pagesOf, resourceOrThrow, searchCheckpoint } from './find.ts';
+import type { CommandIo } from './io.ts';
+import { checkRecordFlags, printRecord, tableText } from './output.ts';
+import type { CommandInput } from './table/commands.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+/** Training runs whose checkpoints and held-out rewards are read: two requests each. */
+const mostRead = 100;
+
+export async function run({ args: [word], flags }: CommandInput<'tree'>, io: CommandIo): Promise<number> {
+  await checkRecordFlags(flags, [], io);
+  return withService(flags, io, async context => {
+    const target = word === undefined ? undefined : await findTarget(word, context);
+    const all = await readTree(target?.benchmark, context, io);
+    const rows = target === undefined || target.key === undefined ? all : branchOf(all, target.key);
+    if (!rows) throw new CommandError(clean`${word ?? ''} is not in the tree of its benchmark.`, exitCodes.notFound);
+    await printRecord({ tree: rows.map(recordOf) }, word ?? '', flags, io, {
+      text: () => tableText(rows, treeColumns(), io),
+    });
+    return 0;
+  });
+}
+
+const recordOf = ({ kind, id, name, path, status, held_out, meanValue, about, created }: TreeRow): object => ({
+  kind: treeKinds[kind].word,
+  id,
+  name,
+  /** The id of what it is below. */
+  parent: path.at(-1)?.replace(/^\S+ /, '') ?? null,
+  depth: path.length,
+  status: status ?? null,
+  held_out: held_out ?? null,
+  mean: meanValue ?? null,
+  about,
+  created_at: created ?? null,
+});
+
+/** The benchmark of a thing, and its row in the tree; no row for the whole benchmark. */
+async function findTarget(word: string, context: CommandContext) {
+  if (isCheckpointId(word)) {
+    const { found } = await searchCheckpoint(word, context);
+    if (!found) throw noCheckpoint(word);
+    return { benchmark: found.run?.bench_id ?? undefined, key: treeKey('checkpoint', word) };
+  }
+  const among = ['benchmarks', 'training', 'runs', 'deployments'].map(resourceOrThrow);
+  const { resource, id, row } = await findAmong(among, word, context);
+  const key = treeKey((resource.kind ?? '') as TreeKind, id);
+  if (resource.kind === 'benchmark') return { benchmark: id, key: undefined };
+  if (resource.kind !== 'deployment') return { benchmark: resource.parent?.(row) ?? undefined, key };
+  const { checkpoint_id } = row as Deployment;
+  const search = checkpoint_id ? await searchCheckpoint(checkpoint_id, context) : undefined;
+  return { benchmark: search?.found?.run?.bench_id ?? undefined, key };
+}
+
+async function rowsOf(name: string, scope: Scope, context: CommandContext, io: CommandIo): Promise<readonly object[]> {
+  const rows: object[] = [];
+  let notes: readonly string[] = [];
+  try {
+    for await (const page of pagesOf(resourceOrThrow(name), scope, context)) {
+      for (const row of page.rows) rows.push(row);
+      notes = page.notes;
+    }
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    notes = [error.message];
+  }
+  for (const note of notes) io.note(note);
+  return rows;
+}
+
+/** The tree of a benchmark with all checkpoints; without one, of all benchmarks, with the checkpoints that others name. */
+async function readTree(benchmark: string | undefined, context: CommandContext, io: CommandIo) {
+  const scope = benchmark === undefined ? {} : { benchmark };
+  const [benchmarks, runs, training, deployments] = await Promise.all([
+    rowsOf('benchmarks', {}, context, io) as Promise<readonly Benchmark[]>,
+    rowsOf('runs', scope, context, io) as Promise<readonly EvalRun[]>,
+    rowsOf('training', scope, context, io) as Promise<readonly TrainingRun[]>,
+    rowsOf('deployments', {}, context, io) as Promise<readonly Deployment[]>,
+  ]);
+  const parts = benchmark === undefined ? new Map<string, KnownTraining>() : await readParts(training, context, io);
+  const known = benchmarks.filter(({ bench_id }) => benchmark === undefined || bench_id === benchmark);
+  const rows = treeRows({
+    ...{ runs, training, parts, deployments },
+    benchmarks: known.length > 0 || benchmark === undefined ? known : [{ bench_id: benchmark }],
+    isBaseline: run => baselineOf(context.memory, run.bench_id) === run.eval_run_id,
+  });
+  // A deployment of another benchmark is none of this one.
+  return benchmark === undefined ? rows : rows.filter(({ kind, path }) => kind !== 'deployment' || path.length > 0);
+}
+
+async function readParts(training: readonly TrainingRun[], context: CommandContext, io: CommandIo) {
+  const parts = new Map<string, KnownTraining>();
+  const read = training.slice(0, mostRead);
+  if (read.length < training.length) {
+    io.note(`The checkpoints of ${mostRead} of ${training.length} training runs are here: name one to see its own.`);
+  }
+  const orNothing = async <Row>(rows: Promise<readonly Row[]>): Promise<readonly Row[]> =>
+    rows.catch((error: unknown) => {
+      if (!isNotOffered(error) && !isGone(error)) throw error;
+      return [];
+    });
+  await inParallel(read, async ({ training_run_id: id }) => {
+    const { service, signal } = context;
+    const [checkpoints, heldOut] = await Promise.all([
+      orNothing(checkpointsByStep(service, id, { signal })),
+      orNothing(heldOutRewardsQuery(id, true).read(context)),
+    ]);
+    parts.set(id, { checkpoints, heldOut });
+  });
+  return parts;
+}

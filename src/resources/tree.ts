@@ -1,0 +1,334 @@
+/**
+ * Where everything comes from, as one tree: a benchmark, its evaluations and training runs, their checkpoints, and what
+ * was evaluated, deployed and trained on from each. Pure.
+ */
+import type { Benchmark } from '../contract/benchmarks.ts';
+import type { Deployment } from '../contract/deployments.ts';
+import type { EvalRun } from '../contract/evaluations.ts';
+import type { Checkpoint, HeldOutReward, TrainingRun } from '../contract/training.ts';
+import { type Column, cellText, statusColumn } from '../present/column.ts';
+import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
+import { numberColumn } from '../present/number-columns.ts';
+import { timeColumn } from '../present/times.ts';
+import { heldOutMeans } from '../queries/held-out.ts';
+import type { ResourceRef } from '../store/store.ts';
+import { reward } from '../text/numbers.ts';
+import { listedMean, meanOfRun } from './measured-run.ts';
+import { modelWords } from './models.ts';
+import type { Place } from './place.ts';
+import { optionColumns } from './training-columns.ts';
+
+export type TreeKind = 'benchmark' | 'run' | 'training' | 'checkpoint' | 'deployment';
+
+/** Each kind in words, and the first name of its resource. */
+export const treeKinds: Readonly<
+  Record<TreeKind, { readonly word: string; readonly short: string; readonly resource: string }>
+> = {
+  benchmark: { word: 'benchmark', short: 'bench', resource: 'benchmarks' },
+  run: { word: 'evaluation', short: 'eval', resource: 'runs' },
+  training: { word: 'training', short: 'train', resource: 'training' },
+  checkpoint: { word: 'checkpoint', short: 'ckpt', resource: 'checkpoints' },
+  deployment: { word: 'deployment', short: 'deploy', resource: 'deployments' },
+};
+
+export interface TreeRow {
+  /** Its kind and id; each thing stands once in the tree. */
+  readonly key: string;
+  readonly kind: TreeKind;
+  readonly id: string;
+  readonly name: string;
+  /** The keys of what it is below, the root first. */
+  readonly path: readonly string[];
+  readonly status: string | undefined;
+  /** Of a checkpoint at its step; the best of a training run. */
+  readonly held_out: number | undefined;
+  /** Of an evaluation, in words. */
+  readonly mean: string | undefined;
+  readonly meanValue: number | undefined;
+  readonly about: string;
+  readonly created: string | null | undefined;
+  /** The training run of a checkpoint. */
+  readonly run?: TrainingRun | undefined;
+  readonly record: object;
+  /** Whether something is, or may be, below it. */
+  readonly hasParts: boolean;
+}
+
+export const treeKey = (kind: TreeKind, id: string): string => `${kind} ${id}`;
+
+/** What is known of a training run besides its record. */
+export interface KnownTraining {
+  readonly checkpoints: readonly Checkpoint[];
+  readonly heldOut: readonly HeldOutReward[];
+}
+
+export interface KnownLineage {
+  readonly benchmarks: readonly Benchmark[];
+  readonly runs: readonly EvalRun[];
+  readonly training: readonly TrainingRun[];
+  /** By training run, for those that were read. */
+  readonly parts: ReadonlyMap<string, KnownTraining>;
+  readonly deployments: readonly Deployment[];
+  /** Whether a run is the baseline of its benchmark. */
+  readonly isBaseline: (run: EvalRun) => boolean;
+}
+
+/** The whole tree from top to bottom. What belongs to nothing known stands at its end. */
+export function treeRows(known: KnownLineage): readonly TreeRow[] {
+  return new Tree(known).rows();
+}
+
+interface Dated {
+  readonly created_at?: string | null | undefined;
+}
+
+const oldestFirst = (one: Dated, other: Dated): number => (one.created_at ?? '').localeCompare(other.created_at ?? '');
+
+class Tree {
+  readonly #known: KnownLineage;
+  readonly #rows: TreeRow[] = [];
+  readonly #placed = new Set<string>();
+  readonly #training: ReadonlyMap<string, TrainingRun>;
+  /** The checkpoints of each training run: those that were read, and those that something else names. */
+  readonly #checkpoints = new Map<string, Map<string, Checkpoint>>();
+  readonly #runsOf: ReadonlyMap<string, readonly EvalRun[]>;
+  readonly #continued: ReadonlyMap<string, readonly TrainingRun[]>;
+  readonly #deployed: ReadonlyMap<string, readonly Deployment[]>;
+  readonly #options = new Map<string, string>();
+
+  constructor(known: KnownLineage) {
+    this.#known = known;
+    const runs = known.runs.toSorted(oldestFirst);
+    const training = known.training.toSorted(oldestFirst);
+    this.#training = new Map(training.map(run => [run.training_run_id, run]));
+    for (const [id, { checkpoints }] of known.parts) {
+      this.#checkpoints.set(id, new Map(checkpoints.map(each => [each.checkpoint_id, each])));
+    }
+    for (const { training_run_id: id, parent_checkpoint_id: checkpoint_id, step } of runs) {
+      if (!id || !checkpoint_id || !this.#training.has(id)) continue;
+      const named = this.#checkpoints.get(id) ?? new Map<string, Checkpoint>();
+      if (!named.has(checkpoint_id)) named.set(checkpoint_id, { checkpoint_id, step_index: step });
+      this.#checkpoints.set(id, named);
+    }
+    this.#runsOf = Map.groupBy(runs, run => run.parent_checkpoint_id ?? '');
+    this.#continued = Map.groupBy(training, run => run.parent_checkpoint_id ?? '');
+    this.#deployed = Map.groupBy(known.deployments, each => each.checkpoint_id ?? '');
+    for (const [, siblings] of Map.groupBy(training, run => run.bench_id)) {
+      const differing = optionColumns(siblings).filter(({ hidden }) => !hidden);
+      for (const run of siblings) {
+        const words = differing.flatMap(column => {
+          const text = cellText(column, run);
+          return text === '' ? [] : `${column.title.toLowerCase()} ${text}`;
+        });
+        this.#options.set(run.training_run_id, words.join('  '));
+      }
+    }
+  }
+
+  rows(): readonly TreeRow[] {
+    const { benchmarks, runs, training, deployments } = this.#known;
+    const known = new Set([...this.#checkpoints.values()].flatMap(each => [...each.keys()]));
+    for (const benchmark of benchmarks) {
+      const own = <Row extends Dated & { readonly bench_id?: string | null | undefined }>(rows: readonly Row[]) =>
+        rows.filter(({ bench_id }) => bench_id === benchmark.bench_id).toSorted(oldestFirst);
+      this.#add('benchmark', benchmark.bench_id, [], benchmark, {
+        name: benchmark.label ?? benchmark.bench_id,
+        created: benchmark.created_at,
+        hasParts: true,
+      });
+      const path = [treeKey('benchmark', benchmark.bench_id)];
+      const isBelow = (id: string | null | undefined): boolean => !!id && known.has(id);
+      for (const run of own(runs)) if (!isBelow(run.parent_checkpoint_id)) this.#addRun(run, path);
+      for (const run of own(training)) if (!isBelow(run.parent_checkpoint_id)) this.#addTraining(run, path);
+      // What was continued in a circle, which no service should say.
+      for (const run of own(training)) this.#addTraining(run, path);
+    }
+    for (const deployment of deployments) this.#addDeployment(deployment, []);
+    return this.#rows;
+  }
+
+  #add(
+    kind: TreeKind,
+    id: string,
+    path: readonly string[],
+    record: object,
+    row: Pick<TreeRow, 'name'> & Partial<TreeRow>,
+  ): boolean {
+    const key = treeKey(kind, id);
+    if (this.#placed.has(key)) return false;
+    this.#placed.add(key);
+    const missing = {
+      status: undefined,
+      held_out: undefined,
+      mean: undefined,
+      meanValue: undefined,
+      about: '',
+      created: undefined,
+      hasParts: false,
+    };
+    this.#rows.push({ key, kind, id, path, record, ...missing, ...row });
+    return true;
+  }
+
+  #addRun(run: EvalRun, path: readonly string[]): void {
+    this.#add('run', run.eval_run_id, path, run, {
+      name: run.display_name ?? run.eval_run_id,
+      status: run.status ?? undefined,
+      mean: listedMean(run) === undefined ? undefined : meanOfRun(run),
+      meanValue: listedMean(run),
+      about: [this.#known.isBaseline(run) ? 'baseline' : '', modelWords(run)].filter(Boolean).join('  '),
+      created: run.created_at,
+    });
+  }
+
+  #addTraining(run: TrainingRun, path: readonly string[]): void {
+    const id = run.training_run_id;
+    const known = this.#known.parts.get(id);
+    const best = known && heldOutMeans(known.heldOut)?.best;
+    const about = [best === undefined ? '' : `best at step ${best.step}`, this.#options.get(id) ?? ''];
+    const isNew = this.#add('training', id, path, run, {
+      name: run.display_name ?? id,
+      status: run.status ?? undefined,
+      held_out: best?.reward,
+      about: about.filter(Boolean).join('  '),
+      created: run.created_at,
+      hasParts: known === undefined || known.checkpoints.length > 0,
+    });
+    if (!isNew) return;
+    const below = [...path, treeKey('training', id)];
+    const checkpoints = [...(this.#checkpoints.get(id)?.values() ?? [])];
+    for (const checkpoint of checkpoints.sort((one, other) => (one.step_index ?? 0) - (other.step_index ?? 0))) {
+      this.#addCheckpoint(checkpoint, run, below, best?.step);
+    }
+  }
+
+  #addCheckpoint(checkpoint: Checkpoint, run: TrainingRun, path: readonly string[], best: number | undefined): void {
+    const { checkpoint_id: id, step_index: step } = checkpoint;
+    const held = this.#known.parts.get(run.training_run_id)?.heldOut.find(point => point.step === step);
+    const [runs, deployed, continued] = [this.#runsOf.get(id), this.#deployed.get(id), this.#continued.get(id)];
+    const isNew = this.#add('checkpoint', id, path, checkpoint, {
+      name: step == null ? id : `step ${step}`,
+      held_out: held?.held_out_reward ?? undefined,
+      about: best !== undefined && best === step ? 'best' : '',
+      created: checkpoint.created_at,
+      run,
+      hasParts: (runs ?? deployed ?? continued) !== undefined,
+    });
+    if (!isNew) return;
+    const below = [...path, treeKey('checkpoint', id)];
+    for (const each of runs ?? []) this.#addRun(each, below);
+    for (const each of deployed ?? []) this.#addDeployment(each, below);
+    for (const each of continued ?? []) this.#addTraining(each, below);
+  }
+
+  #addDeployment(deployment: Deployment, path: readonly string[]): void {
+    const { deployment_id: id, model_slug: slug, is_active, checkpoint_id, role } = deployment;
+    const serves = is_active
+      ? role === 'test'
+        ? 'answers for its slug now'
+        : 'answers in production now'
+      : (role ?? '');
+    const of = path.length === 0 && checkpoint_id ? `of ${checkpoint_id}` : '';
+    this.#add('deployment', id, path, deployment, {
+      name: slug ?? id,
+      status: deployment.status ?? undefined,
+      about: [serves, of].filter(Boolean).join('  '),
+      created: deployment.created_at,
+    });
+  }
+}
+
+/** The rows that are not below a folded one. */
+export function unfolded(rows: readonly TreeRow[], isOpen: (key: string) => boolean): readonly TreeRow[] {
+  return rows.filter(({ path }) => path.every(isOpen));
+}
+
+/** What is above and below one of the rows, and itself; undefined if it is not in the tree. */
+export function branchOf(rows: readonly TreeRow[], key: string): readonly TreeRow[] | undefined {
+  const own = rows.find(row => row.key === key);
+  return own && rows.filter(row => row.key === key || row.path.includes(key) || own.path.includes(row.key));
+}
+
+export const indentOf = ({ path }: TreeRow): string => '  '.repeat(path.length);
+
+/** @param mark what stands before the name: whether it is folded */
+export function treeColumns(mark: (row: TreeRow) => string = () => ''): readonly Column<TreeRow>[] {
+  return [
+    {
+      id: 'name',
+      title: 'LINEAGE',
+      width: { min: 18, max: 80, grow: 4 },
+      value: row => row.name,
+      text: row => `${indentOf(row)}${mark(row)}${row.name}`,
+      exported: row => `${indentOf(row)}${row.name}`,
+    },
+    {
+      id: 'kind',
+      title: 'KIND',
+      width: 6,
+      value: row => treeKinds[row.kind].word,
+      text: row => treeKinds[row.kind].short,
+    },
+    statusColumn(row => row.status),
+    { ...numberColumn<TreeRow>('held-out', 'HELD-OUT', row => row.held_out), ifAny: true },
+    {
+      ...{ id: 'mean', title: 'MEAN', width: 7, align: 'right', ifAny: true },
+      value: row => row.meanValue,
+      text: row => row.mean ?? '',
+    },
+    { id: 'about', title: 'ABOUT', width: { min: 16, max: 60, grow: 2 }, cutAt: 'end', value: row => row.about },
+    timeColumn('created', 'STARTED', row => row.created),
+    { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
+  ];
+}
+
+/** The facts of a row whose resource says no more. */
+export const checkpointRowFacts = ({ id, run, name, held_out, about }: TreeRow): readonly Fact[] => [
+  { label: 'checkpoint', value: name },
+  referenceFact('id', 'checkpoints', id, run?.training_run_id),
+  { label: 'held-out', value: held_out === undefined ? undefined : reward(held_out) },
+  { label: 'about', value: about },
+  referenceFact('training', 'training', run?.training_run_id),
+  statusFact('status', run?.status),
+];
+
+/**
+ * Where a record stands in the tree: by the ids that it names, or else by what it is a part of.
+ *
+ * @param whole what it is a part of, or itself
+ * @param parentOf the id of the benchmark of a run, if known
+ */
+export function treePlaceOf(
+  record: unknown,
+  whole: Pick<ResourceRef, 'kind' | 'id'> | undefined,
+  parentOf: (of: Pick<ResourceRef, 'kind' | 'id'>) => string | undefined,
+): Place<'tree'> | undefined {
+  const {
+    record: inner,
+    run,
+    checkpoint_id,
+    training_run_id,
+    eval_run_id,
+    deployment_id,
+    bench_id,
+  } = record as Partial<
+    Record<'checkpoint_id' | 'training_run_id' | 'eval_run_id' | 'deployment_id' | 'bench_id', string | null> & TreeRow
+  >;
+  // A row of the tree stands in it already.
+  if (inner !== undefined && run !== undefined) return undefined;
+  const training = training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
+  const benchmark = bench_id ?? parentOf({ kind: 'training', id: training ?? '' }) ?? (whole && parentOf(whole));
+  const at = deployment_id
+    ? treeKey('deployment', deployment_id)
+    : eval_run_id
+      ? treeKey('run', eval_run_id)
+      : checkpoint_id
+        ? treeKey('checkpoint', checkpoint_id)
+        : training
+          ? treeKey('training', training)
+          : benchmark
+            ? treeKey('benchmark', benchmark)
+            : undefined;
+  if (at === undefined) return undefined;
+  return { view: 'tree', ...(benchmark && { benchmark }), ...(training && { training }), at };
+}

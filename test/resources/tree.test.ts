@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { branchOf, type KnownLineage, treeKey, treePlaceOf, treeRows, unfolded } from '../../src/resources/tree.ts';
+
+const nothing: KnownLineage = {
+  ...{ benchmarks: [], runs: [], training: [], deployments: [] },
+  parts: new Map(),
+  isBaseline: () => false,
+};
+const known: KnownLineage = {
+  ...nothing,
+  benchmarks: [{ bench_id: 'bench_1', label: 'words', description: '', eval_run_count: 2 } as never],
+  runs: [
+    {
+      eval_run_id: 'evr_2',
+      bench_id: 'bench_1',
+      display_name: 'of step 6',
+      parent_checkpoint_id: 'ckpt_6',
+      training_run_id: 'trn_1',
+      step: 6,
+      reward_mean: 0.5,
+      status: 'completed',
+      created_at: '2026-01-03',
+    },
+    {
+      eval_run_id: 'evr_1',
+      bench_id: 'bench_1',
+      display_name: 'base',
+      reward_mean: 0.25,
+      status: 'completed',
+      created_at: '2026-01-01',
+    },
+  ] as never,
+  training: [
+    {
+      training_run_id: 'trn_1',
+      bench_id: 'bench_1',
+      display_name: 'first',
+      options: { lr: 0.1, seed: 1 },
+      created_at: '2026-01-02',
+    },
+    {
+      training_run_id: 'trn_2',
+      bench_id: 'bench_1',
+      display_name: 'second',
+      options: { lr: 0.2, seed: 1 },
+      parent_checkpoint_id: 'ckpt_6',
+      created_at: '2026-01-04',
+    },
+  ] as never,
+  deployments: [
+    {
+      deployment_id: 'dep_1',
+      model_slug: 'mine',
+      checkpoint_id: 'ckpt_6',
+      is_active: true,
+      role: 'production',
+      status: 'DEPLOYED',
+    },
+    {
+      deployment_id: 'dep_2',
+      model_slug: 'other',
+      checkpoint_id: 'ckpt_x',
+      is_active: false,
+      role: 'test',
+      status: 'DEPLOYED',
+    },
+  ] as never,
+  isBaseline: run => run.eval_run_id === 'evr_1',
+};
+const read: KnownLineage = {
+  ...known,
+  parts: new Map([
+    [
+      'trn_1',
+      {
+        checkpoints: [4, 6].map(step => ({ checkpoint_id: `ckpt_${step}`, step_index: step })) as never,
+        heldOut: [4, 6].map(step => ({ step, held_out_reward: step / 10 })) as never,
+      },
+    ],
+  ]),
+};
+
+const drawn = (lineage: KnownLineage): string[] =>
+  treeRows(lineage).map(({ path, kind, name, about }) => `${'-'.repeat(path.length)}${kind} ${name} ${about}`.trim());
+
+describe('the tree', () => {
+  it('places everything below what it comes from, with the options that differ and what answers now', () => {
+    expect(drawn(read)).toEqual([
+      'benchmark words',
+      '-run base baseline',
+      '-training first best at step 6  lr 0.1',
+      '--checkpoint step 4',
+      '--checkpoint step 6 best',
+      '---run of step 6 at step 6',
+      '---deployment mine answers in production now',
+      '---training second lr 0.2',
+      'deployment other test  of ckpt_x',
+    ]);
+  });
+
+  it('knows a checkpoint that was not read by what was evaluated from it', () => {
+    expect(drawn(known)).toContain('--checkpoint step 6');
+    expect(drawn(known)).not.toContain('--checkpoint step 4');
+  });
+
+  it('leaves nothing out and repeats nothing, also where runs continue each other in a circle', () => {
+    const round = [1, 2].map(number => ({
+      training_run_id: `trn_${number}`,
+      bench_id: 'bench_1',
+      parent_checkpoint_id: `ckpt_${3 - number}`,
+    }));
+    const parts = new Map(
+      [1, 2].map(number => [
+        `trn_${number}`,
+        { checkpoints: [{ checkpoint_id: `ckpt_${number}`, step_index: 1 }] as never, heldOut: [] },
+      ]),
+    );
+    const keys = treeRows({ ...known, runs: [], deployments: [], training: round as never, parts }).map(
+      ({ key }) => key,
+    );
+    expect(keys.toSorted()).toEqual(
+      ['benchmark bench_1', 'checkpoint ckpt_1', 'checkpoint ckpt_2', 'training trn_1', 'training trn_2'].toSorted(),
+    );
+  });
+
+  it('folds what is below', () => {
+    const rows = unfolded(treeRows(read), key => key !== treeKey('training', 'trn_1'));
+    expect(rows.map(({ name }) => name)).toEqual(['words', 'base', 'first', 'other']);
+  });
+
+  it('has a branch for each row: what is above and below', () => {
+    const rows = branchOf(treeRows(read), treeKey('checkpoint', 'ckpt_6'));
+    expect(rows?.map(({ name }) => name)).toEqual(['words', 'first', 'step 6', 'of step 6', 'mine', 'second']);
+    expect(branchOf(treeRows(read), treeKey('run', 'evr_x'))).toBeUndefined();
+  });
+});
+
+it('knows where a record stands', () => {
+  const parentOf = ({ kind, id }: { kind: string; id: string }) =>
+    kind === 'training' && id === 'trn_1' ? 'bench_1' : undefined;
+  const at = (record: object, whole?: { kind: string; id: string }) => treePlaceOf(record, whole, parentOf);
+  expect(at({ eval_run_id: 'evr_2', bench_id: 'bench_1', training_run_id: 'trn_1' })).toEqual({
+    ...{ view: 'tree', benchmark: 'bench_1', training: 'trn_1', at: 'run evr_2' },
+  });
+  expect(at({ checkpoint_id: 'ckpt_6' }, { kind: 'training', id: 'trn_1' })).toEqual({
+    ...{ view: 'tree', benchmark: 'bench_1', training: 'trn_1', at: 'checkpoint ckpt_6' },
+  });
+  expect(at({ bench_id: 'bench_1' })).toEqual({ view: 'tree', benchmark: 'bench_1', at: 'benchmark bench_1' });
+  expect(at({ secret_id: 'sec_1' })).toBeUndefined();
+});
