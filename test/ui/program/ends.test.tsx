@@ -130,7 +130,7 @@ describe('Watch', () => {
     await screen.press('p');
     await screen.waitFor('Pinned to Watch');
     run.status = 'completed';
-    await screen.waitFor(text => /▸ baseline +0\.500 n=\? +4 +4 +✓ completed/.test(text));
+    await screen.waitFor(text => /▸ ★ baseline +0\.500 n=\? +4 +4 +✓ completed/.test(text));
     await morePolls(run, 4);
     const before = run.asked('getEvalProgress') + run.asked('getEvalRun');
     await morePolls(run, 12);
