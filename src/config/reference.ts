@@ -176,5 +176,11 @@ export const variables: readonly Variable[] = [
   },
   { names: ['PAGER'], words: 'The pager that `o` opens: `less` by default, none if it is empty.' },
   { names: ['VISUAL', 'EDITOR'], words: 'The editor that `O` opens: `vi` by default.' },
+  {
+    names: ['DISPLAY', 'WAYLAND_DISPLAY'],
+    words:
+      'Where one of them is set, `V` opens an image in the viewer of the desktop (`xdg-open`); otherwise it says where the file is.',
+  },
+  { names: ['SSH_CONNECTION'], words: 'Where it is set, on macOS, `V` says where the file is.' },
   { names: ['TMUX', 'STY'], words: 'Set by tmux and screen: copied text is wrapped so that it gets through.' },
 ];

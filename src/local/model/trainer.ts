@@ -125,7 +125,8 @@ export class Trainer {
     return {
       reward: sumOf(rewards) / rewards.length,
       diagnostics: {
-        kl: sumOf(graded.map(group => group.kl)) / tokens,
+        // Of two equal distributions, rounding may leave a little less than 0.
+        kl: Math.max(0, sumOf(graded.map(group => group.kl)) / tokens),
         entropy: sumOf(graded.map(group => group.entropy)) / tokens,
         gradient_norm: this.#updateWeights(step, rewards.length),
         equal_groups: graded.filter(group => areEqual(group.rewards)).length / graded.length,
