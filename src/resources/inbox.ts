@@ -124,7 +124,6 @@ export const inboxColumns = (range: Range): readonly Column<InboxEvent>[] => [
     text: timeWords,
     exported: row => new Date(row.at).toISOString(),
   },
-  { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookMs, text: tookWords },
   {
     id: 'reason',
     title: 'REASON, NUMBERS',
@@ -132,6 +131,7 @@ export const inboxColumns = (range: Range): readonly Column<InboxEvent>[] => [
     cutAt: 'end',
     value: row => reasonOf(row, range),
   },
+  { id: 'took', title: 'TOOK', width: 7, align: 'right', filtered: false, value: tookMs, text: tookWords },
   { id: 'kind', title: 'KIND', width: 10, wide: true, value: row => row.kind },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.id },
 ];

@@ -48,7 +48,7 @@ it('the crumb of a neighbour is its name, as that of the one before was', async 
   await screen.waitFor('Trajectories › one');
   await screen.waitFor('hello');
   await screen.press(']');
-  await screen.waitFor('traj_2');
+  await screen.waitFor('2/2');
   expect(screen.text()).toContain('Trajectories › one');
   expect(screen.text()).not.toContain('› traj_2');
 });
