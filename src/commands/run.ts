@@ -29,6 +29,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   'secret set': async () => ({ run: (await import('./changes.ts')).setSecret }),
   compare: () => import('./compare.ts'),
   tasks: () => import('./tasks.ts'),
+  failures: () => import('./failures.ts'),
   describe: () => import('./describe.ts'),
   tree: () => import('./tree.ts'),
   export: () => import('./export.ts'),

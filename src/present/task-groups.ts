@@ -112,8 +112,12 @@ export function questionOf({ steps }: Pick<Trajectory, 'steps'>): string | undef
   return asked.length === 0 ? undefined : asked.map(({ content }) => messageContent(content) ?? '').join('\n');
 }
 
-/** The completion tokens of a trajectory; undefined if no message reports them. */
-export function tokensOf({ steps }: Pick<Trajectory, 'steps'>): number | undefined {
+/** The completion tokens of a trajectory; undefined if neither it nor its messages report them. */
+export function tokensOf({
+  steps,
+  completion_tokens: own,
+}: Pick<Trajectory, 'steps'> & { completion_tokens?: unknown }): number | undefined {
+  if (typeof own === 'number') return own;
   const counts = (steps ?? []).flatMap(step => (step.messages ?? []).flatMap(each => each.completion_tokens ?? []));
   return counts.length === 0 ? undefined : counts.reduce((sum, each) => sum + each, 0);
 }

@@ -1,5 +1,7 @@
 /** Places in the program: a view and what it shows. */
 
+import type { OutcomeKind } from '../present/outcome-classes.ts';
+
 /** The scopes of lists: resources by their singular, and the status. */
 export const scopeNames = ['benchmark', 'run', 'training', 'dataset', 'status'] as const;
 export type ScopeName = (typeof scopeNames)[number];
@@ -48,8 +50,13 @@ interface Places {
   readonly curves: { readonly runs: readonly Pick<NamedRun, 'id' | 'name'>[] };
   /** The tasks of a run, a dataset or a training run; of a run also against another. */
   readonly tasks: RolloutScope & { readonly base?: NamedRun };
-  /** The rollouts of one of these tasks, worst first. */
-  readonly rollouts: RolloutScope & { readonly task: string };
+  /** How the rollouts of a run, a dataset or a training run ended. */
+  readonly outcomes: RolloutScope;
+  /** The rollouts of one of these tasks, or of those that ended alike, worst first. */
+  readonly rollouts: RolloutScope & {
+    readonly task?: string;
+    readonly ended?: { readonly by: OutcomeKind; readonly value: string | undefined };
+  };
   /** Where everything comes from, with the branches of these open. */
   readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
   /** The tasks of a training step. */

@@ -4,11 +4,13 @@ import { trajectoryStatuses } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
+import { endedBy, errorClass, finishOf } from '../present/outcome-classes.ts';
+import { tokensOf } from '../present/task-groups.ts';
 import { instantFact, timeColumn, timeFact } from '../present/times.ts';
 import { trajectoryDetails } from '../present/trajectory-details.ts';
 import { trajectoryList, trajectoryQuery, trajectoryStatusQuery } from '../queries/trajectories.ts';
 import { rememberedAt } from '../store/seen.ts';
-import { reward } from '../text/numbers.ts';
+import { count, reward } from '../text/numbers.ts';
 import { type ActionTable, running, single } from './action.ts';
 import { defineResource } from './define.ts';
 
@@ -46,6 +48,27 @@ const trajectoryColumns: readonly Column<Trajectory>[] = [
     width: { min: 6, max: 60, grow: 2 },
     cutAt: 'end',
     value: row => row.error ?? undefined,
+  },
+  {
+    ...{ id: 'ended', title: 'ENDED BY', width: { min: 8, max: 20, grow: 1 }, wide: true },
+    value: endedBy,
+  },
+  {
+    ...{ id: 'finish', title: 'FINISH', width: { min: 6, max: 14, grow: 0 }, wide: true, ifAny: true },
+    value: finishOf,
+  },
+  {
+    ...{ id: 'step', title: 'STEP', width: 6, align: 'right', wide: true, ifAny: true },
+    value: row => row.policy_step ?? undefined,
+  },
+  {
+    ...{ id: 'tokens', title: 'TOKENS', width: 6, align: 'right', wide: true, ifAny: true },
+    value: tokensOf,
+    text: row => (tokensOf(row) === undefined ? '' : count(tokensOf(row))),
+  },
+  {
+    ...{ id: 'class', title: 'ERROR CLASS', width: { min: 12, max: 60, grow: 1 }, hidden: true, cutAt: 'end' },
+    value: row => (row.error ? errorClass(row.error) : undefined),
   },
   {
     id: 'model',

@@ -295,6 +295,11 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     ),
     bad(['nope'], notFound, /no run, training run or dataset nope/),
   ],
+  failures: [
+    ok(['first'], /^CLASS\tBY\tCOUNT\tSHARE\tMEAN\tREWARDS\ncompleted\tstatus\t28\t1\t\S+\t28\n/),
+    asJson(['first'], has({ rollouts: 28, classes: expect.arrayContaining([has({ class: 'completed', count: 28 })]) })),
+    bad(['nope'], notFound, /no run, training run or dataset nope/),
+  ],
   describe: [
     ok(['trained'], /^held-out reward: \d+ values, from \S+ at step 0 to .*\n {2}newest: .*\ntrainer reward: /s),
     ok(['trained'], /\nteaching signal: (\d+) of \1 steps read\nstep 1: of \d+ groups \d+ teach.*\nstep \d+: of /),

@@ -308,6 +308,15 @@ ${aboutPasses}`,
     exclusive: [exclusiveRecordFlags],
     examples: ['benchtop tasks second --base first'],
   }),
+  failures: spec({
+    summary: 'count how the rollouts of a run, a training run or a dataset ended',
+    about: `Prints classes by status, by error (without the ids and numbers in it), by termination reason, by finish reason and by number of
+steps: how many rollouts are in each, their share, and the mean of their rewards. Their ids are in the JSON.`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+    flags: { ...serviceFlags, ...recordFlags },
+    exclusive: [exclusiveRecordFlags],
+    examples: ['benchtop failures second', "benchtop list trajectories --run second --filter 'ended:max_steps'"],
+  }),
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',
     about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a value, and the

@@ -55,6 +55,13 @@ const rolloutsGroup = { group: 'Rollouts' } as const;
 
 /** What is asked of many rollouts at once. */
 export const rolloutCommands = {
+  outcomes: {
+    id: 'rollouts.outcomes',
+    title: 'how they ended: failures and other ends in classes',
+    keys: ['f'],
+    hint: 'ends',
+    ...rolloutsGroup,
+  },
   tasks: {
     id: 'rollouts.tasks',
     title: 'the tasks: their rewards, spread and pass@k',

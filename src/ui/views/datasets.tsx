@@ -6,7 +6,6 @@ import { agentFields } from '../../contract/generation.ts';
 import type { Agent } from '../../contract/models.ts';
 import { type Action, action } from '../../queries/action.ts';
 import { datasetCommands, datasets } from '../../resources/datasets.ts';
-import type { Place } from '../../resources/place.ts';
 import type { TrajectoryRecord } from '../../store/trajectory-records.ts';
 import { counted } from '../../text/numbers.ts';
 import { clean } from '../../text/sanitise.ts';
@@ -20,16 +19,14 @@ import { useWorkbench } from '../data/workbench.tsx';
 import type { FieldSpec } from '../widgets/form/form-state.ts';
 import { FormWindow } from '../windows/form-window.tsx';
 import { PathPicker } from '../windows/path-picker.tsx';
-import { rolloutCommands } from './commands.ts';
 import { useAdvise } from './list/advice.ts';
 import { ResourceListView } from './list/list-view.tsx';
+import { opensRollouts } from './tasks/rollout-doors.ts';
 import { agentField, useAgents } from './uploads/agent-field.ts';
 
-const tasksOfDataset = {
-  command: rolloutCommands.tasks,
-  place: ({ dataset_name: dataset }: Dataset): Place | undefined =>
-    dataset ? { view: 'tasks', scope: { dataset }, label: dataset } : undefined,
-};
+const ofDataset = opensRollouts<Dataset>(({ dataset_name: dataset }) =>
+  dataset ? { scope: { dataset }, label: dataset } : undefined,
+);
 
 export function DatasetsView({ place }: ViewProps<'list'>) {
   const shell = useShell();
@@ -47,7 +44,7 @@ export function DatasetsView({ place }: ViewProps<'list'>) {
         { command: datasetCommands.resume, why: last ? undefined : 'There is no unfinished upload', run: upload(last) },
       ]}
       notes={unfinishedWords(unfinished, advise)}
-      opens={[tasksOfDataset]}
+      opens={ofDataset}
     />
   );
 }

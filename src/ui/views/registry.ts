@@ -68,9 +68,9 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'runs',
     {
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
-      ofList: [rolloutCommands.tasks],
+      ofList: Object.values(rolloutCommands),
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
-      own: [...Object.values(alarmCommands), rolloutCommands.tasks],
+      own: [...Object.values(alarmCommands), ...Object.values(rolloutCommands)],
       hasParts: true,
     },
   ],
@@ -78,7 +78,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'trajectories',
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
-      ofList: [rolloutCommands.tasks],
+      ofList: Object.values(rolloutCommands),
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
       own: Object.values(readerCommands),
       sidesFrom: 141,
@@ -103,7 +103,10 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   ],
   [
     'datasets',
-    { list: lazyView(async () => (await import('./datasets.tsx')).DatasetsView), ofList: [rolloutCommands.tasks] },
+    {
+      list: lazyView(async () => (await import('./datasets.tsx')).DatasetsView),
+      ofList: Object.values(rolloutCommands),
+    },
   ],
   ['secrets', { list: lazyView(async () => (await import('./secrets.tsx')).SecretsView) }],
 ]);
@@ -241,10 +244,18 @@ export const registry: Registry = {
       commands: Object.values(tasksCommands),
       general: ofList,
     }),
+    defineView<'outcomes'>({
+      id: 'outcomes',
+      title: 'Ends',
+      crumb: () => 'how they ended',
+      component: lazyView(async () => (await import('./tasks/outcomes.tsx')).OutcomesView),
+      commands: [],
+      general: ofList,
+    }),
     defineView<'rollouts'>({
       id: 'rollouts',
-      title: 'Rollouts of a task',
-      crumb: ({ task }) => task,
+      title: 'Rollouts',
+      crumb: ({ task, ended }) => task ?? ended?.value ?? 'none',
       component: lazyView(async () => (await import('./tasks/tasks.tsx')).RolloutsView),
       commands: [],
       general: ofList,

@@ -1,6 +1,7 @@
 /** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
 import { expect, it } from 'vitest';
 import { defineView } from '../../../src/ui/app/registry.ts';
+import { OutcomesView } from '../../../src/ui/views/tasks/outcomes.tsx';
 import { RolloutsView, TasksView } from '../../../src/ui/views/tasks/tasks.tsx';
 import { fakeService } from '../../service/fake-service.ts';
 import { openViewOnStage } from '../stage.tsx';
@@ -37,13 +38,14 @@ const service = fakeService(
   },
   { capabilities: { has: () => true } as never },
 );
+const rolloutsView = defineView<'rollouts'>({
+  ...{ id: 'rollouts', title: 'R', component: RolloutsView, commands: [], general: [] },
+});
 const stageOf = (columns: number, rows: number, base?: string) =>
   openViewOnStage(TasksView, {
     place: { view: 'tasks', scope: { run: 'new' }, ...(base && { base: { id: base, name: 'before' } }) },
     service: async () => service,
-    others: [
-      defineView<'rollouts'>({ id: 'rollouts', title: 'R', component: RolloutsView, commands: [], general: [] }),
-    ],
+    others: [rolloutsView],
     columns,
     rows,
   });
@@ -77,4 +79,19 @@ it.each([
   const stage = stageOf(columns, rows, 'base');
   await stage.waitFor('+1.00');
   await stage.waitFor('▸ never');
+});
+
+it('lists how the rollouts ended, and opens those of a class', async () => {
+  const stage = openViewOnStage(OutcomesView, {
+    place: { view: 'outcomes', scope: { run: 'new' } },
+    service: async () => service,
+    others: [rolloutsView],
+    columns: 110,
+  });
+  await stage.waitFor('ToolError: N');
+  expect(stage.text()).toMatch(/ completed +status +11 +91\.7% +0\.500 +10/);
+  expect(stage.text()).toMatch(/ ToolError: N +error +1 +8\.3% +0│/);
+  await stage.press('j', 'j', 'enter');
+  await stage.waitFor('ToolError: 3');
+  expect(stage.text()).toContain(' 1/1 ');
 });

@@ -29,12 +29,13 @@ import { useLive } from '../../data/use-live.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { RunAlarms } from '../alarms-window.tsx';
-import { alarmCommands, rolloutCommands } from '../commands.ts';
+import { alarmCommands } from '../commands.ts';
 import { listProps } from '../list/list-view.tsx';
 import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
+import { rolloutBindings } from '../tasks/rollout-doors.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
@@ -124,10 +125,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       bindings={[
         ...(state.isDeleted ? [] : [...runActions([shown]), baseline([shown])]),
         { command: alarmCommands.past, run: showAlarms },
-        {
-          command: rolloutCommands.tasks,
-          run: () => shell.open({ view: 'tasks', scope: { run: place.id }, label: pin.label }),
-        },
+        ...rolloutBindings({ scope: { run: place.id }, label: pin.label }, shell.open),
       ]}
       about={width => aboutRun(run, width, theme)}
     />

@@ -1,6 +1,7 @@
 /** The tasks of a run, a dataset or a training run, worst first, and the rollouts of one of them. */
 import { useMemo, useState } from 'react';
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { classOf } from '../../../present/outcome-classes.ts';
 import type { TaskGroup } from '../../../present/task-groups.ts';
 import { evalRunQuery } from '../../../queries/evaluations.ts';
 import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
@@ -22,7 +23,7 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
-import { useRollouts } from './use-rollouts.ts';
+import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
 const byMean = { column: 'mean', descending: false } as const;
 const byDifference = { column: 'difference', descending: false } as const;
@@ -69,9 +70,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
       parts={rollouts.parts}
       columns={columns}
       sort={place.base ? byDifference : byMean}
-      emptyWords={
-        rollouts.error ? rollouts.error.message : rollouts.loaded ? 'No rollout names its task' : 'Reading the rollouts'
-      }
+      emptyWords={emptyRollouts(rollouts, 'No rollout names its task')}
       open={({ task_id: task, rollouts: of }) =>
         of.length === 0 ? undefined : { view: 'rollouts', scope, task, ...(label && { label }) }
       }
@@ -105,11 +104,18 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
   );
 }
 
-export function RolloutsView({ place: { scope, task } }: ViewProps<'rollouts'>) {
+export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollouts'>) {
   const pane = usePane('main');
-  const { rows: all, parts, notes, key, loaded } = useRollouts(scope, pane.attention);
-  const rows = useMemo(() => all.filter(({ task_id }) => task_id === task), [all, task]);
-  const [source] = useState(() => rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task], row => row.trajectory_id));
+  const rollouts = useRollouts(scope, pane.attention);
+  const { rows: all, parts, notes, key } = rollouts;
+  const rows = useMemo(() => {
+    const classIn = classOf(all);
+    const isOne = (row: Trajectory): boolean => !ended || classIn(row, ended.by) === ended.value;
+    return all.filter(row => (task === undefined || row.task_id === task) && isOne(row));
+  }, [all, task, ended]);
+  const [source] = useState(() =>
+    rowsMadeElsewhere<Trajectory>([...key, 'rollouts', task, ended], row => row.trajectory_id),
+  );
   return (
     <ResourceList<Trajectory>
       {...listProps(trajectories)}
@@ -118,7 +124,7 @@ export function RolloutsView({ place: { scope, task } }: ViewProps<'rollouts'>) 
       parts={parts}
       notes={notes}
       sort={byReward}
-      emptyWords={loaded ? 'None of the rollouts is of this task' : 'Reading the rollouts'}
+      emptyWords={emptyRollouts(rollouts, 'None of the rollouts is like this')}
       preview={TrajectoryPreview}
     />
   );

@@ -26,6 +26,10 @@ export interface Rollouts {
   readonly key: readonly unknown[];
 }
 
+/** The words in place of the rows that are made from rollouts. */
+export const emptyRollouts = ({ error, loaded }: Rollouts, none: string): string =>
+  error?.message ?? (loaded ? none : 'Reading the rollouts');
+
 /** @param scope undefined to read nothing */
 export function useRollouts(scope: Scope | undefined, shown: Attention): Rollouts {
   const attention = scope ? shown : 'hidden';

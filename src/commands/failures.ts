@@ -1,0 +1,30 @@
+/** `benchtop failures`: how the rollouts of a run, a training run or a dataset ended, in classes. */
+import { outcomeClasses, outcomeKinds } from '../present/outcome-classes.ts';
+import { outcomeColumns } from '../resources/outcomes.ts';
+import type { CommandIo } from './io.ts';
+import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import { readRollouts } from './rollouts.ts';
+import type { CommandInput } from './table/commands.ts';
+import { withService } from './with-service.ts';
+
+export async function run({ args: [word = ''], flags }: CommandInput<'failures'>, io: CommandIo): Promise<number> {
+  await checkRecordFlags(flags, [], io);
+  return withService(flags, io, async context => {
+    const { id, rows, total } = await readRollouts(word, ['runs', 'training', 'datasets'], context, io);
+    const classes = outcomeClasses(rows);
+    const unlisted = Math.max(0, (total ?? rows.length) - rows.length);
+    const record = {
+      id,
+      rollouts: rows.length,
+      not_listed: unlisted,
+      classes: classes.map(({ by, value, rows: of, share, mean, scores }) => ({
+        ...{ by: outcomeKinds[by], class: value ?? null, count: of.length, share },
+        ...{ mean: mean ?? null, rewards: scores.length },
+        trajectory_ids: of.map(({ trajectory_id }) => trajectory_id),
+      })),
+    };
+    if (unlisted > 0) io.note(`${unlisted} more rollouts are not listed by the service: they failed.`);
+    await printRecord(record, id, flags, io, { text: () => rowsText(classes, outcomeColumns, 'table', io) });
+    return 0;
+  });
+}

@@ -1,0 +1,107 @@
+/** How rollouts ended, in classes: by status, error, termination reason, finish reason and number of steps. Pure. */
+import { mean } from '../base/statistics.ts';
+import { statusWords } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { hasFailed } from './task-groups.ts';
+import { scoresOf } from './teaching.ts';
+
+/** What rollouts are classed by, in this order, in words. */
+export const outcomeKinds = {
+  status: 'status',
+  error: 'error',
+  ended: 'ended by',
+  finish: 'finish reason',
+  steps: 'steps',
+} as const;
+export type OutcomeKind = keyof typeof outcomeKinds;
+
+const longestClass = 200;
+const ids = /\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,30}|0x[0-9a-f]+|[a-z]{2,12}_(?=\w{0,40}\d)\w{1,60})\b/gi;
+const hashes = /\b[0-9a-f]{7,64}\b/gi;
+const numbers = /\d+(?:[.,:]\d+)*/g;
+
+/** The first line of an error without its ids and numbers, so that errors of one cause are equal. */
+export function errorClass(error: string): string {
+  const [first = ''] = sanitiseLine(
+    error
+      .slice(0, 4 * longestClass)
+      .trimStart()
+      .split('\n', 1)[0] ?? '',
+  ).split('\n');
+  return first
+    .replace(ids, 'ID')
+    .replace(hashes, hash => (/\d/.test(hash) ? 'ID' : hash))
+    .replace(numbers, 'N')
+    .slice(0, longestClass)
+    .trim();
+}
+
+/** Why the environment or the service ended it. */
+export const endedBy = ({ rollout, termination_reason: own }: Trajectory): string | undefined =>
+  rollout?.termination_reason ?? (typeof own === 'string' ? own : undefined);
+
+/** Why the model ended its last answer: known if the service lists it, or sends the steps. */
+export function finishOf({ steps, finish_reason: own }: Trajectory): string | undefined {
+  if (typeof own === 'string') return own;
+  const messages = (steps ?? []).flatMap(step => step.messages ?? []);
+  return messages.findLast(({ finish_reason }) => finish_reason)?.finish_reason ?? undefined;
+}
+
+/** More different numbers of steps are put together: 1, 2-3, 4-7, 8-15, ... */
+const mostNumbers = 10;
+
+function stepsClass(steps: number | null | undefined, isExact: boolean): string | undefined {
+  if (steps == null) return undefined;
+  if (isExact || steps < 2) return String(steps);
+  const low = 2 ** Math.floor(Math.log2(steps));
+  return `${low}-${2 * low - 1}`;
+}
+
+/** Rollouts that ended alike. */
+export interface OutcomeClass {
+  readonly by: OutcomeKind;
+  /** Undefined for those without a value. */
+  readonly value: string | undefined;
+  readonly rows: readonly Trajectory[];
+  /** Of all rollouts. */
+  readonly share: number;
+  /** The rewards of those that have one. */
+  readonly scores: readonly number[];
+  readonly mean: number | undefined;
+}
+
+/** The class of a rollout among these. */
+export function classOf(rows: readonly Trajectory[]): (row: Trajectory, by: OutcomeKind) => string | undefined {
+  const isExact = new Set(rows.map(({ num_steps }) => num_steps)).size <= mostNumbers;
+  return (row, by) => {
+    switch (by) {
+      case 'status':
+        return row.status ? statusWords(row.status) : undefined;
+      case 'error':
+        return row.error ? errorClass(row.error) : undefined;
+      case 'ended':
+        return endedBy(row);
+      case 'finish':
+        return finishOf(row);
+      case 'steps':
+        return stepsClass(row.num_steps, isExact);
+    }
+  };
+}
+
+/** Every class of these rollouts, failures first and then the most frequent; no class by what the service says of none of them. */
+export function outcomeClasses(rows: readonly Trajectory[]): readonly OutcomeClass[] {
+  const classIn = classOf(rows);
+  return (Object.keys(outcomeKinds) as OutcomeKind[]).flatMap(by => {
+    const groups = Map.groupBy(rows, row => classIn(row, by));
+    if (groups.size === 1 && groups.has(undefined)) return [];
+    const classes = [...groups].map(([value, of]): OutcomeClass => {
+      const scores = scoresOf(of);
+      return { by, value, rows: of, share: of.length / rows.length, scores, mean: mean(scores) };
+    });
+    const rank = ({ value, rows: [first] }: OutcomeClass): number =>
+      value === undefined ? 2 : by === 'status' && first && hasFailed(first) ? 0 : 1;
+    return classes.sort((one, other) => rank(one) - rank(other) || other.rows.length - one.rows.length);
+  });
+}

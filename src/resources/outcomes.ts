@@ -1,0 +1,35 @@
+/** Columns and facts of how rollouts ended. */
+import type { Column } from '../present/column.ts';
+import type { Fact } from '../present/fact.ts';
+import { numberColumn } from '../present/number-columns.ts';
+import { type OutcomeClass, outcomeKinds } from '../present/outcome-classes.ts';
+import { counted, percent, reward } from '../text/numbers.ts';
+
+const countOf = ({ rows }: OutcomeClass): number => rows.length;
+
+/** The class, or `none` for rollouts of which nothing is said. */
+export const classWords = ({ value }: Pick<OutcomeClass, 'value'>): string => value ?? 'none';
+
+export const outcomeColumns: readonly Column<OutcomeClass>[] = [
+  {
+    ...{ id: 'class', title: 'CLASS', width: { min: 12, max: 120, grow: 1 }, cutAt: 'end' },
+    value: classWords,
+  },
+  { id: 'by', title: 'BY', width: 13, value: ({ by }) => outcomeKinds[by] },
+  numberColumn('count', 'COUNT', countOf, { text: String }),
+  { ...numberColumn('share', 'SHARE', ({ share }: OutcomeClass) => share, { text: percent }), width: 6 },
+  numberColumn('mean', 'MEAN', ({ mean }) => mean),
+  numberColumn('rewards', 'REWARDS', ({ scores }) => scores.length, { text: String }),
+];
+
+export function outcomeFacts(row: OutcomeClass): readonly Fact[] {
+  const [first] = row.rows;
+  return [
+    { label: outcomeKinds[row.by], value: classWords(row) },
+    { label: 'count', value: row.rows.length },
+    { label: 'share', value: percent(row.share) },
+    { label: 'mean', value: `${reward(row.mean)} of ${counted(row.scores.length, 'reward')}` },
+    { label: 'tasks', value: new Set(row.rows.map(({ task_id }) => task_id)).size },
+    { label: 'example', value: row.by === 'error' ? first?.error : undefined },
+  ];
+}
