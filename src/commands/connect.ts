@@ -17,6 +17,7 @@ import {
   type SupervisedService,
 } from '../service/supervisor.ts';
 import { RememberedStore } from '../store/store.ts';
+import { forgetTexts, TextIndex } from '../store/text-index.ts';
 import { version } from './version.ts';
 
 /** One gate per host for everything this process sends. */
@@ -211,7 +212,26 @@ export function originsOf({ service, name }: Config['profile']): string[] {
  * Opens the store of resources seen on a service, which commands and screens share. Rows are kept apart by profile and
  * address, so two services that used the same profile name one after the other do not mix.
  */
-export function openRemembered({ paths, profile: { name, service } }: Config): RememberedStore {
-  const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;
-  return RememberedStore.open(join(paths.state, 'remembered.db'), `${name} ${address}`);
+export function openRemembered(config: Config): RememberedStore {
+  return RememberedStore.open(join(config.paths.state, 'remembered.db'), scopeOf(config));
 }
+
+/** Identifies the service in files that are shared by several. */
+function scopeOf({ paths, profile: { name, service } }: Config): string {
+  const address = service.kind === 'local' ? paths.data : new URL(service.baseUrl.value).href;
+  return `${name} ${address}`;
+}
+
+const textsPath = ({ paths }: Config): string => join(paths.cache, 'texts.db');
+
+/** Opens the index of the texts of trajectories of this service. If the settings allow none, deletes it. */
+export function openTexts(config: Config): TextIndex {
+  const mostBytes = config.preferences.textIndexBytes;
+  const options = { service: scopeOf(config), mostBytes };
+  if (mostBytes > 0) return TextIndex.open(textsPath(config), options);
+  forgetTexts(textsPath(config));
+  return TextIndex.inMemory({ ...options, mostBytes: Number.POSITIVE_INFINITY });
+}
+
+/** Deletes the index of the texts of every service. */
+export const forgetAllTexts = (config: Config): void => forgetTexts(textsPath(config));

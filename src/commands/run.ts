@@ -30,6 +30,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   compare: () => import('./compare.ts'),
   tasks: () => import('./tasks.ts'),
   failures: () => import('./failures.ts'),
+  search: () => import('./search.ts'),
   describe: () => import('./describe.ts'),
   tree: () => import('./tree.ts'),
   export: () => import('./export.ts'),

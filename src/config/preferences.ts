@@ -26,6 +26,8 @@ export interface Preferences {
   readonly keys: Readonly<Record<string, readonly string[]>>;
   /** Poll intervals in milliseconds, for running resources with focus and for the rest of the screen. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
+  /** Bytes of disk space for the texts of trajectories; 0 keeps none. */
+  readonly textIndexBytes: number;
   readonly compare: CompareSettings;
   readonly alarms: AlarmSettings;
 }
@@ -37,6 +39,8 @@ export interface CompareSettings {
   /** The lowest and the highest reward that the graders give. */
   readonly rewardRange: readonly [low: number, high: number];
 }
+
+const textIndexMegabytes = 512;
 
 export const compareDefaults: CompareSettings = { equalWithin: 0.05, rewardRange: [0, 1] };
 
@@ -83,6 +87,7 @@ export function resolvePreferences(
       focusedMs: (settings.poll?.focusedSeconds ?? 2) * 1_000,
       visibleMs: (settings.poll?.visibleSeconds ?? 10) * 1_000,
     },
+    textIndexBytes: (settings.search?.indexMegabytes ?? textIndexMegabytes) * 1024 * 1024,
     compare: {
       equalWithin: settings.compare?.equalWithin ?? compareDefaults.equalWithin,
       rewardRange: parseRange(settings.compare?.rewardRange ?? '') ?? compareDefaults.rewardRange,

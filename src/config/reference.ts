@@ -35,8 +35,9 @@ export const profileReference: Words<ProfileSettings> = {
   upstreamKeyCommand: 'Program and arguments that print the key of that server.',
 };
 
-export const settingsReference: Words<Omit<Settings, 'poll' | 'compare' | 'alarms'>> & {
+export const settingsReference: Words<Omit<Settings, 'poll' | 'search' | 'compare' | 'alarms'>> & {
   readonly poll: Words<NonNullable<Settings['poll']>>;
+  readonly search: Words<NonNullable<Settings['search']>>;
   readonly compare: Words<NonNullable<Settings['compare']>>;
   readonly alarms: Words<NonNullable<Settings['alarms']>>;
 } = {
@@ -53,6 +54,10 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'compare' | 'alarm
   poll: {
     focusedSeconds: 'Seconds between two requests for what runs and has the focus: 1 to 3600, 2 by default.',
     visibleSeconds: 'Seconds between two requests for what is only visible: 1 to 3600, 10 by default.',
+  },
+  search: {
+    indexMegabytes:
+      'Disk space for texts of trajectories that were searched, so that the next search reads none from the service: 512 by default. 0 keeps none, and deletes those that are kept.',
   },
   compare: {
     equalWithin:

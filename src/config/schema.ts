@@ -91,6 +91,8 @@ const makeSettings = () =>
         benchmarks: z.optional(z.record(z.string().check(z.minLength(1)), z.strictObject(alarmRules))),
       }),
     ),
+    /** The texts of trajectories that are kept on disk, to search them again. */
+    search: z.optional(z.strictObject({ indexMegabytes: z.optional(z.number().check(z.gte(0), z.lte(100_000))) })),
     /** How runs are compared. */
     compare: z.optional(
       z.strictObject({

@@ -300,6 +300,39 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['first'], has({ rollouts: 28, classes: expect.arrayContaining([has({ class: 'completed', count: 28 })]) })),
     bad(['nope'], notFound, /no run, training run or dataset nope/),
   ],
+  search: [
+    ok(
+      ['word', '--in', 'first'],
+      /^TASK\tREWARD\tEND\tWHERE\tROLE\tLINES\tTEXT\tID\n(\S.*\tsystem\t2\t.*word.*\ttraj_\w+\n)+$/,
+      {
+        notes:
+          /^\d+ lines in (\d+) trajectories · searched \1 of \1 trajectories( · \1 from the index)?\nBy reward: .*\nBy end: completed: \1 of \1$/,
+      },
+    ),
+    asJson(
+      ['word', '--in', 'first'],
+      has({
+        query: 'word',
+        hits: some({ role: 'system', line: 1, lines: 2, message: 1 }),
+        unread: [],
+        not_searched: 0,
+      }),
+      { notes: /./ },
+    ),
+    bad(
+      ['xyzzy', '--in', 't-words'],
+      notFound,
+      /^0 lines in 0 trajectories · searched \d+ of .*\nbenchtop: No line matches/,
+    ),
+    bad(['word', '--in', 'trained', '--step', '1'], done, /searched \d+ of \d+ /, { out: /^TASK\t/ }),
+    bad(['word', '--in', 'first', '--step', '1'], usage, /--step is for a training run/),
+    bad(['word'], usage, /Name what to search: --in/),
+    bad(['--in', 'first'], usage, /Type words/),
+    bad(['/(/', '--in', 'first'], usage, /Not a regular expression/),
+    bad(['word', '--in', 'nope'], notFound, /no .* nope/),
+    bad(['--forget'], done, /are deleted/),
+    bad(['word', '--forget'], usage, /takes no words/),
+  ],
   describe: [
     ok(['trained'], /^held-out reward: \d+ values, from \S+ at step 0 to .*\n {2}newest: .*\ntrainer reward: /s),
     ok(['trained'], /\nteaching signal: (\d+) of \1 steps read\nstep 1: of \d+ groups \d+ teach.*\nstep \d+: of /),
@@ -614,6 +647,7 @@ describe('what the table says of every command', () => {
         upload: [String(world.get('trajectories')), '--dataset', 'x'],
         reward: ['traj_1', 'good', '1'],
         get: ['run', 'x'],
+        search: ['word', '--in', 'x'],
       };
       const line = lines[name] ?? [...words, ...needed, ...(Object.hasOwn(flags, 'yes') ? ['--yes'] : [])];
       const codes = [];

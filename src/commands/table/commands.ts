@@ -317,6 +317,41 @@ steps: how many rollouts are in each, their share, and the mean of their rewards
     exclusive: [exclusiveRecordFlags],
     examples: ['benchtop failures second', "benchtop list trajectories --run second --filter 'ended:max_steps'"],
   }),
+  search: spec({
+    summary: 'search the texts of all trajectories of a run, a dataset or a benchmark',
+    about: `Prints a line for each trajectory in which a line has all the words, as they are found: the first such line with its
+place and role, and how many there are. Notes how many match by reward and by how they ended, and what could not be read. Words in
+double quotes are a phrase; /re/ is a regular expression; capitals tell large from small letters. Exit code 5 if nothing matches, 1 if
+something could not be read.
+
+What was read once is searched on disk afterwards. --forget deletes these texts, of every service; the setting
+search.indexMegabytes limits them.`,
+    args: [{ name: 'WORDS', many: true, optional: true }],
+    flags: {
+      ...serviceFlags,
+      in: {
+        value: 'ID|NAME',
+        short: 'i',
+        of: 'seen',
+        kinds: ['run', 'training', 'dataset', 'benchmark'],
+        many: true,
+        description: 'the run, training run, dataset or benchmark to search',
+      },
+      step: {
+        value: 'N',
+        number: 'whole',
+        needs: 'in',
+        description: 'only the rollouts of this step of a training run',
+      },
+      forget: { description: 'delete the texts that were kept on this machine' },
+      ...recordFlags,
+    },
+    exclusive: [exclusiveRecordFlags, ['forget', 'in']],
+    examples: [
+      'benchtop search "permission denied" --in evr_1',
+      `benchtop search '/pytest .*-k/' --in production --json`,
+    ],
+  }),
   describe: spec({
     summary: 'describe the curves of a training run, and what its steps teach',
     about: `Prints the held-out and the trainer's rewards: first, last, highest and lowest value, the steps without a value, and the

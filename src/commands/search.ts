@@ -1,0 +1,153 @@
+/** `benchtop search`: searches the texts of many trajectories. */
+import { loadConfig } from '../config/load.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { readSteps } from '../queries/step-rewards.ts';
+import { hitColumns, placeWords, searchedWords, tallyWords } from '../resources/text-hits.ts';
+import { countHits, endOf, type TextHit, TextSearch, type TextSearchPorts } from '../resources/text-search.ts';
+import { parseLineSearch } from '../text/line-search.ts';
+import { clean } from '../text/sanitise.ts';
+import { forgetAllTexts, openTexts } from './connect.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import { type Found, findAmong, pagesOf, resourceOrThrow } from './find.ts';
+import type { CommandIo } from './io.ts';
+import { checkRecordFlags, printRecord, printsRecord, tableText } from './output.ts';
+import type { CommandInput } from './table/commands.ts';
+import { configFlags } from './table/flags.ts';
+import { type CommandContext, withService } from './with-service.ts';
+
+const among = ['runs', 'training', 'datasets', 'benchmarks'].map(resourceOrThrow);
+
+type Pages = TextSearchPorts['pages'];
+
+/** The trajectories of what was found, page by page. */
+async function* pagesIn({ resource, id, row }: Found, context: CommandContext): Pages & AsyncGenerator {
+  const [name] = resource.names;
+  const trajectories = resourceOrThrow('trajectories');
+  if (name !== 'benchmarks') {
+    const scope = name === 'runs' ? 'run' : name === 'training' ? 'training' : 'dataset';
+    const pages = pagesOf(trajectories, { [scope]: resource.scopeValue?.(row) ?? id }, context);
+    for await (const page of pages) yield { ...page, rows: page.rows as Trajectory[] };
+    return;
+  }
+  for (const runs of ['runs', 'training'].map(resourceOrThrow)) {
+    for await (const page of pagesOf(runs, { benchmark: id }, context)) {
+      for (const run of page.rows) yield* pagesIn({ resource: runs, id: runs.list({}).id(run), row: run }, context);
+      yield { rows: [], notes: page.notes };
+    }
+  }
+}
+
+async function* pagesOfAll(all: readonly Found[], context: CommandContext): Pages & AsyncGenerator {
+  for (const found of all) yield* pagesIn(found, context);
+}
+
+/** The rollouts of a step of a training run. @throws CommandError for something else */
+async function* pagesOfStep(found: readonly Found[], step: number, context: CommandContext): Pages & AsyncGenerator {
+  for (const { id, resource } of found) {
+    if (resource.names[0] !== 'training') throw new CommandError('--step is for a training run.');
+    for (const { rewards } of await readSteps(id, [step], context)) {
+      const rows = rewards.flatMap(({ trajectory_id, ...row }) => (trajectory_id ? [{ ...row, trajectory_id }] : []));
+      const nameless = rewards.length - rows.length;
+      yield { rows, notes: nameless > 0 ? [`${nameless} rollouts have no id and cannot be read`] : [] };
+    }
+  }
+}
+
+const hitFields = ({ at, range: _, ...hit }: TextHit) => ({
+  ...hit,
+  end: endOf(hit),
+  step: at.step ?? null,
+  message: at.message ?? null,
+  line: at.line,
+  role: at.role,
+});
+
+const lineColumns = hitColumns.filter(({ id }) => id !== 'where');
+
+/** Prints hits as they are found: with a header and tabs for programs, in words on a terminal. */
+function printerOf(io: CommandIo): (hit: TextHit) => Promise<void> {
+  let isFirst = true;
+  return async hit => {
+    if (io.columns === undefined) {
+      const text = tableText([hit], hitColumns, io);
+      await io.print(isFirst ? text : text.slice(text.indexOf('\n') + 1));
+    } else {
+      const text = tableText([hit], lineColumns, io);
+      const where = clean`  ${hit.trajectory_id}, ${placeWords(hit.at)}`;
+      await io.print(`${isFirst ? text : text.slice(text.indexOf('\n') + 1)}${where}\n`);
+    }
+    isFirst = false;
+  };
+}
+
+/** Unread trajectories that are named one by one. */
+const mostNamed = 5;
+
+function noteOutcome(search: TextSearch, io: CommandIo): void {
+  const state = search.state();
+  io.note(clean`${searchedWords(state)}`);
+  if (state.hits.length > 0) {
+    const counts = countHits(search.searched, state.hits);
+    io.note(clean`By reward: ${tallyWords(counts.by_reward)}`);
+    io.note(clean`By end: ${tallyWords(counts.by_end)}`);
+  }
+  for (const { trajectory_id, reason } of state.unread.slice(0, mostNamed)) io.note(clean`${trajectory_id}: ${reason}`);
+}
+
+export async function run({ args, flags }: CommandInput<'search'>, io: CommandIo): Promise<number> {
+  if (flags.forget) {
+    if (args.length > 0) throw new CommandError('--forget takes no words: it deletes all texts that were kept.');
+    forgetAllTexts(loadConfig(configFlags(flags), io.environment));
+    io.note('The texts of trajectories that were kept on this machine are deleted.');
+    return exitCodes.done;
+  }
+  const query = args.join(' ');
+  const search = parseLineSearch(query);
+  if (!search.ok) throw new CommandError(search.error);
+  if (!flags.in)
+    throw new CommandError('Name what to search: --in and a run, a training run, a dataset or a benchmark.');
+  if (flags.in.some(word => word.trim() === '')) throw new CommandError('--in is empty: name what to search.');
+  await checkRecordFlags(flags, [], io);
+  return withService(flags, io, async context => {
+    const found: Found[] = [];
+    for (const word of flags.in ?? []) found.push(await findAmong(among, word, context));
+    const pages = flags.step === undefined ? pagesOfAll(found, context) : pagesOfStep(found, flags.step, context);
+    const index = openTexts(context.config);
+    try {
+      const isRecord = printsRecord(flags);
+      const print = printerOf(io);
+      let printed = Promise.resolve();
+      const work = new TextSearch({
+        ...{ search, pages, index, context },
+        onHit: hit => {
+          if (!isRecord) printed = printed.then(() => print(hit));
+        },
+      });
+      const state = await work.run();
+      await printed;
+      context.signal.throwIfAborted();
+      if (state.error) throw state.error;
+      if (index.problem) io.note(index.problem);
+      const { hits, known, searched, stored, unread, beyond, notes } = state;
+      const record = {
+        query,
+        in: found.map(({ id }) => id),
+        hits: hits.map(hitFields),
+        ...countHits(work.searched, hits),
+        trajectories: known,
+        searched,
+        from_index: stored,
+        unread,
+        not_searched: beyond,
+        notes,
+      };
+      if (isRecord) await printRecord(record, query, flags, io);
+      noteOutcome(work, io);
+      if (unread.length > 0 || beyond > 0) return exitCodes.failed;
+      if (hits.length === 0) throw new CommandError('No line matches.', exitCodes.notFound);
+      return exitCodes.done;
+    } finally {
+      index.close();
+    }
+  });
+}

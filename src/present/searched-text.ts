@@ -1,0 +1,109 @@
+/** The text of a trajectory as lines to search, each with its place in the transcript. */
+import type { Trajectory } from '../contract/trajectories.ts';
+import { type Block, transcriptOf } from './transcript.ts';
+
+/** Where the lines of a block are. */
+export interface Origin {
+  /** Index of its first line in the part. */
+  readonly from: number;
+  /** The number of the step; undefined outside of the steps. */
+  readonly step?: number | undefined;
+  /** Counts from 1 over the whole trajectory; undefined outside of the messages. */
+  readonly message?: number | undefined;
+  /** The role of the message, and of its part if that is something else: `assistant call`. */
+  readonly role: string;
+  /** The number of its first line in the message, from 1. */
+  readonly line: number;
+  /** Its position in the transcript. */
+  readonly place: number;
+}
+
+/** Consecutive lines of a trajectory. */
+export interface SearchedPart {
+  /** Joined by line feeds. */
+  readonly body: string;
+  /** Ordered by `from`. */
+  readonly origins: readonly Origin[];
+}
+
+/** A part ends after this many characters. */
+const partLength = 64 * 1024;
+/** Longer lines count as several: one must not hold up the screen. */
+const longestLine = 512 * 1024;
+
+/** Headings that are written here, not by a model or a tool. */
+const headings: ReadonlySet<string> = new Set(['step', 'system', 'user', 'assistant', 'tool', 'role', 'blank', 'fold']);
+
+function linesOf({ text, heading }: Block): { readonly lines: string[]; readonly skipped: number } {
+  const all = text.split('\n');
+  // `reasoning, 490 characters`
+  const skipped = heading === 'fold' ? 1 : 0;
+  const lines = all
+    .slice(skipped)
+    .flatMap(line =>
+      line.length <= longestLine
+        ? [line]
+        : Array.from({ length: Math.ceil(line.length / longestLine) }, (_, index) =>
+            line.slice(index * longestLine, (index + 1) * longestLine),
+          ),
+    );
+  return { lines, skipped: skipped === 0 ? 0 : (all[0]?.length ?? 0) + 1 };
+}
+
+const partNames: ReadonlyMap<string, string> = new Map([
+  ['reasoning', 'reasoning'],
+  ['call', 'call'],
+  ['refusal', 'refusal'],
+  ['error', 'error'],
+]);
+
+/** The lines of a trajectory in parts of limited size, read one after the other. */
+export function* searchedParts(trajectory: Trajectory): Generator<SearchedPart, void> {
+  let lines: string[] = [];
+  let origins: Origin[] = [];
+  let length = 0;
+  let [message, role, line] = [0, 'trajectory', 1];
+  let inMessage = false;
+  for (const block of transcriptOf(trajectory, { showHidden: false, details: true }).blocks) {
+    if (block.head === 'message') {
+      [message, role, line, inMessage] = [message + 1, block.text.split('  ')[0] ?? '', 1, true];
+    } else if (block.head !== undefined)
+      [role, line, inMessage] = [block.head === 'step' ? 'step' : 'details', 1, false];
+    if (headings.has(block.kind) || (block.kind === 'meta' && block.heading === undefined && !inMessage)) continue;
+    const { lines: own, skipped } = linesOf(block);
+    const part = partNames.get(block.kind);
+    const step =
+      block.step < 0 || role === 'details' ? undefined : (trajectory.steps?.[block.step]?.step_index ?? block.step);
+    let place = block.place + skipped;
+    origins.push({
+      from: lines.length,
+      step,
+      message: inMessage ? message : undefined,
+      role: [role, part === role ? undefined : part].filter(Boolean).join(' '),
+      line,
+      place,
+    });
+    for (const each of own) {
+      if (length > partLength) {
+        yield { body: lines.join('\n'), origins };
+        const last = origins.at(-1);
+        [lines, length, origins] = [[], 0, last ? [{ ...last, from: 0, line, place }] : []];
+      }
+      lines.push(each);
+      length += each.length + 1;
+      place += each.length + 1;
+      line += 1;
+    }
+  }
+  if (lines.length > 0) yield { body: lines.join('\n'), origins };
+}
+
+/** Where a line of a part is from. */
+export function originOf({ origins, body }: SearchedPart, index: number): Origin | undefined {
+  const origin = origins.findLast(({ from }) => from <= index);
+  if (!origin) return undefined;
+  const lines = body.split('\n', index);
+  let { place } = origin;
+  for (let at = origin.from; at < index; at += 1) place += (lines[at]?.length ?? 0) + 1;
+  return { ...origin, from: index, line: origin.line + index - origin.from, place };
+}

@@ -1,0 +1,359 @@
+/** A search through the texts of many trajectories: from the index where they are known, else from the service. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { errorMessage } from '../base/errors.ts';
+import { inParallel } from '../base/in-parallel.ts';
+import { Listeners } from '../base/listeners.ts';
+import { unreadableIn } from '../contract/lists.ts';
+import { hasEnded, isRunning } from '../contract/status.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { type Origin, originOf, type SearchedPart, searchedParts } from '../present/searched-text.ts';
+import type { QueryContext } from '../queries/query-context.ts';
+import { isGone, ServiceError } from '../service/errors.ts';
+import type { FoundPart, TextIndex, TextPart } from '../store/text-index.ts';
+import type { Range } from '../text/fuzzy.ts';
+import type { LineMatches, LineSearch } from '../text/line-search.ts';
+import { counted, reward as rewardText } from '../text/numbers.ts';
+
+/** A trajectory with the first of its lines that match. */
+export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 'reward' | 'status' | 'error'> {
+  /** The evaluation run or training run that it belongs to, as far as the service says. */
+  readonly run: string | undefined;
+  /** How many of its lines match. */
+  readonly lines: number;
+  /** Where the first one is. */
+  readonly at: Origin;
+  /** The line, cut around the match. */
+  readonly excerpt: string;
+  /** The match in the excerpt. */
+  readonly range: Range;
+}
+
+/** How many trajectories of a kind match, of those searched. */
+export interface Tally {
+  readonly name: string;
+  readonly found: number;
+  readonly of: number;
+}
+
+export interface TextSearchState {
+  readonly phase: 'listing' | 'searching' | 'done' | 'stopped' | 'failed';
+  /** In the order in which they were found; the same array until there is another. */
+  readonly hits: readonly TextHit[];
+  /** Trajectories listed, and searched, so far. */
+  readonly known: number;
+  readonly searched: number;
+  /** Those of the searched ones that came from the index. */
+  readonly stored: number;
+  /** Trajectories that could not be read, with the reason. */
+  readonly unread: readonly { readonly trajectory_id: string; readonly reason: string }[];
+  /** Listed trajectories beyond the limit. */
+  readonly beyond: number;
+  /** Why trajectories may be missing. */
+  readonly notes: readonly string[];
+  readonly error?: Error | undefined;
+}
+
+/** More trajectories are not searched: reading them would take an hour. */
+export const mostSearched = 20_000;
+/** Time without a turn for keys, in milliseconds. */
+const sliceMs = 12;
+/** Larger texts are read again for each search: indexing one would hold up the screen. In characters. */
+const mostKept = 2 * 1024 * 1024;
+/** Reading ends after this many failures in a row: the service, not a trajectory, has a problem. */
+const mostFailures = 10;
+/** Characters of an excerpt, and before the match. */
+const excerptLength = 240;
+const beforeMatch = 60;
+
+/** The line around the match. */
+function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | 'range'> {
+  const start = line.length <= excerptLength || from <= beforeMatch ? 0 : from - beforeMatch;
+  const lead = start === 0 ? '' : '…';
+  const cut = line.slice(start, start + excerptLength).toWellFormed();
+  const excerpt = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
+  const shift = lead.length - start;
+  return { excerpt, range: [from + shift, Math.min(to + shift, excerpt.length)] };
+}
+
+/** The kind of a trajectory's end: the class of its error, else its status. */
+export function endOf({ error, status }: Pick<Trajectory, 'error' | 'status'>): string {
+  const [first = ''] = (error ?? '').split(/[:\n]/);
+  return first.trim().slice(0, 40) || (status ?? 'no status');
+}
+
+/** The most different rewards that are listed one by one. */
+const mostRewards = 6;
+
+/** By reward, in ascending order, with those that have none first; many different ones in five ranges. */
+function rewardNames(rewards: readonly (number | null | undefined)[]): (reward: number | null | undefined) => string {
+  const values = [...new Set(rewards.filter(value => value != null))];
+  const name = (value: number | null | undefined): string => (value == null ? 'none' : rewardText(value));
+  if (values.length <= mostRewards) return name;
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const width = (high - low) / 5;
+  return value => {
+    if (value == null) return 'none';
+    const bin = Math.min(4, Math.floor((value - low) / width));
+    return `${rewardText(low + bin * width)}..${rewardText(low + (bin + 1) * width)}`;
+  };
+}
+
+function tallies<Row>(
+  searched: readonly Row[],
+  found: ReadonlySet<string>,
+  id: (row: Row) => string,
+  name: (row: Row) => string,
+): Tally[] {
+  const named = new Map<string, { found: number; of: number }>();
+  for (const row of searched) {
+    const tally = named.get(name(row)) ?? { found: 0, of: 0 };
+    tally.of += 1;
+    if (found.has(id(row))) tally.found += 1;
+    named.set(name(row), tally);
+  }
+  return [...named].map(([each, tally]) => ({ name: each, ...tally }));
+}
+
+type SearchedRow = Pick<Trajectory, 'trajectory_id' | 'reward' | 'status' | 'error'>;
+
+/** How many of the searched trajectories match, by their reward and by how they ended. */
+export function countHits(rows: readonly SearchedRow[], hits: readonly TextHit[]) {
+  const found = new Set(hits.map(({ trajectory_id }) => trajectory_id));
+  const id = ({ trajectory_id }: SearchedRow): string => trajectory_id;
+  const nameOf = rewardNames(rows.map(({ reward }) => reward));
+  const ascending = rows.toSorted(
+    (left, right) => (left.reward ?? Number.NEGATIVE_INFINITY) - (right.reward ?? Number.NEGATIVE_INFINITY),
+  );
+  return {
+    by_reward: tallies(ascending, found, id, ({ reward }) => nameOf(reward)),
+    by_end: tallies(rows, found, id, endOf).sort((left, right) => right.found - left.found || right.of - left.of),
+  };
+}
+
+export interface TextSearchPorts {
+  readonly search: LineSearch;
+  /** The trajectories to search, page by page, with notes on what the list may lack. */
+  readonly pages: AsyncIterable<{ readonly rows: readonly Trajectory[]; readonly notes?: readonly string[] }>;
+  readonly index: TextIndex;
+  readonly context: Pick<QueryContext, 'service' | 'signal'>;
+  readonly onHit?: (hit: TextHit) => void;
+}
+
+/** What the lines of a trajectory decide of a hit. */
+interface Matches {
+  count: number;
+  first?: Pick<TextHit, 'at' | 'excerpt' | 'range'>;
+}
+
+/** Adds what was found in a part; its origins are only needed for the first line. */
+function addMatches(matches: Matches, found: LineMatches, partOf: () => SearchedPart): void {
+  matches.count += found.count;
+  if (matches.first || !found.first) return;
+  const at = originOf(partOf(), found.first.line);
+  if (at) matches.first = { at, ...excerptOf(found.first.text, found.first.range) };
+}
+
+/** A text as it is read back from the index. */
+const partIn = ({ body, origins }: TextPart): SearchedPart => ({ body, origins: JSON.parse(origins) as Origin[] });
+
+/** Texts that are searched without a turn for keys, in characters: a call for an expression takes a millisecond. */
+const atOnce = 256 * 1024;
+
+/** The parts in groups. */
+function* inGroups(parts: Iterable<FoundPart>): Generator<readonly FoundPart[], void> {
+  let group: FoundPart[] = [];
+  let length = 0;
+  for (const part of parts) {
+    group.push(part);
+    length += part.body.length;
+    if (length < atOnce) continue;
+    yield group;
+    [group, length] = [[], 0];
+  }
+  if (group.length > 0) yield group;
+}
+
+export class TextSearch {
+  readonly #ports: TextSearchPorts;
+  readonly #listeners = new Listeners();
+  readonly #rows = new Map<string, Trajectory>();
+  readonly #searched: Trajectory[] = [];
+  /** Copied when they are asked for, not for each hit. */
+  readonly #hits: TextHit[] = [];
+  #state: TextSearchState = {
+    ...{ phase: 'listing', hits: [], known: 0, searched: 0, stored: 0, unread: [], beyond: 0, notes: [] },
+  };
+  #turnAt = performance.now() + sliceMs;
+  #failures = 0;
+
+  constructor(ports: TextSearchPorts) {
+    this.#ports = ports;
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** The same object until something changes. */
+  readonly state = (): TextSearchState => {
+    if (this.#state.hits.length < this.#hits.length) this.#state = { ...this.#state, hits: [...this.#hits] };
+    return this.#state;
+  };
+
+  /** The trajectories that were searched so far. */
+  get searched(): readonly SearchedRow[] {
+    return this.#searched;
+  }
+
+  /** Searches to the end, or until the signal aborts or something fails; never throws. */
+  async run(): Promise<TextSearchState> {
+    const { signal } = this.#ports.context;
+    try {
+      await this.#list();
+      this.#set({ phase: 'searching' });
+      const unknown = await this.#searchStored();
+      await inParallel(unknown, row => this.#searchRead(row));
+      signal.throwIfAborted();
+      this.#set({ phase: 'done' });
+    } catch (error) {
+      if (signal.aborted) this.#set({ phase: 'stopped' });
+      else this.#set({ phase: 'failed', error: error instanceof Error ? error : new Error(errorMessage(error)) });
+    }
+    return this.state();
+  }
+
+  #set(change: Partial<TextSearchState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#listeners.notify();
+  }
+
+  async #list(): Promise<void> {
+    let listed = 0;
+    for await (const { rows, notes = [] } of this.#ports.pages) {
+      this.#ports.context.signal.throwIfAborted();
+      for (const row of rows) {
+        if (this.#rows.has(row.trajectory_id)) continue;
+        listed += 1;
+        if (listed <= mostSearched) this.#rows.set(row.trajectory_id, row);
+      }
+      const known = this.#rows.size;
+      this.#set({ known, beyond: listed - known, notes: [...new Set([...this.#state.notes, ...notes])] });
+      if (listed > mostSearched) break;
+    }
+  }
+
+  /** Gives keys a turn now and then. @throws the signal's reason */
+  async #pause(): Promise<void> {
+    if (performance.now() < this.#turnAt) return;
+    await turn();
+    this.#ports.context.signal.throwIfAborted();
+    this.#turnAt = performance.now() + sliceMs;
+  }
+
+  /** Searches what the index has, and returns the other trajectories. */
+  async #searchStored(): Promise<readonly Trajectory[]> {
+    const { index, search } = this.#ports;
+    const known = index.known();
+    const texts = new Map<number, string>();
+    for (const [trajectoryId, { num_steps, status }] of this.#rows) {
+      const text = known.get(trajectoryId);
+      const isSame = text && (num_steps == null || text.steps === undefined || text.steps === num_steps);
+      if (text && isSame && !isRunning(status)) texts.set(text.id, trajectoryId);
+    }
+    index.used(texts.keys());
+    let last: { readonly id: string; readonly matches: Matches } | undefined;
+    // The parts of a trajectory follow each other.
+    for (const group of inGroups(index.parts(texts, search.words))) {
+      const found = search.matchesIn(group.map(({ body }) => body));
+      for (const [at, part] of group.entries()) {
+        if (last?.id !== part.trajectoryId) {
+          this.#found(last?.id, last?.matches);
+          last = { id: part.trajectoryId, matches: { count: 0 } };
+        }
+        addMatches(last.matches, found[at] ?? { count: 0 }, () => partIn(part));
+      }
+      await this.#pause();
+    }
+    this.#found(last?.id, last?.matches);
+    // Another program may have deleted some of them in the meantime.
+    const still = index.known();
+    const searched = [...texts.values()].filter(trajectoryId => still.has(trajectoryId));
+    const isSearched = new Set(searched);
+    for (const trajectoryId of searched) this.#count(trajectoryId);
+    this.#set({ searched: searched.length, stored: searched.length });
+    return [...this.#rows.values()].filter(({ trajectory_id }) => !isSearched.has(trajectory_id));
+  }
+
+  #count(trajectoryId: string): void {
+    const row = this.#rows.get(trajectoryId);
+    if (row) this.#searched.push(row);
+  }
+
+  #found(trajectoryId: string | undefined, matches: Matches | undefined): void {
+    const row = this.#rows.get(trajectoryId ?? '');
+    if (!row || !matches?.first) return;
+    const { trajectory_id, task_id, reward, status, error, eval_run_id, training_run_id } = row;
+    const hit: TextHit = {
+      ...{ trajectory_id, task_id, reward, status, error },
+      run: eval_run_id ?? training_run_id ?? undefined,
+      lines: matches.count,
+      ...matches.first,
+    };
+    this.#hits.push(hit);
+    this.#listeners.notify();
+    this.#ports.onHit?.(hit);
+  }
+
+  /** Reads a trajectory, keeps its text once it has ended, and searches it. @throws ServiceError that concerns them all */
+  async #searchRead(listed: Trajectory): Promise<void> {
+    const { context, index, search } = this.#ports;
+    const { service, signal } = context;
+    signal.throwIfAborted();
+    const { trajectory_id } = listed;
+    let trajectory: Trajectory;
+    try {
+      const options = { params: { trajectory_id }, query: { include_steps: true } };
+      trajectory = await service.call('getTrajectory', options, { signal });
+      this.#failures = 0;
+    } catch (error) {
+      this.#failures += isGone(error) ? 0 : 1;
+      const isOfOne = error instanceof ServiceError && error.status !== undefined && error.status !== 401;
+      if (signal.aborted || !isOfOne || this.#failures >= mostFailures) throw error;
+      this.#unread(trajectory_id, errorMessage(error));
+      return;
+    }
+    const parts: SearchedPart[] = [];
+    const matches: Matches = { count: 0 };
+    let length = 0;
+    for (const part of searchedParts(trajectory)) {
+      addMatches(matches, search.matchesIn([part.body])[0] ?? { count: 0 }, () => part);
+      length += part.body.length;
+      if (length <= mostKept) parts.push(part);
+      await this.#pause();
+    }
+    // The list may lack what the record says.
+    this.#rows.set(trajectory_id, { ...trajectory, ...withoutNothing(listed), steps: undefined });
+    const damaged = unreadableSteps(trajectory);
+    if (!trajectory.steps) this.#unread(trajectory_id, 'The service sent no steps.');
+    else if (damaged > 0)
+      this.#unread(trajectory_id, `${counted(damaged, 'step or message', 'steps or messages')} could not be read.`);
+    else if (length <= mostKept && hasEnded(trajectory.status)) {
+      const steps = trajectory.num_steps ?? undefined;
+      index.keep(trajectory_id, steps, parts.map(textOf));
+    }
+    this.#found(trajectory_id, matches);
+    this.#count(trajectory_id);
+    this.#set({ searched: this.#state.searched + 1 });
+  }
+
+  #unread(trajectory_id: string, reason: string): void {
+    this.#set({ unread: [...this.#state.unread, { trajectory_id, reason }] });
+  }
+}
+
+const textOf = ({ body, origins }: SearchedPart): TextPart => ({ body, origins: JSON.stringify(origins) });
+
+/** The fields that have a value. */
+const withoutNothing = (row: Trajectory): Trajectory =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value != null)) as Trajectory;
+
+const unreadableSteps = ({ steps }: Trajectory): number =>
+  unreadableIn(steps ?? []) + (steps ?? []).reduce((sum, step) => sum + unreadableIn(step.messages ?? []), 0);

@@ -1,0 +1,264 @@
+/**
+ * The texts of trajectories on disk, so that a second search reads none from the service: their lines, and an index of
+ * the groups of three characters in them (FTS5's trigram tokenizer, sqlite.org/fts5.html). It is one SQLite file that
+ * several programs may use. Losing it loses nothing: it is read again.
+ */
+import { chmodSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { errorMessage, isDamagedDatabase } from '../base/errors.ts';
+import { makePrivateFolder } from '../base/ownership.ts';
+import { foldCase } from '../text/line-search.ts';
+
+/** Consecutive lines of a trajectory, and where each of them is from; opaque to the index. */
+export interface TextPart {
+  /** Joined by line feeds. */
+  readonly body: string;
+  readonly origins: string;
+}
+
+/** A part of a trajectory that may have the words. */
+export interface FoundPart extends TextPart {
+  readonly trajectoryId: string;
+}
+
+/** A trajectory whose text is in the index. */
+interface KnownText {
+  readonly id: number;
+  /** The number of its steps when it was read. */
+  readonly steps: number | undefined;
+}
+
+const schema = `
+  create table if not exists texts (
+    id integer primary key, service text not null, trajectory_id text not null, steps integer,
+    used_at integer not null, unique (service, trajectory_id)
+  ) strict;
+  create table if not exists parts (
+    id integer primary key, text_id integer not null, body text not null, origins text not null
+  ) strict;
+  create index if not exists parts_of_texts on parts (text_id);
+  create index if not exists texts_by_use on texts (used_at);
+  create virtual table if not exists grams using fts5(
+    words, content='', contentless_delete=1, detail=none, tokenize="trigram case_sensitive 1"
+  );
+`;
+
+/** The layout of the file: one of another version is deleted. */
+const version = 1;
+/** Other programs hold the file for a few milliseconds. */
+const busyTimeoutMs = 2_000;
+/** Texts that make room at once. */
+const evictedAtOnce = 20;
+/** The use of a text is recorded at most this often, in milliseconds. */
+const useEveryMs = 60 * 60_000;
+/** Pages given back to the file system after a deletion. */
+const freedPages = 4_000;
+
+/** Length of the indexed groups of characters. */
+const gramLength = 3;
+/** More groups of a word hardly narrow the result. */
+const mostGrams = 40;
+
+/** The different words of a text; which of them follow each other is not indexed. */
+const wordsOf = (text: string): string => [...new Set(foldCase(text.toWellFormed()).split(/\s+/))].join(' ');
+
+/** A query for the parts that have every group of characters of these words; undefined if the words are too short. */
+function gramQuery(words: readonly string[]): string | undefined {
+  const grams = new Set<string>();
+  for (const word of words.flatMap(each => foldCase(each.toWellFormed()).split(/\s+/))) {
+    const characters = [...word];
+    for (let from = 0; from + gramLength <= characters.length && from < mostGrams; from += 1) {
+      grams.add(characters.slice(from, from + gramLength).join(''));
+    }
+  }
+  if (grams.size === 0) return undefined;
+  return [...grams].map(gram => `"${gram.replaceAll('"', '""')}"`).join(' AND ');
+}
+
+/** Opens the file; a damaged or former one is deleted. @throws Error of SQLite, or of the file system */
+function connect(path: string): DatabaseSync {
+  makePrivateFolder(dirname(path));
+  const open = (): DatabaseSync => {
+    const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+    try {
+      chmodSync(path, 0o600);
+      database.exec('pragma auto_vacuum = incremental; pragma synchronous = normal; pragma journal_mode = wal');
+      const known = Number(database.prepare('pragma user_version').get()?.['user_version']);
+      if (known > version) throw new Error('it belongs to a newer benchtop');
+      database.exec(`begin immediate; ${schema} pragma user_version = ${version}; commit`);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  };
+  try {
+    return open();
+  } catch (error) {
+    if (!isDamagedDatabase(error)) throw error;
+    forgetTexts(path);
+    return open();
+  }
+}
+
+/** Deletes the index of every service. */
+export function forgetTexts(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${end}`, { force: true });
+}
+
+export interface TextIndexOptions {
+  /** Identifies the service. */
+  readonly service: string;
+  /** The size that the file may have, in bytes. */
+  readonly mostBytes: number;
+}
+
+export class TextIndex {
+  readonly #database: DatabaseSync;
+  readonly #service: string;
+  readonly #mostBytes: number;
+  #problem: string | undefined;
+
+  private constructor(database: DatabaseSync, { service, mostBytes }: TextIndexOptions, problem?: string) {
+    this.#database = database;
+    this.#service = service;
+    this.#mostBytes = mostBytes;
+    this.#problem = problem;
+  }
+
+  /** Never throws: without the file the texts are kept while the program runs, and `problem` says why. */
+  static open(path: string, options: TextIndexOptions): TextIndex {
+    try {
+      return new TextIndex(connect(path), options);
+    } catch (error) {
+      return TextIndex.inMemory(options, `Texts are kept only while the program runs: ${errorMessage(error)}`);
+    }
+  }
+
+  static inMemory(options: TextIndexOptions, problem?: string): TextIndex {
+    const database = new DatabaseSync(':memory:');
+    database.exec(schema);
+    return new TextIndex(database, options, problem);
+  }
+
+  /** Why texts are not kept, in words. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** The known texts of this service, by the id of the trajectory. */
+  known(): ReadonlyMap<string, KnownText> {
+    const rows = this.#all('select id, trajectory_id, steps from texts where service = ?', this.#service);
+    return new Map(
+      rows.map(({ id, trajectory_id, steps }) => [
+        String(trajectory_id),
+        { id: Number(id), steps: steps == null ? undefined : Number(steps) },
+      ]),
+    );
+  }
+
+  /** Keeps the text of a trajectory in place of its former one. */
+  keep(trajectoryId: string, steps: number | undefined, parts: readonly TextPart[], now = Date.now()): void {
+    this.#write(() => {
+      this.#makeRoom();
+      this.#database.exec('begin immediate');
+      try {
+        this.#delete('service = ? and trajectory_id = ?', this.#service, trajectoryId);
+        const { lastInsertRowid: text } = this.#database
+          .prepare('insert into texts (service, trajectory_id, steps, used_at) values (?, ?, ?, ?)')
+          .run(this.#service, trajectoryId, steps ?? null, now);
+        const keepPart = this.#database.prepare('insert into parts (text_id, body, origins) values (?, ?, ?)');
+        const keepGrams = this.#database.prepare('insert into grams (rowid, words) values (?, ?)');
+        for (const { body, origins } of parts) {
+          keepGrams.run(keepPart.run(text, body, origins).lastInsertRowid, wordsOf(body));
+        }
+        this.#database.exec('commit');
+      } catch (error) {
+        this.#database.exec('rollback');
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * The parts of these texts that may have all the words: certainly those that have them, whatever the case of their
+   * letters. Words of fewer than three characters exclude none.
+   */
+  *parts(texts: ReadonlyMap<number, string>, words: readonly string[]): Generator<FoundPart, void> {
+    const query = gramQuery(words);
+    const ids =
+      query === undefined
+        ? this.#all('select id, text_id from parts order by text_id, id')
+        : this.#all(
+            'select parts.id, text_id from grams join parts on parts.id = grams.rowid where grams match ? order by text_id, parts.id',
+            query,
+          );
+    const read = this.#database.prepare('select body, origins from parts where id = ?');
+    for (const { id = 0, text_id } of ids) {
+      const trajectoryId = texts.get(Number(text_id));
+      if (trajectoryId === undefined) continue;
+      const row = read.get(id);
+      // Another program may have made room.
+      if (row) yield { trajectoryId, body: String(row['body']), origins: String(row['origins']) };
+    }
+  }
+
+  /** Records that these texts were searched: the others go first. */
+  used(texts: Iterable<number>, now = Date.now()): void {
+    this.#write(() => {
+      this.#database
+        .prepare('update texts set used_at = ? where used_at < ? and id in (select value from json_each(?))')
+        .run(now, now - useEveryMs, JSON.stringify([...texts]));
+    });
+  }
+
+  /** Deletes the texts that were not used for longest, until there is room. */
+  #makeRoom(): void {
+    const [most, page] = [this.#mostBytes, this.#pragma('page_size')];
+    const usedBytes = (): number => (this.#pragma('page_count') - this.#pragma('freelist_count')) * page;
+    if (usedBytes() < most) return;
+    while (usedBytes() > most * 0.9) {
+      const oldest = `id in (select id from texts order by used_at, id limit ${evictedAtOnce})`;
+      if (this.#all('select 1 from texts limit 1').length === 0) break;
+      this.#delete(oldest);
+      // The index of what was deleted goes when its segments are merged.
+      this.#database.exec(`insert into grams (grams, rank) values ('merge', 500)`);
+    }
+    this.#database.exec(`pragma incremental_vacuum(${freedPages})`);
+  }
+
+  #pragma(name: string): number {
+    const [value] = Object.values(this.#database.prepare(`pragma ${name}`).get() ?? {});
+    return Number(value);
+  }
+
+  #delete(where: string, ...values: SQLInputValue[]): void {
+    const texts = `select id from texts where ${where}`;
+    const parts = `select id from parts where text_id in (${texts})`;
+    this.#database.prepare(`delete from grams where rowid in (${parts})`).run(...values);
+    this.#database.prepare(`delete from parts where text_id in (${texts})`).run(...values);
+    this.#database.prepare(`delete from texts where ${where}`).run(...values);
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Record<string, SQLInputValue>[] {
+    try {
+      return this.#database.prepare(sql).all(...values) as Record<string, SQLInputValue>[];
+    } catch (error) {
+      this.#problem = `The index of texts cannot be read: ${errorMessage(error)}`;
+      return [];
+    }
+  }
+
+  #write(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#problem = `Texts cannot be kept: ${errorMessage(error)}`;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * A search in lines: words and "phrases" that must all be in one line, or a regular expression `/re/`. Capitals in a
+ * word or an expression make it tell them from small letters, as in filters.
+ */
+import { compileExpression, ExpressionError } from '../base/expression.ts';
+import { withinCpuTime } from '../base/time-limit.ts';
+import { hasCapitals, type Range } from './fuzzy.ts';
+
+export interface LineSearch {
+  readonly ok: true;
+  /** The words that every match has, in any case; none for an expression. */
+  readonly words: readonly string[];
+  /** What the reader highlights: the expression, or the first word. */
+  readonly highlighted: string;
+  /**
+   * The lines that match in each of these texts. @throws ExpressionError if the expression takes too long on them
+   */
+  readonly matchesIn: (texts: readonly string[]) => readonly LineMatches[];
+}
+
+/** The lines of a text that match. */
+export interface LineMatches {
+  readonly count: number;
+  /** The first of them: its index, its text, and its first match. */
+  readonly first?: { readonly line: number; readonly text: string; readonly range: Range };
+}
+
+export interface SearchError {
+  readonly ok: false;
+  /** One sentence for the user; as safe for a terminal as the input. */
+  readonly error: string;
+}
+
+/** Longer searches are not searches. */
+const longest = 1_000;
+/** CPU time of an expression for the texts of one call, in milliseconds. */
+const expressionBudget = 100;
+
+export function parseLineSearch(input: string): LineSearch | SearchError {
+  // A search is within a line.
+  const text = input.replaceAll('\n', ' ').trim();
+  if (text.length > longest) return { ok: false, error: `A search has at most ${longest} characters.` };
+  const expression = /^\/((?:[^\\]|\\.)+)\/(i?)$/su.exec(text);
+  if (expression) return expressionSearch(text, expression[1] ?? '', expression[2] === 'i');
+  const words = [...text.matchAll(/"([^"]+)"?|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word ?? '');
+  const [first] = words;
+  if (first === undefined) return { ok: false, error: 'Type words, a "phrase", or /an expression/.' };
+  const wanted = words.map(word => ({ isExact: hasCapitals(word), word: hasCapitals(word) ? word : foldCase(word) }));
+  return {
+    ok: true,
+    words,
+    highlighted: first,
+    matchesIn: texts => texts.map(each => matchWords(each, wanted)),
+  };
+}
+
+interface WantedWord {
+  readonly isExact: boolean;
+  readonly word: string;
+}
+
+/**
+ * The text without differences of case, character by character: the fold of a part is the part of the fold, which
+ * `toLowerCase` breaks only for a sigma at the end of a word.
+ */
+export const foldCase = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');
+
+/** Whole texts are searched for the first word, because most lines do not have it. */
+function matchWords(text: string, wanted: readonly WantedWord[]): LineMatches {
+  const [first, ...others] = wanted;
+  if (!first) return { count: 0 };
+  const folded = foldCase(text);
+  // `İ` is longer without its case: its lines are marked a little off.
+  const subject = first.isExact ? text : folded;
+  let count = 0;
+  let found: { readonly from: number; readonly at: number } | undefined;
+  for (let at = subject.indexOf(first.word); at >= 0; ) {
+    const from = subject.lastIndexOf('\n', at) + 1;
+    const to = endOfLine(subject, at);
+    const line = subject.slice(from, to);
+    if (
+      others.every(({ isExact, word }) =>
+        (isExact && !first.isExact ? lineAt(text, folded, from) : isExact ? line : foldCase(line)).includes(word),
+      )
+    ) {
+      count += 1;
+      found ??= { from, at };
+    }
+    at = subject.indexOf(first.word, to);
+  }
+  if (!found) return { count };
+  const line = lineNumber(subject, found.from);
+  const shown = text.split('\n', line + 1)[line] ?? '';
+  const begin = Math.min(found.at - found.from, shown.length);
+  return { count, first: { line, text: shown, range: [begin, Math.min(begin + first.word.length, shown.length)] } };
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+/** Index of the line that begins at a position. */
+function lineNumber(text: string, position: number): number {
+  let line = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < position; at = text.indexOf('\n', at + 1)) line += 1;
+  return line;
+}
+
+/** The line of a text at the same place as one of its fold. */
+function lineAt(text: string, folded: string, from: number): string {
+  if (text.length === folded.length) return text.slice(from, endOfLine(text, from));
+  return text.split('\n')[lineNumber(folded, from)] ?? '';
+}
+
+function expressionSearch(text: string, source: string, ignoresCase: boolean): LineSearch | SearchError {
+  const isExact = !ignoresCase && hasCapitals(source.replace(/\\(?:[pP]\{[^}\\]*\}|.)/g, ''));
+  let expression: RegExp;
+  try {
+    expression = compileExpression(source, isExact ? 'u' : 'iu');
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const words = error.isTooSlow ? 'This expression takes too long' : `Not a regular expression: ${error.message}`;
+    return { ok: false, error: `${words}.` };
+  }
+  return {
+    ok: true,
+    words: [],
+    highlighted: text,
+    matchesIn: texts => {
+      let found: LineMatches[] = [];
+      const search = (): void => {
+        found = texts.map(each => matchExpression(each.split('\n'), expression));
+      };
+      if (withinCpuTime(search, expressionBudget)) return found;
+      throw new ExpressionError('This expression takes too long', true);
+    },
+  };
+}
+
+function matchExpression(lines: readonly string[], expression: RegExp): LineMatches {
+  let count = 0;
+  let first: LineMatches['first'];
+  for (const [line, text] of lines.entries()) {
+    const match = expression.exec(text);
+    if (!match) continue;
+    count += 1;
+    first ??= { line, text, range: [match.index, match.index + match[0].length] };
+  }
+  return { count, ...(first && { first }) };
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Trajectory } from '../../src/contract/trajectories.ts';
+import { countHits, TextSearch, type TextSearchPorts } from '../../src/resources/text-search.ts';
+import { ApiError } from '../../src/service/errors.ts';
+import type { Service } from '../../src/service/index.ts';
+import { TextIndex } from '../../src/store/text-index.ts';
+import { parseLineSearch } from '../../src/text/line-search.ts';
+
+const trajectory = (id: string, text: string, more: Partial<Trajectory> = {}): Trajectory => ({
+  trajectory_id: id,
+  status: 'completed',
+  reward: 1,
+  num_steps: 1,
+  steps: [
+    {
+      step_index: 7,
+      messages: [
+        { role: 'user', content: 'the question' },
+        { role: 'assistant', reasoning: 'thinking of apples', content: text },
+      ],
+    },
+  ],
+  ...more,
+});
+
+/** Answers with these trajectories, and counts the reads. */
+function serviceOf(all: readonly Trajectory[]) {
+  const read: string[] = [];
+  const call = async (_: string, { params }: { params: { trajectory_id: string } }) => {
+    read.push(params.trajectory_id);
+    const found = all.find(({ trajectory_id }) => trajectory_id === params.trajectory_id);
+    if (found) return found;
+    throw new ApiError('gone', { status: 404, code: 'resource_not_found' });
+  };
+  return { service: { call } as unknown as Service, read };
+}
+
+const index = () => TextIndex.inMemory({ service: 'test', mostBytes: 1e9 });
+
+function searchFor(
+  query: string,
+  rows: readonly Trajectory[],
+  ports: Pick<TextSearchPorts, 'index'> & { service: Service },
+) {
+  const search = parseLineSearch(query);
+  if (!search.ok) throw new Error(search.error);
+  const { signal } = new AbortController();
+  async function* pages() {
+    yield { rows: rows.map(({ steps: _, ...row }) => row) };
+  }
+  return new TextSearch({ search, pages: pages(), index: ports.index, context: { service: ports.service, signal } });
+}
+
+describe('a search through texts', () => {
+  it('says where the first line is, and how many there are', async () => {
+    const all = [trajectory('t1', 'no\nApple pie\nan apple'), trajectory('t2', 'nothing', { reward: 0 })];
+    const { service } = serviceOf(all);
+    const search = searchFor('apple', all, { index: index(), service });
+    const { hits, phase, searched } = await search.run();
+    expect([phase, searched]).toEqual(['done', 2]);
+    expect(hits.map(({ trajectory_id, lines, excerpt }) => [trajectory_id, lines, excerpt])).toEqual([
+      ['t1', 3, 'thinking of apples'],
+      ['t2', 1, 'thinking of apples'],
+    ]);
+    expect(hits[0]?.at).toMatchObject({ step: 7, message: 2, line: 1, role: 'assistant reasoning' });
+    const pie = await searchFor('Apple', all, { index: index(), service }).run();
+    expect(pie.hits.map(({ excerpt, at }) => [excerpt, at.role, at.line])).toEqual([['Apple pie', 'assistant', 3]]);
+    expect(countHits(search.searched, pie.hits).by_reward).toEqual([
+      { name: '0', found: 0, of: 1 },
+      { name: '1.00', found: 1, of: 1 },
+    ]);
+  });
+
+  it('reads an ended trajectory once, and one that has changed or goes on again', async () => {
+    const all = [trajectory('ended', 'apple'), trajectory('open', 'apple', { status: 'running' })];
+    const { service, read } = serviceOf(all);
+    const ports = { index: index(), service };
+    await searchFor('apple', all, ports).run();
+    const second = await searchFor('pie', all, ports).run();
+    expect([second.searched, second.stored]).toEqual([2, 1]);
+    expect(read).toEqual(['ended', 'open', 'open']);
+    const [ended] = all;
+    await searchFor('apple', ended ? [{ ...ended, num_steps: 2 }] : [], ports).run();
+    expect(read.at(-1)).toBe('ended');
+  });
+
+  it('counts what cannot be read, and goes on', async () => {
+    const all = [trajectory('gone', ''), trajectory('t1', 'apple'), trajectory('empty', '', { steps: undefined })];
+    const { service } = serviceOf(all.slice(1));
+    const { hits, unread, searched, phase } = await searchFor('apple', all, { index: index(), service }).run();
+    expect([phase, searched, hits.length]).toEqual(['done', 2, 1]);
+    expect(unread.map(({ trajectory_id }) => trajectory_id)).toEqual(['gone', 'empty']);
+  });
+
+  it('ends with what was found where the service fails', async () => {
+    const rows = Array.from({ length: 40 }, (_, at) => trajectory(`t${at}`, ''));
+    const call = () => Promise.reject(new ApiError('broken', { status: 500 }));
+    const service = { call } as unknown as Service;
+    const { phase, error, unread } = await searchFor('apple', rows, { index: index(), service }).run();
+    expect([phase, error?.message]).toEqual(['failed', 'broken']);
+    expect(unread.length).toBeLessThan(20);
+  });
+
+  it('stops an expression that takes too long', async () => {
+    const all = [trajectory('t1', `${'a'.repeat(40)}!`)];
+    const { service } = serviceOf(all);
+    const { phase, error } = await searchFor('/^(a+)+$/', all, { index: index(), service }).run();
+    expect([phase, error?.message]).toEqual(['failed', 'This expression takes too long']);
+  });
+});

@@ -1,0 +1,110 @@
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { forgetTexts, TextIndex } from '../../src/store/text-index.ts';
+import { foldCase, parseLineSearch } from '../../src/text/line-search.ts';
+
+let folder = '';
+let path = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'texts-'));
+  path = join(folder, 'texts.db');
+});
+const options = { service: 'one', mostBytes: 100 * 1024 * 1024 };
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const part = (body: string) => ({ body, origins: '[]' });
+
+/** Whether a line has a term: capitals count if the term has one. */
+const has = (line: string, term: string): boolean =>
+  /\p{Lu}/u.test(term) ? line.includes(term) : foldCase(line).includes(foldCase(term));
+
+/** The ids of the trajectories that match, through the index. */
+function found(index: TextIndex, query: string): string[] {
+  const search = parseLineSearch(query);
+  if (!search.ok) throw new Error(search.error);
+  const texts = new Map([...index.known()].map(([trajectoryId, { id }]) => [id, trajectoryId]));
+  const ids = [...index.parts(texts, search.words)]
+    .filter(({ body }) => search.matchesIn([body]).some(({ count }) => count > 0))
+    .map(({ trajectoryId }) => trajectoryId);
+  return [...new Set(ids)].sort();
+}
+
+describe('the index of texts', () => {
+  it('finds what a scan of every line finds', () => {
+    // Few letters, so that words recur; with what folds, separates and quotes.
+    const letter = fc.constantFrom(...'aabbcc AB \n\t"\'*-ΣσςİıſßK𝒳\u00a0é', '\ud800');
+    const text = fc.string({ unit: letter, maxLength: 60 });
+    const word = fc.string({ unit: letter, minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), fc.array(word, { minLength: 1, maxLength: 3 }), (texts, words) => {
+        const terms = words.map(each => each.toWellFormed().replace(/["\n]/g, ' ').trim()).filter(Boolean);
+        fc.pre(terms.length > 0);
+        const index = TextIndex.inMemory(options);
+        for (const [at, body] of texts.entries()) index.keep(`t${at}`, 1, [part(body.toWellFormed())]);
+        const scanned = texts.flatMap((body, at) =>
+          body
+            .toWellFormed()
+            .split('\n')
+            .some(line => terms.every(term => has(line, term)))
+            ? [`t${at}`]
+            : [],
+        );
+        const query = terms.map(each => `"${each}"`).join(' ');
+        expect(found(index, query)).toEqual(scanned.sort());
+        index.close();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is private, and kept between starts and by service', () => {
+    const first = TextIndex.open(path, options);
+    first.keep('t1', 4, [part('the quick fox'), part('jumps')]);
+    first.close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const second = TextIndex.open(path, options);
+    expect(second.problem).toBeUndefined();
+    expect([...second.known()].map(([id, { steps }]) => [id, steps])).toEqual([['t1', 4]]);
+    expect(found(second, 'QUICK')).toEqual([]);
+    expect(found(second, 'quick')).toEqual(['t1']);
+    second.close();
+    const other = TextIndex.open(path, { ...options, service: 'two' });
+    expect(other.known().size).toBe(0);
+    other.close();
+  });
+
+  it('replaces the text of a trajectory', () => {
+    const index = TextIndex.inMemory(options);
+    index.keep('t1', 1, [part('before')]);
+    index.keep('t1', 2, [part('afterwards')]);
+    expect(found(index, 'before')).toEqual([]);
+    expect(found(index, 'afterwards')).toEqual(['t1']);
+    index.close();
+  });
+
+  it('stays within its size: what was not used for longest goes first', () => {
+    const index = TextIndex.open(path, { service: 'one', mostBytes: 2_000_000 });
+    const body = (at: number) => Array.from({ length: 400 }, (_, word) => `word${at * 7919 + word * 31}`).join(' ');
+    for (let at = 0; at < 700; at += 1) index.keep(`t${at}`, 1, [part(body(at))], at);
+    const known = index.known();
+    index.close();
+    expect(known.has('t699')).toBe(true);
+    expect(known.has('t0')).toBe(false);
+    expect(known.size).toBeGreaterThan(100);
+    expect(statSync(path).size).toBeLessThan(4_000_000);
+  });
+
+  it('begins anew where the file is damaged, and can be forgotten', () => {
+    writeFileSync(path, 'not a database, and long enough to be read as one'.repeat(40));
+    const index = TextIndex.open(path, options);
+    expect(index.problem).toBeUndefined();
+    index.keep('t1', 1, [part('something')]);
+    expect(index.known().size).toBe(1);
+    index.close();
+    forgetTexts(path);
+    expect(existsSync(path)).toBe(false);
+  });
+});
