@@ -1,6 +1,7 @@
 /** The command palette: views by name and alias, ids, and all available commands. */
 import { Box, Text } from 'ink';
 import { useReducer, useState } from 'react';
+import { resources } from '../../resources/catalogue.ts';
 import type { Place } from '../../resources/place.ts';
 import type { ResourceRef } from '../../store/store.ts';
 import { displayWidth, fitCells, truncate } from '../../text/width.ts';
@@ -11,7 +12,7 @@ import { keyLabel } from '../keys/key.ts';
 import type { Router } from '../keys/key-router.ts';
 import { useRouter } from '../keys/router.tsx';
 import type { PaletteEntry } from '../navigation/palette.ts';
-import { paletteEntries } from '../navigation/palette-records.ts';
+import { manyKind, paletteEntries } from '../navigation/palette-records.ts';
 import { CursorList, moveCursor } from '../widgets/cursor-list.tsx';
 import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
 import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
@@ -98,7 +99,10 @@ function usePaletteEntries(registry: Registry): (typed: string) => readonly Pale
   const [commands] = useState(() => commandEntries(router));
   const [recent] = useState(() => remembered.recentCommands(recentEntries));
   // Read once: names that appear while the user types can wait.
-  const [seen] = useState((): readonly ResourceRef[] => remembered.seenSince(0, { limit: mostNames }));
+  const [seen] = useState((): readonly ResourceRef[] => {
+    const named = resources.flatMap(({ kind = manyKind }) => (kind === manyKind ? [] : [kind]));
+    return [named, [manyKind]].flatMap(kinds => remembered.seenSince(0, { kinds, limit: mostNames }));
+  });
   const entries = [...sectionEntries(registry, navigate), ...commands, ...profileEntries(connection, showProfile)];
   const named = (text: string): readonly ResourceRef[] => remembered.seenNamed(text, mostNames);
   const open = (trail: readonly Place[]): void => navigate({ kind: 'go', trail });

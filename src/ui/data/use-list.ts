@@ -89,6 +89,17 @@ export function useList<Row>(
   return { rows: data?.rows ?? noRows, loaded: data !== undefined, complete: isWhole(data), error };
 }
 
+/** A list that is read to its end. The source must be the same as long as it is shown. */
+export function useWholeList<Row>(source: ListSource<Row>, attention: Attention): ReturnType<typeof useList<Row>> {
+  const { lists } = useWorkbench();
+  const list = useList(source, attention);
+  const isUnread = list.loaded && !list.complete;
+  useEffect(() => {
+    if (isUnread) void lists.of(source).readRest();
+  }, [isUnread, lists, source]);
+  return list;
+}
+
 /** The list to read for the requested order. */
 export interface OrderedSource<Row> {
   readonly source: ListSource<Row>;

@@ -27,6 +27,8 @@ export interface PaletteSources {
   readonly open: OpenTrail;
 }
 
+/** There are far more of these than of all others, and many share a name. */
+export const manyKind = 'trajectory';
 /** Number of known ids to offer for a prefix. */
 const mostBeginnings = 8;
 /** A shorter prefix would match too many ids. */
@@ -74,7 +76,9 @@ function namedEntries(seen: readonly KnownRecord[], open: OpenTrail): PaletteEnt
     const trail = resource && trailTo(resource, id, label);
     if (!trail || label === id) return [];
     const [, one] = resource.names;
-    return [{ id: `name.${kind}.${id}`, title: sanitiseLine(label), words: [one], note: one, run: () => open(trail) }];
+    const rank = kind === manyKind ? 1 : 0;
+    const title = sanitiseLine(label);
+    return [{ id: `name.${kind}.${id}`, title, words: [one], note: one, run: () => open(trail), rank }];
   });
 }
 

@@ -11,7 +11,12 @@ export interface PaletteEntry {
   /** Shown at the right, e.g. its key. */
   readonly note: string;
   readonly run: () => void;
+  /** Entries with a higher one come after the others, however well they match; 0 if missing. */
+  readonly rank?: number;
 }
+
+const byRank = (entries: readonly PaletteEntry[]): readonly PaletteEntry[] =>
+  entries.toSorted((one, other) => (one.rank ?? 0) - (other.rank ?? 0));
 
 /**
  * The entries for a query, best first. An exact name or alias comes first, so that `:run` never opens something merely
@@ -29,5 +34,5 @@ export function rankEntries(
   }
   const exact = entries.filter(entry => [entry.title, ...entry.words].some(word => word.toLowerCase() === wanted));
   const ranked = fuzzyRank(wanted, entries, entry => [entry.title, ...entry.words].join(' ')).map(({ item }) => item);
-  return [...exact, ...ranked.filter(entry => !exact.includes(entry))];
+  return [...byRank(exact), ...byRank(ranked.filter(entry => !exact.includes(entry)))];
 }

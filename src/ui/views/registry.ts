@@ -205,6 +205,8 @@ export const registry: Registry = {
       id: 'tree',
       title: tree.title,
       component: lazyView(async () => (await import('./tree.tsx')).TreeView),
+      // Its lines say more than their facts.
+      inspectorFrom: 160,
       commands: [treeCommands.fold, ...lineActions, ...Object.values<Command>(checkpointActions)],
       general: ofList,
     }),

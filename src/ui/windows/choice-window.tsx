@@ -1,15 +1,19 @@
 /** Windows with choices: actions, values; and a notice shown instead of a form. */
-import { Text } from 'ink';
+import { Box, Text } from 'ink';
+import { useReducer } from 'react';
 import { cutApart } from '../../text/apart.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { displayWidth, padEnd } from '../../text/width.ts';
+import { displayWidth, padEnd, padStart } from '../../text/width.ts';
 import { ErrorNote, noteLines, useSettingAdvice } from '../app/error-note.tsx';
 import { useWindowRoom } from '../app/shell-context.tsx';
 import { Waiting } from '../app/waiting.tsx';
-import { overlayCommands } from '../keys/general.ts';
-import { keyLabel } from '../keys/key.ts';
+import { menuCommands, overlayCommands, paletteCommands } from '../keys/general.ts';
+import { type KeyPress, keyLabel } from '../keys/key.ts';
 import { type Binding, useRouter } from '../keys/router.tsx';
-import { Menu } from '../widgets/menu.tsx';
+import { CursorList } from '../widgets/cursor-list.tsx';
+import { Menu, type MenuAction, type MenuCursor, type MenuItem, menuIndex, menuReducer } from '../widgets/menu.tsx';
+import { type EditState, edit, editStateOf, fieldHandlers, textOf } from '../widgets/text-field/editing.ts';
+import { lineView, withCaret } from '../widgets/text-field/field-view.ts';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 
@@ -109,7 +113,7 @@ function choiceLines(choices: readonly Choice<unknown>[], width: number, theme: 
   const longest = Math.max(0, ...Array.from(cuts.values(), each => displayWidth(each)));
   return labels.map((label, index) => {
     const shown = cuts.get(label) ?? label;
-    return notes[index] ? `${padEnd(shown, longest)}  ${notes[index]}` : shown;
+    return notes[index] ? `${padEnd(shown, longest)}  ${padStart(notes[index], widest)}` : shown;
   });
 }
 
@@ -124,30 +128,117 @@ export interface ChoiceWindowProps<Value> {
   readonly onClose: () => void;
 }
 
+/** With more choices than this, typing narrows them. */
+const fewChoices = 5;
+
 /** A choice of one among several. */
 export function ChoiceWindow<Value>(props: ChoiceWindowProps<Value>) {
   const { title, choices, waiting = false, emptyWords, onChoose, onClose } = props;
-  const { width, inner, ...room } = useWindowRoom(64);
-  const lines = Math.min(Math.max(1, choices.length), room.height - windowMargin.lines);
+  const widest = Math.max(0, ...choices.map(({ label, note = '' }) => displayWidth(`${label}  ${note}`)));
+  const { width, inner, ...room } = useWindowRoom(Math.max(64, widest + 3 + windowMargin.columns));
   const labels = choiceLines(choices, inner - 3, useTheme());
+  const isLong = choices.length > fewChoices;
+  const lines = Math.min(Math.max(1, choices.length) + (isLong ? typedLines : 0), room.height - windowMargin.lines);
+  const items = choices.map(({ key }, index) => ({ key, label: labels[index] ?? key }));
+  const choose = (index: number): void => {
+    onClose();
+    const chosen = choices[index];
+    if (chosen) onChoose(chosen.value);
+  };
+  const search = useSearch(items, choices, lines - typedLines, choose);
   return (
     <Window
       title={title}
       width={width}
       height={lines + windowMargin.lines}
-      bindings={[{ command: overlayCommands.close, run: onClose }]}
+      bindings={[...(isLong ? search.bindings : []), { command: overlayCommands.close, run: onClose }]}
+      {...(isLong ? search.handlers : {})}
     >
       {waiting ? <Waiting /> : null}
       {!waiting && choices.length === 0 ? <Text>{emptyWords}</Text> : null}
-      <Menu
-        limit={lines}
-        items={choices.map(({ key }, index) => ({ key, label: labels[index] ?? key }))}
-        onChoose={index => {
-          onClose();
-          const chosen = choices[index];
-          if (chosen) onChoose(chosen.value);
-        }}
-      />
+      {isLong ? <SearchedMenu search={search} width={inner} /> : <Menu limit={lines} items={items} onChoose={choose} />}
     </Window>
+  );
+}
+
+/** The typed text with the position, above the choices. */
+const typedLines = 1;
+const oneLine = { multiline: false } as const;
+
+interface SearchState {
+  readonly typed: EditState;
+  readonly cursor: MenuCursor;
+}
+
+type SearchAction = { readonly press: KeyPress } | MenuAction;
+
+function searchReducer({ typed, cursor }: SearchState, action: SearchAction): SearchState {
+  if ('press' in action) return { typed: edit(typed, action.press, oneLine) ?? typed, cursor: { index: 0 } };
+  return { typed, cursor: menuReducer(cursor, action) };
+}
+
+/** For the ends of the list, not of the text. */
+const isEnd = ({ name }: KeyPress): boolean => name === 'home' || name === 'end';
+
+/** Narrows choices while one types: every word must be in the label or the note. */
+function useSearch(
+  items: readonly MenuItem[],
+  choices: readonly Pick<Choice<unknown>, 'label' | 'note'>[],
+  height: number,
+  choose: (index: number) => void,
+) {
+  const [{ typed, cursor }, dispatch] = useReducer(searchReducer, { typed: editStateOf(''), cursor: { index: 0 } });
+  const handlers = fieldHandlers(oneLine, press => dispatch({ press }));
+  const isTyped = (press: KeyPress): boolean => !isEnd(press) && handlers.field.takes(press);
+  const words = textOf(typed).toLowerCase().split(/\s+/);
+  const found = items.flatMap((item, index) => {
+    const { label = '', note = '' } = choices[index] ?? {};
+    const searched = `${label} ${note}`.toLowerCase();
+    return words.every(word => searched.includes(word)) ? [{ ...item, index }] : [];
+  });
+  const keys = found.map(({ key }) => key);
+  const at = menuIndex(cursor, keys);
+  const move = (by: number) => (): void => dispatch({ by, keys });
+  const enabled = found.length > 0;
+  return {
+    typed,
+    found,
+    at,
+    height,
+    count: items.length,
+    handlers: { ...handlers, field: { ...handlers.field, takes: isTyped } },
+    bindings: [
+      { command: paletteCommands.up, run: move(-1), enabled },
+      { command: paletteCommands.down, run: move(1), enabled },
+      { command: menuCommands.pageUp, run: move(-height), enabled },
+      { command: menuCommands.pageDown, run: move(height), enabled },
+      { command: menuCommands.first, run: move(Number.NEGATIVE_INFINITY), enabled },
+      { command: menuCommands.last, run: move(Number.POSITIVE_INFINITY), enabled },
+      { command: menuCommands.choose, run: () => choose(found[at]?.index ?? -1), enabled },
+    ],
+  };
+}
+
+function SearchedMenu({ search, width }: { readonly search: ReturnType<typeof useSearch>; readonly width: number }) {
+  const { styles } = useTheme();
+  const { typed, found, at, height, count } = search;
+  const of = found.length === count ? '' : ` of ${count}`;
+  const position = found.length === 0 ? `none of ${count}` : `${at + 1}/${found.length}${of}`;
+  const room = width - displayWidth(position) - 2;
+  const line = withCaret(lineView(typed, Math.max(1, room - 1)), 0, styles.caret);
+  return (
+    <>
+      <Box width={width} justifyContent="space-between">
+        <Text wrap="truncate">{`${styles.key('/')}${line}`}</Text>
+        <Text>{styles.muted(position)}</Text>
+      </Box>
+      <CursorList
+        items={found}
+        cursor={at}
+        height={height}
+        keyOf={({ key }) => key}
+        lineOf={({ label }, emphasise) => emphasise(label)}
+      />
+    </>
   );
 }

@@ -79,3 +79,29 @@ it('offers a known id or name first with its kind, however long ago it was seen'
   entries('tr2')[0]?.run();
   expect(opened).toEqual([expect.objectContaining({ resource: 'training', id: 'tr2' })]);
 });
+
+it('offers a benchmark of that name before trajectories, also where only they have exactly its letters (W33)', () => {
+  const many = Array.from({ length: 20 }, (_, index) => ({
+    kind: 'trajectory',
+    id: `traj_${index}`,
+    label: `swe repair v3 task ${index}`,
+  }));
+  const others = [
+    { kind: 'run', id: 'evr_1', label: 'SWE repair v3 baseline' },
+    { kind: 'benchmark', id: 'bench_1', label: 'SWE repair v3' },
+  ];
+  const { entries } = paletteOf([...many, ...others]);
+  const kinds = (typed: string) => entries(typed).map(({ note }) => note);
+  expect(
+    entries('swe repair v3')
+      .map(({ title }) => title)
+      .slice(0, 2),
+  ).toEqual(['SWE repair v3', 'SWE repair v3 baseline']);
+  expect(kinds('swe rep').slice(0, 3).toSorted()).toEqual(['benchmark', 'run', 'trajectory']);
+  // A name that a trajectory has too.
+  const same = paletteOf([
+    { kind: 'trajectory', id: 'traj_x', label: 'words' },
+    { kind: 'benchmark', id: 'b', label: 'words' },
+  ]);
+  expect(same.entries('words').map(({ note }) => note)).toEqual(['benchmark', 'trajectory']);
+});

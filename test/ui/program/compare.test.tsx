@@ -94,11 +94,11 @@ it.each([120, 60])('tells many runs with long names apart in the choice of the o
   onTestFinished(close);
   await screen.waitFor('▸');
   await screen.press('=');
-  await screen.waitFor(text => /│ *1\/39 *│/.test(text));
+  await screen.waitFor(text => / 1\/39 *│/.test(text));
   expect(screen.text()).toMatch(/sweep-.*…0+-1 +step 1 +0\.0100/);
   expect(screen.text()).toMatch(/sweep-.*…0+-7 +step 7 +0\.0700/);
   await screen.press('end');
-  await screen.waitFor(text => /│ *39\/39 *│/.test(text) && /…0+-39 +step 39 +0\.390/.test(text));
+  await screen.waitFor(text => / 39\/39 *│/.test(text) && /…0+-39 +step 39 +0\.390/.test(text));
 });
 
 it('names both runs among the crumbs, where there is room (X20)', async () => {

@@ -1,11 +1,12 @@
 /** Chooses the run to compare with. */
+import { useMemo } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { agoOf, instant } from '../../../present/times.ts';
 import { runsOfBenchmark } from '../../../queries/evaluations.ts';
 import { meanOfRun } from '../../../resources/measured-run.ts';
 import { comparePlace } from '../../../resources/runs.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { useList } from '../../data/use-list.ts';
+import { useWholeList } from '../../data/use-list.ts';
 import { useWorkbench } from '../../data/workbench.tsx';
 import { type ActionWindowProps, ChoiceWindow } from '../../windows/choice-window.tsx';
 
@@ -22,7 +23,8 @@ interface RunChoiceProps extends Pick<ActionWindowProps<EvalRun>, 'onClose'> {
 
 /** Chooses another run of the same benchmark. */
 export function RunChoice({ run, onChoose, onClose }: RunChoiceProps) {
-  const runs = useList(runsOfBenchmark(run.bench_id ?? ''), 'visible');
+  const source = useMemo(() => runsOfBenchmark(run.bench_id ?? ''), [run.bench_id]);
+  const runs = useWholeList(source, 'visible');
   const others = runs.rows.filter(each => each.eval_run_id !== run.eval_run_id);
   return (
     <ChoiceWindow

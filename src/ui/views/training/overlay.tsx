@@ -1,10 +1,15 @@
 /** Chooses the runs to overlay on the curves of another. */
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { statusWords } from '../../../contract/status.ts';
 import type { TrainingRun } from '../../../contract/training.ts';
+import { agoOf, instant } from '../../../present/times.ts';
+import type { HeldOutMeans } from '../../../queries/held-out.ts';
 import { trainingRunsOf } from '../../../queries/training.ts';
 import { ofTrainingRun } from '../../../resources/training.ts';
+import { reward } from '../../../text/numbers.ts';
 import { useShell } from '../../app/shell-context.tsx';
-import { useList } from '../../data/use-list.ts';
+import { useWholeList } from '../../data/use-list.ts';
+import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useMemory } from '../../navigation/memory.tsx';
 import { ChoiceWindow } from '../../windows/choice-window.tsx';
@@ -49,18 +54,30 @@ interface OverlayWindowProps {
   readonly onClose: () => void;
 }
 
+/** `held-out 0.412 at step 60  succeeded  2h ago`; the held-out reward if it was read before. */
+function noteOf({ status, created_at }: TrainingRun, measured: HeldOutMeans | undefined): string {
+  const heldOut = measured && `held-out ${reward(measured.last.reward)} at step ${measured.last.step}`;
+  return [heldOut, status && statusWords(status), agoOf(instant(created_at))].filter(Boolean).join('  ');
+}
+
 function OverlayWindow({ run, chosen, onChoose, onClose }: OverlayWindowProps) {
-  const runs = useList(trainingRunsOf(run.bench_id ?? ''), 'visible');
+  const source = useMemo(() => trainingRunsOf(run.bench_id ?? ''), [run.bench_id]);
+  const runs = useWholeList(source, 'visible');
+  const { statuses } = useWorkbench();
   const others = runs.rows.filter(each => each.training_run_id !== run.training_run_id);
   return (
     <ChoiceWindow
       title="Overlay the curves of"
       waiting={!runs.loaded && !runs.error}
-      choices={others.map(({ training_run_id: id, display_name, status }) => ({
-        key: id,
-        label: `${chosen.has(id) ? 'remove: ' : ''}${display_name ?? id}`,
-        value: { id, name: display_name ?? id, status },
-      }))}
+      choices={others.map(each => {
+        const { training_run_id: id, display_name, status } = each;
+        return {
+          key: id,
+          label: `${chosen.has(id) ? 'remove: ' : ''}${display_name ?? id}`,
+          note: noteOf(each, statuses.get({ kind: 'training', id })?.measured),
+          value: { id, name: display_name ?? id, status },
+        };
+      })}
       emptyWords="This benchmark has no other training run."
       onChoose={onChoose}
       onClose={onClose}
