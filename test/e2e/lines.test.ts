@@ -44,7 +44,7 @@ async function talk(says: readonly (readonly [line: string, until: RegExp])[]): 
 describe('line mode', () => {
   it('lists, shows, evaluates, follows and chats, and writes no escape sequence', async () => {
     const heard = await talk([
-      ['benchmarks', /5\. what-is-it.*\n> $/s],
+      ['benchmarks', /7\. what-is-it.*\n> $/s],
       ['find sums', /1 benchmark\n1\. small-sums/],
       ['1', /family: math/],
       ['evaluate 1', /Model: $/],

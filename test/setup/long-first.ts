@@ -18,6 +18,7 @@ const long = [
   'test/ui/program/read-only.test.tsx',
   'test/ui/program/names.test.tsx',
   'test/generations/screens.test.tsx',
+  'test/local/model/samples.test.ts',
 ];
 
 export default class LongFirst extends BaseSequencer {

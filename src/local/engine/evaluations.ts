@@ -1,6 +1,7 @@
 /** Runs evaluations, each a batch of rollouts at a time. All state is in the database, so a killed process resumes. */
 import { isStorageError } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
+import { episode } from '../model/episode.ts';
 import { shuffled } from '../model/prng.ts';
 import type { Task } from '../samples/manifest.ts';
 import { rolloutKey } from '../store/evaluations.ts';
@@ -84,7 +85,7 @@ export class EvaluationRunner implements JobSource, JobRecords {
       const records = results.map(result => ({
         ...rolloutRecord(taskByName.get(result.task_id)?.turns ?? [], result),
         latency_ms: result.latency_ms,
-        completion_tokens: result.answer?.completion_tokens ?? 0,
+        completion_tokens: tokensOf(result),
       }));
       evaluations.record(run.eval_run_id, records);
     }
@@ -148,13 +149,26 @@ export class EvaluationRunner implements JobSource, JobRecords {
   }
 }
 
-/** The answer of another server. */
+/** All tokens that the model wrote in a rollout. */
+function tokensOf({ calls, answer }: RolloutResult): number {
+  return [...calls.map(({ said }) => said), ...(answer ? [answer] : [])].reduce(
+    (sum, { completion_tokens }) => sum + completion_tokens,
+    0,
+  );
+}
+
+/** The rollout of another server. Its calls are text like those of the local models, so tools answer as the user. */
 async function answerOf(
   { upstream, name }: Extract<ModelSource, { kind: 'upstream' }>,
   order: RolloutOrder,
   signal: AbortSignal,
 ): Promise<Answered> {
   const begun = performance.now();
-  const answer = await answerUpstream(upstream, name, order.turns, order.sampling, signal);
-  return { order, answer, latency_ms: performance.now() - begun };
+  const rounds = episode(order.turns, order.tools);
+  let round = rounds.next();
+  while (!round.done) {
+    const turns = round.value.map(turn => (turn.role === 'tool' ? { ...turn, role: 'user' } : turn));
+    round = rounds.next(await answerUpstream(upstream, name, turns, order.sampling, signal));
+  }
+  return { order, ...round.value, latency_ms: performance.now() - begun };
 }

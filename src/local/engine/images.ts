@@ -56,7 +56,7 @@ export class ImageBuilder implements JobSource, JobRecords {
       // Only a regular expression can be too slow for any answer: the schema of the manifest bounds the others.
       if (task.grader.kind === 'regex') {
         const order = { task_id: task.name, sample: 0, grader: task.grader };
-        const { error } = await graders.grade({ order, answer: emptyAnswer, latency_ms: 0 }, signal);
+        const { error } = await graders.grade({ order, calls: [], answer: emptyAnswer, latency_ms: 0 }, signal);
         if (error !== null) return { failure: error };
       }
       const needed = [...task.files, ...(dockerfile_path === undefined ? [] : [dockerfile_path])];

@@ -1,6 +1,8 @@
 /** Messages between the service and its worker threads. */
 
 import type { GraderSpec } from '../grading/graders.ts';
+import type { ToolSpec } from '../grading/tools.ts';
+import type { Episode } from '../model/episode.ts';
 import type { ChatTurn, Generated, SamplingOptions } from '../model/policy.ts';
 import type { StepDiagnostics } from '../model/trainer.ts';
 import type { TaskGrader } from '../samples/manifest.ts';
@@ -22,6 +24,7 @@ export interface RolloutOrder {
   readonly sample: number;
   readonly turns: readonly ChatTurn[];
   readonly grader: TaskGrader;
+  readonly tools?: ToolSpec | undefined;
   readonly sampling: SamplingOptions;
 }
 
@@ -29,6 +32,7 @@ export interface TrainingTask {
   readonly task_id: string;
   readonly turns: readonly ChatTurn[];
   readonly grader: GraderSpec;
+  readonly tools?: ToolSpec | undefined;
   readonly max_tokens: number;
 }
 
@@ -53,9 +57,8 @@ export interface TrainingOrder {
 }
 
 /** The answer of a rollout, to be graded. */
-export interface Answered {
-  readonly order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader'>;
-  readonly answer: Generated;
+export interface Answered extends Episode {
+  readonly order: Pick<RolloutOrder, 'task_id' | 'sample' | 'grader' | 'tools'>;
   readonly latency_ms: number;
 }
 
@@ -85,6 +88,11 @@ export interface RolloutResult {
   readonly task_id: string;
   /** Counts the rollouts of a task, from 0. */
   readonly sample: number;
+  readonly grader: TaskGrader | null;
+  /** Calls of tools before the answer. */
+  readonly calls: Episode['calls'];
+  /** Rewards of the steps, calls first; empty if the whole reward is that of the answer, or there is none. */
+  readonly step_rewards: readonly (number | null)[];
   readonly answer: Generated | null;
   readonly reward: number | null;
   readonly explanation: string;

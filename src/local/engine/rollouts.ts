@@ -2,7 +2,8 @@
 
 import { errorMessage } from '../../base/errors.ts';
 import { hashOf } from '../../base/hash.ts';
-import { defaultSampling } from '../model/policy.ts';
+import type { ToolTurn } from '../model/episode.ts';
+import { defaultSampling, type Generated } from '../model/policy.ts';
 import type { Task } from '../samples/manifest.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import type { RolloutOrder, RolloutResult } from './messages.ts';
@@ -31,7 +32,7 @@ export function orderOf({ task, sample }: PlannedRollout, { seed, longest }: Eva
     max_tokens: Math.min(maxTokens, longest ?? maxTokens),
     seed: hashOf(`${seed} evaluation ${task.name} ${sample}`),
   };
-  return { task_id: task.name, sample, turns: task.turns, grader: task.grader, sampling };
+  return { task_id: task.name, sample, turns: task.turns, grader: task.grader, tools: task.tools, sampling };
 }
 
 /**
@@ -56,8 +57,18 @@ export function environmentOf(
 
 /** A rollout that never started. */
 export function failedRollout(task_id: string, sample: number, error: unknown): RolloutResult {
-  const message = errorMessage(error);
-  return { task_id, sample, answer: null, reward: null, explanation: '', error: message, latency_ms: 0 };
+  return {
+    task_id,
+    sample,
+    grader: null,
+    calls: [],
+    step_rewards: [],
+    answer: null,
+    reward: null,
+    explanation: '',
+    error: errorMessage(error),
+    latency_ms: 0,
+  };
 }
 
 /** The outcome of a rollout without a grader: it has no reward, and did not fail. */
@@ -65,24 +76,60 @@ export function ungraded(reason: string): Pick<RolloutResult, 'reward' | 'explan
   return { reward: null, explanation: `Not graded: ${reason}.`, error: null };
 }
 
-/** The messages of a rollout as the contract's steps: prompt, answer and grade. */
+/** What the model wrote, as a message. */
+function assistantMessage({ text, ...answer }: Generated, finish_reason: string = answer.finish_reason) {
+  const { prompt_tokens, completion_tokens } = answer;
+  return { role: 'assistant', content: text, finish_reason, prompt_tokens, completion_tokens };
+}
+
+/** A call of a tool and its result as the messages of a step. */
+function callMessages({ said, result }: ToolTurn, index: number) {
+  const id = `call_${index}`;
+  const { name, arguments: given, text, is_error } = result;
+  const call = { id, type: 'function', function: { name, arguments: JSON.stringify(given) } };
+  return [
+    {
+      ...assistantMessage(said, said.finish_reason === 'stop' ? 'tool_calls' : said.finish_reason),
+      tool_calls: [call],
+    },
+    { role: 'tool', name, tool_call_id: id, tool_response: text, is_error },
+  ];
+}
+
+/** The messages of a rollout as the contract's steps: the prompt, each call of a tool, the answer and its grade. */
 export function rolloutRecord(turns: RolloutOrder['turns'], result: RolloutResult) {
-  const { answer, reward, error } = result;
-  const prompt = turns.map(({ role, content }, index) => ({ message_id: index, role, content }));
-  const reply = answer
-    ? [
-        {
-          message_id: prompt.length,
-          role: 'assistant',
-          content: answer.text,
-          finish_reason: answer.finish_reason,
-          prompt_tokens: answer.prompt_tokens,
-          completion_tokens: answer.completion_tokens,
-        },
-      ]
-    : [];
-  const graded = { message_id: prompt.length + 1, role: 'grader', content: result.explanation };
-  const messages = [...prompt, ...reply, ...(result.explanation === '' ? [] : [graded])];
-  const step = { step_index: 0, ...(reward === null ? {} : { reward }), has_error: error !== null, messages };
-  return { task_id: result.task_id, sample: result.sample, reward, error, steps: [step] };
+  const { calls, answer, grader, reward, error, explanation, step_rewards } = result;
+  const graded = explanation === '' ? [] : [{ role: 'grader', content: explanation }];
+  const parts: { messages: object[]; has_error: boolean }[] = calls.map((call, index) => ({
+    messages: callMessages(call, index),
+    has_error: call.result.is_error,
+  }));
+  if (answer) parts.push({ messages: [assistantMessage(answer)], has_error: false });
+  const [first = { messages: [], has_error: false }, ...others] = parts;
+  const all = [
+    { ...first, messages: [...turns.map(({ role, content }) => ({ role, content })), ...first.messages] },
+    ...others,
+  ];
+  let message_id = 0;
+  const steps = all.map(({ messages, has_error }, step_index) => {
+    const isLast = step_index === all.length - 1;
+    const said = isLast ? [...messages, ...graded] : messages;
+    const earned = step_rewards[step_index] ?? (isLast && step_rewards.length === 0 ? reward : null);
+    return {
+      step_index,
+      ...(earned === null ? {} : { reward: earned }),
+      has_error: has_error || (isLast && error !== null),
+      messages: said.map(message => ({ message_id: message_id++, ...message })),
+    };
+  });
+  const ranOut = answer === null && calls.length > 0;
+  return {
+    task_id: result.task_id,
+    sample: result.sample,
+    reward,
+    error,
+    steps,
+    ...(error === null && ranOut && { termination_reason: 'MAX_STEPS' }),
+    details: grader && grader.kind !== 'none' ? JSON.stringify({ grader }) : null,
+  };
 }

@@ -1,4 +1,5 @@
 /** Options of a training run: names, bounds, defaults and descriptions. */
+import { mostSteps } from '../grading/tools.ts';
 import { buildBaseModel } from '../model/base-models.ts';
 import type { Task } from '../samples/manifest.ts';
 import { type OptionSpec, type ReadOptions, readOptions } from './options.ts';
@@ -68,7 +69,7 @@ export type TrainingOptions = Readonly<Record<keyof typeof trainingOptionSpecs, 
 /** The model and the tasks of a training run. */
 export interface TrainedOn {
   readonly base_model_slug: string;
-  readonly tasks: readonly Pick<Task, 'max_tokens'>[];
+  readonly tasks: readonly (Pick<Task, 'max_tokens'> & Partial<Pick<Task, 'tools'>>)[];
 }
 
 /** Weight multiplications in a run of default length: about 45 seconds of work. */
@@ -87,7 +88,9 @@ function weightsOf(slug: string): number {
 /** Small models and short answers get more steps for the same amount of work, up to a limit on what is recorded. */
 function stepsOf({ base_model_slug, tasks }: TrainedOn, options: Omit<TrainingOptions, 'num_steps'>): number {
   const { max_output_tokens_per_step: longest, train_batch_size, samples_per_instance } = options;
-  const words = Math.max(...tasks.map(({ max_tokens }) => Math.min(longest, max_tokens ?? longest)));
+  const words = Math.max(
+    ...tasks.map(({ max_tokens, tools }) => Math.min(longest, max_tokens ?? longest) * mostSteps(tools)),
+  );
   const work = train_batch_size * samples_per_instance * words * weightsOf(base_model_slug);
   const steps = Math.round(defaultWork / work / 10) * 10;
   return Math.min(defaultSteps.maximum, Math.max(defaultSteps.minimum, steps));

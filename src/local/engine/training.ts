@@ -91,10 +91,12 @@ export class TrainingRunner implements JobSource, JobRecords {
       tasks
         .filter(task => task.split === name)
         .flatMap(task => {
-          const { grader, turns } = task;
+          const { grader, turns, tools } = task;
           if (grader.kind === 'none') return [];
           environmentOf(task, run.organization_id, secrets);
-          return [{ task_id: task.name, turns, grader, max_tokens: Math.min(longest, task.max_tokens ?? longest) }];
+          return [
+            { task_id: task.name, turns, grader, tools, max_tokens: Math.min(longest, task.max_tokens ?? longest) },
+          ];
         });
     const splits = trainingSplits(split('train'), split('test'));
     if (splits.train.length === 0) throw new NothingToTrain('No task of the train split can be graded here.');

@@ -1,34 +1,68 @@
-/** Samples the answers of rollouts on a loaded model, and grades answers. */
+/** Samples the rollouts of orders on a loaded model, and grades them. */
 import { errorMessage } from '../../base/errors.ts';
+import { hashOf } from '../../base/hash.ts';
 import { grade } from '../grading/graders.ts';
+import { answerShare, callRewards } from '../grading/tools.ts';
+import { type Episode, episode } from '../model/episode.ts';
 import type { PolicyModel } from '../model/policy.ts';
 import type { Answered, RolloutOrder, RolloutResult } from './messages.ts';
 import { ungraded } from './rollouts.ts';
 
-/** Grades an answer. An answer that cannot be graded has no reward, as opposed to a reward of 0. */
-export function gradeAnswer({ order: { task_id, sample, grader }, answer, latency_ms }: Answered): RolloutResult {
-  const ended = { task_id, sample, answer, latency_ms };
+/** Grades a rollout. One that cannot be graded has no reward, as opposed to a reward of 0. */
+export function gradeAnswer({ order, calls, answer, latency_ms }: Answered): RolloutResult {
+  const { task_id, sample, grader, tools } = order;
+  const ended = { task_id, sample, grader, calls, step_rewards: [], answer, latency_ms };
   if (grader.kind === 'none') return { ...ended, ...ungraded(grader.reason) };
   try {
-    const { reward, explanation } = grade(grader, answer.text);
-    return { ...ended, reward, explanation, error: null };
+    const { reward, explanation } = answer
+      ? grade(grader, answer.text)
+      : { reward: 0, explanation: `no answer after ${calls.length} calls` };
+    const said = calls.map(call => call.said.text);
+    const earned = tools && callRewards(tools, said);
+    if (!earned)
+      return {
+        ...ended,
+        step_rewards: [...said.map(() => null), ...(answer ? [reward] : [])],
+        reward,
+        explanation,
+        error: null,
+      };
+    const last = reward * answerShare(tools);
+    const step_rewards = [...earned, ...(answer ? [last] : [])];
+    const total = Number(step_rewards.reduce((sum, each) => sum + each, 0).toFixed(9));
+    return { ...ended, step_rewards, reward: total, explanation, error: null };
   } catch (error) {
     return { ...ended, reward: null, explanation: '', error: errorMessage(error) };
   }
 }
 
-/** Answers one order after the other, so that each latency is that of one answer. Ends early if `shallStop` says so. */
+/** Samples a rollout of a task. Its first text has the seed itself, so that tools change no answer without them. */
+export function sampleEpisode(
+  model: PolicyModel,
+  { turns, tools, sampling }: Pick<RolloutOrder, 'turns' | 'tools' | 'sampling'>,
+): Episode {
+  const rounds = episode(turns, tools);
+  let round = rounds.next();
+  for (let count = 0; !round.done; count += 1) {
+    const seed = count === 0 ? sampling.seed : hashOf(`${sampling.seed} turn ${count}`);
+    round = rounds.next(model.answer(round.value, { ...sampling, seed }));
+  }
+  return round.value;
+}
+
+/** Samples one rollout after the other, so that each latency is that of one rollout. Ends early if `shallStop` says so. */
 export async function answerAll(
   model: PolicyModel,
   orders: readonly RolloutOrder[],
   shallStop: () => Promise<boolean>,
 ): Promise<readonly Answered[]> {
   const answers: Answered[] = [];
-  for (const { task_id, sample, grader, turns, sampling } of orders) {
+  for (const order of orders) {
     if (await shallStop()) break;
+    const { task_id, sample, grader, tools } = order;
     const started = performance.now();
-    const answer = model.answer(turns, sampling);
-    answers.push({ order: { task_id, sample, grader }, answer, latency_ms: performance.now() - started });
+    const rollout = sampleEpisode(model, order);
+    answers.push({ order: { task_id, sample, grader, tools }, ...rollout, latency_ms: performance.now() - started });
   }
   return answers;
 }

@@ -160,9 +160,9 @@ export class WorkerThread {
         if (!signal.aborted && !limit.aborted) throw error;
         this.#end(worker, 'a grader took too long');
         if (signal.aborted) throw error;
-        const { order, answer, latency_ms } = answered;
+        const { order, calls, answer, latency_ms } = answered;
         const message = `The grader takes longer than ${limitMs / 1000} s.`;
-        return { ...failedRollout(order.task_id, order.sample, message), answer, latency_ms };
+        return { ...failedRollout(order.task_id, order.sample, message), calls, answer, latency_ms };
       }
     };
     const graded = this.#lastGrade.then(grade);

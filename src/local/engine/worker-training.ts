@@ -1,6 +1,6 @@
 /** A training run in a worker: batches, held-out evaluations, checkpoints. */
 import { hashOf } from '../../base/hash.ts';
-import { GradingError, grade } from '../grading/graders.ts';
+import { mostSteps } from '../grading/tools.ts';
 import { freshOptimizer } from '../model/adam.ts';
 import { packCheckpoint, packOptimizer, unpackCheckpoint, unpackOptimizer } from '../model/checkpoint-file.ts';
 import type { PolicyModel } from '../model/policy.ts';
@@ -10,7 +10,7 @@ import { readVerifiedAs, writeDurably } from '../store/weight-files.ts';
 import { WeightFolder } from '../store/weight-folder.ts';
 import type { RolloutResult, TrainingEvent, TrainingOrder, TrainingTask } from './messages.ts';
 import { loadModel } from './worker-models.ts';
-import { gradeAnswer } from './worker-rollouts.ts';
+import { gradeAnswer, sampleEpisode } from './worker-rollouts.ts';
 
 /** Answers sampled for each held-out task: enough for a meaningful mean. */
 const heldOutSamples = { perTask: 4, inAll: 100, mostPerTask: 16 } as const;
@@ -54,9 +54,9 @@ export async function train(
     }
     const rollouts: RolloutResult[] = [];
     let begun = performance.now();
-    const { reward, diagnostics } = trainer.step(step, batchAt(step), (task, answer) => {
+    const { reward, diagnostics } = trainer.step(step, batchAt(step), (task, _last, rollout) => {
       const sample = rollouts.length % options.samples_per_instance;
-      const result = gradeAnswer({ order: { ...task, sample }, answer, latency_ms: performance.now() - begun });
+      const result = gradeAnswer({ order: { ...task, sample }, ...rollout, latency_ms: performance.now() - begun });
       begun = performance.now();
       rollouts.push(result);
       return result.reward;
@@ -83,7 +83,7 @@ function trainerOf({ model, from, options, train }: TrainingOrder): Trainer {
   const weights = from ? readVerifiedAs(from.weights, unpackCheckpoint).weights : start.network.weights.slice();
   const optimizer = from ? readVerifiedAs(from.state, unpackOptimizer) : freshOptimizer(weights.length);
   const { samples_per_instance: samples, learning_rate: learningRate, kl_penalty: klPenalty, seed } = options;
-  const longest = Math.max(...train.map(task => task.max_tokens));
+  const longest = Math.max(...train.map(task => task.max_tokens * mostSteps(task.tools)));
   return new Trainer(start.withWeights(weights), { samples, learningRate, klPenalty, seed, longest }, optimizer);
 }
 
@@ -109,15 +109,11 @@ function heldOutRewards(model: PolicyModel, tasks: readonly TrainingTask[], seed
   const samples = Math.min(mostPerTask, Math.max(perTask, Math.ceil(inAll / tasks.length)));
   return tasks.flatMap(task =>
     Array.from({ length: samples }, (_, sample) => {
-      const { turns, max_tokens, grader, task_id } = task;
-      const answerSeed = hashOf(`${seed} held-out ${task_id} ${sample}`);
-      const answer = model.answer(turns, { temperature: 1, top_p: 1, max_tokens, seed: answerSeed });
-      try {
-        return grade(grader, answer.text).reward;
-      } catch (error) {
-        if (error instanceof GradingError) return null;
-        throw error;
-      }
+      const { turns, tools, max_tokens, task_id } = task;
+      const rolloutSeed = hashOf(`${seed} held-out ${task_id} ${sample}`);
+      const sampling = { temperature: 1, top_p: 1, max_tokens, seed: rolloutSeed };
+      const rollout = sampleEpisode(model, { turns, tools, sampling });
+      return gradeAnswer({ order: { ...task, sample }, ...rollout, latency_ms: 0 }).reward;
     }),
   );
 }

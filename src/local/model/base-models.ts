@@ -1,6 +1,7 @@
 /** The base models: the text each was built from, its context length, and the size of its trainable part. */
 import { hashOf } from '../../base/hash.ts';
 import { sampleManifests } from '../samples/benchmarks.ts';
+import { errands } from '../samples/corpus/errands.ts';
 import { exercises } from '../samples/corpus/exercises.ts';
 import { fables } from '../samples/corpus/fables.ts';
 import { wonderland } from '../samples/corpus/wonderland.ts';
@@ -16,7 +17,7 @@ export interface BaseModelSpec {
   readonly pricing: { readonly input: number; readonly output: number; readonly cached_input: number };
   readonly hidden: number;
   readonly weights: NgramWeights;
-  readonly reads: readonly ('fables' | 'wonderland' | 'exercises')[];
+  readonly reads: readonly ('fables' | 'wonderland' | 'exercises' | 'errands')[];
 }
 
 export const baseModels: readonly BaseModelSpec[] = [
@@ -52,6 +53,14 @@ export const baseModels: readonly BaseModelSpec[] = [
     weights: { trigram: 0.35, bigram: 0.4, unigram: 0.25, cache: 0.1 },
     reads: ['fables', 'wonderland', 'exercises'],
   },
+  {
+    slug: 'benchtop/clerk-small',
+    name: 'Clerk Small',
+    pricing: { input: 0.05, output: 0.1, cached_input: 0.01 },
+    hidden: 36,
+    weights: { trigram: 0.2, bigram: 0.3, unigram: 0.02, cache: 0.5 },
+    reads: ['errands'],
+  },
 ];
 
 const lines = (text: string): string[] => text.split('\n').filter(line => line.trim() !== '');
@@ -65,6 +74,7 @@ function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][
   return reads.flatMap(source => {
     if (source === 'fables') return prose(fables);
     if (source === 'wonderland') return prose(wonderland);
+    if (source === 'errands') return errands.flatMap(prose);
     return exercises.map(([question, answer]) => [
       role('user'),
       ...vocabulary.encode(question),
@@ -75,6 +85,9 @@ function passagesOf({ reads }: BaseModelSpec, vocabulary: Vocabulary): number[][
   });
 }
 
+/** What calls and errors of tools say. */
+const toolWords = ['look up times plus minus', 'there is no in the store', 'needs two numbers'];
+
 /** Every model knows every word of the sample benchmarks, so that it can be trained on each. */
 function sharedWords(): string[] {
   const prompts = sampleManifests.flatMap(({ tasks }) =>
@@ -83,14 +96,17 @@ function sharedWords(): string[] {
   const expected = sampleManifests.flatMap(({ tasks }) =>
     tasks.flatMap(({ grader }) => ('expected' in grader ? [String(grader.expected)] : [])),
   );
-  return [...exercises.flat(), ...prompts, ...expected];
+  const said = sampleManifests.flatMap(({ tasks }) =>
+    tasks.flatMap(({ tools }) => Object.entries(tools?.store ?? {}).flat()),
+  );
+  return [...exercises.flat(), ...prompts, ...expected, ...said, ...toolWords];
 }
 
 /** Builds a base model from its training text, deterministically. @throws RangeError for an unknown slug */
 export function buildBaseModel(slug: string): PolicyModel {
   const spec = baseModels.find(each => each.slug === slug);
   if (!spec) throw new RangeError(`There is no base model ${slug}`);
-  const texts = { fables: lines(fables), wonderland: lines(wonderland), exercises: exercises.flat() };
+  const texts = { fables: lines(fables), wonderland: lines(wonderland), exercises: exercises.flat(), errands };
   const vocabulary = Vocabulary.of([
     ...spec.reads.flatMap(source => texts[source]),
     ...sharedWords().flatMap(splitWords),

@@ -8,11 +8,14 @@
  * As Liu et al. 2025 (Dr. GRPO) show, two divisions of GRPO bias it and are left out: division by each answer's
  * length favours long wrong answers, and division of the advantages by the group's standard deviation favours tasks that
  * are nearly always or nearly never solved. "Longest answer" is the limit of the run, the same in every step. The
- * vocabulary is small, so the KL divergence and its gradient are exact instead of estimated.
+ * vocabulary is small, so the KL divergence and its gradient are exact instead of estimated. An answer with calls of tools
+ * is all that the model wrote in its rollout; what the tools said is only context.
  */
 import { hashOf } from '../../base/hash.ts';
+import type { ToolSpec } from '../grading/tools.ts';
 import { adamStep } from './adam.ts';
 import type { OptimizerState } from './checkpoint-file.ts';
+import { type Episode, episode } from './episode.ts';
 import { type Activation, Network } from './network.ts';
 import type { ChatTurn, Generated, PolicyModel } from './policy.ts';
 import { createPrng, shuffled } from './prng.ts';
@@ -20,7 +23,9 @@ import { createPrng, shuffled } from './prng.ts';
 export interface GroupTask {
   readonly task_id: string;
   readonly turns: readonly ChatTurn[];
+  /** Limit of each answer. */
   readonly max_tokens: number;
+  readonly tools?: ToolSpec | undefined;
 }
 
 export interface TrainerOptions {
@@ -30,7 +35,7 @@ export interface TrainerOptions {
   /** β: the cost of diverging from the base model. */
   readonly klPenalty: number;
   readonly seed: number;
-  /** Longest answer of the run, in tokens. */
+  /** Longest rollout of the run, in tokens that the model writes. */
   readonly longest: number;
 }
 
@@ -64,7 +69,15 @@ interface TokenTrace {
   readonly base: Float64Array;
 }
 
+/** A prompt of a rollout as the network reads it, with the gradient of its encoding. */
+interface ReadPrompt {
+  readonly tokens: readonly number[];
+  readonly read: Float64Array;
+  readonly gradient: Float64Array;
+}
+
 interface Sampled {
+  readonly prompt: ReadPrompt;
   readonly answer: Generated;
   readonly traces: readonly TokenTrace[];
 }
@@ -89,8 +102,8 @@ export class TrainingDiverged extends Error {
   readonly code = 'training_diverged';
 }
 
-/** The reward of an answer; null if it could not be graded. Called once per answer, in order. */
-export type RewardFunction<Task> = (task: Task, answer: Generated) => number | null;
+/** The reward of a rollout, by its last text; null if it could not be graded. Called once per rollout, in order. */
+export type RewardFunction<Task> = (task: Task, last: Generated, rollout: Episode) => number | null;
 
 export class Trainer {
   /** The model being trained; its weights are updated in place. */
@@ -138,28 +151,50 @@ export class Trainer {
   /** Samples and grades the answers to a task, and adds their gradient. @param name tells the group's random seeds apart */
   #learnGroup<Task extends GroupTask>(task: Task, name: string, reward: RewardFunction<Task>): Group {
     const { samples, seed } = this.#options;
-    const { network } = this.model;
-    const prompt = this.model.encode(task.turns);
-    const read = network.readPrompt(prompt);
+    const first = this.#readPrompt(task.turns);
     const answers = Array.from({ length: samples }, (_, sample) => {
       const rng = createPrng(hashOf(`${seed} ${name} ${sample}`));
-      const sampled = this.#sample(prompt, read, task.max_tokens, rng.next);
-      return { sampled, reward: reward(task, sampled.answer) };
+      const { texts, last, rollout } = this.#rollout(task, first, rng.next);
+      return { texts, last, reward: reward(task, last, rollout) };
     });
-    const truncated = answers.filter(({ sampled }) => sampled.answer.finish_reason === 'length').length;
+    const truncated = answers.filter(({ last }) => last.finish_reason === 'length').length;
     const graded = answers.flatMap(each => (each.reward === null ? [] : [{ ...each, reward: each.reward }]));
     const rewards = graded.map(each => each.reward);
     const advantages = advantagesOf(rewards);
-    const readGradient = new Float64Array(network.shape.hidden);
     const group = { rewards, truncated, tokens: 0, kl: 0, entropy: 0 };
-    for (const [index, { sampled }] of graded.entries()) {
-      const { kl, entropy } = this.#learn(sampled, advantages[index] ?? 0, readGradient);
-      group.tokens += sampled.traces.length;
-      group.kl += kl;
-      group.entropy += entropy;
+    // All rollouts of the group have the first prompt, and each has the prompts after its own calls.
+    const prompts = new Set([first]);
+    for (const [index, { texts }] of graded.entries()) {
+      for (const sampled of texts) {
+        const { kl, entropy } = this.#learn(sampled, advantages[index] ?? 0);
+        group.tokens += sampled.traces.length;
+        group.kl += kl;
+        group.entropy += entropy;
+        prompts.add(sampled.prompt);
+      }
     }
-    network.addPromptGradient(this.#gradient, prompt, readGradient);
+    for (const { tokens, gradient } of prompts) this.model.network.addPromptGradient(this.#gradient, tokens, gradient);
     return group;
+  }
+
+  #readPrompt(turns: readonly ChatTurn[]): ReadPrompt {
+    const { network } = this.model;
+    const tokens = this.model.encode(turns);
+    return { tokens, read: network.readPrompt(tokens), gradient: new Float64Array(network.shape.hidden) };
+  }
+
+  /** Samples a rollout: one text, or with tools as many as it takes. */
+  #rollout({ turns, tools, max_tokens }: GroupTask, first: ReadPrompt, next: () => number) {
+    const texts: Sampled[] = [];
+    const rounds = episode(turns, tools);
+    rounds.next();
+    let last = this.#sample(first, max_tokens, next);
+    for (;;) {
+      texts.push(last);
+      const round = rounds.next(last.answer);
+      if (round.done) return { texts, last: last.answer, rollout: round.value };
+      last = this.#sample(this.#readPrompt(round.value), max_tokens, next);
+    }
   }
 
   /** Returns the norm of the gradient before it is clipped. @throws TrainingDiverged */
@@ -175,8 +210,9 @@ export class Trainer {
     throw new TrainingDiverged(`The weights overflowed in step ${step}. Try a learning rate below ${learningRate}.`);
   }
 
-  #sample(prompt: readonly number[], read: Float64Array, limit: number, next: () => number): Sampled {
+  #sample(from: ReadPrompt, limit: number, next: () => number): Sampled {
     const { model } = this;
+    const { tokens: prompt, read } = from;
     const traces: TokenTrace[] = [];
     const tokens: number[] = [];
     let text = '';
@@ -192,11 +228,11 @@ export class Trainer {
       tokens.push(token);
     }
     const counts = { prompt_tokens: prompt.length, completion_tokens: tokens.length };
-    return { answer: { text, tokens, ...counts, finish_reason: ended ? 'stop' : 'length' }, traces };
+    return { prompt: from, answer: { text, tokens, ...counts, finish_reason: ended ? 'stop' : 'length' }, traces };
   }
 
   /** Adds the gradient of an answer. Returns the KL divergence and the entropy, summed over its tokens. */
-  #learn({ traces }: Sampled, advantage: number, readGradient: Float64Array): { kl: number; entropy: number } {
+  #learn({ prompt, traces }: Sampled, advantage: number): { kl: number; entropy: number } {
     const beta = this.#options.klPenalty;
     const hasNoGradient = advantage === 0 && beta === 0;
     const logitGradient = new Float64Array(this.model.network.shape.vocabulary);
@@ -211,7 +247,7 @@ export class Trainer {
         logitGradient[each] = (policy[each] ?? 0) * (advantage + drift);
       }
       logitGradient[token] = (logitGradient[token] ?? 0) - advantage;
-      this.model.network.addGradient(this.#gradient, activation, logitGradient, readGradient);
+      this.model.network.addGradient(this.#gradient, activation, logitGradient, prompt.gradient);
     }
     return sum;
   }

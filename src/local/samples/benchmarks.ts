@@ -1,6 +1,8 @@
 /** The benchmarks of the sample organization. Test tasks are never train tasks. */
 import { hashOf } from '../../base/hash.ts';
+import { own } from '../../base/own-property.ts';
 import type { GraderSpec } from '../grading/graders.ts';
+import { numberWord, type ToolSpec } from '../grading/tools.ts';
 
 /** A sample task, with every optional field of other manifests. */
 export type SampleTask = {
@@ -10,6 +12,7 @@ export type SampleTask = {
   readonly run_command: string;
   readonly grader: GraderSpec;
   readonly max_tokens: number;
+  readonly tools?: ToolSpec;
   readonly environment?: { readonly name: string; readonly secret_name: string }[];
 };
 
@@ -24,6 +27,7 @@ export type SampleManifest = {
 interface Question {
   readonly ask: string;
   readonly grader: GraderSpec;
+  readonly tools?: ToolSpec;
 }
 
 /** About three in ten questions go to the test split: at random, but the same in every organization. */
@@ -37,7 +41,7 @@ function tasksOf(
   questions: readonly Question[],
   more: Pick<SampleTask, 'max_tokens' | 'environment'>,
 ): SampleTask[] {
-  return questions.map(({ ask, grader }, index) => ({
+  return questions.map(({ ask, grader, tools }, index) => ({
     name: `${prefix}-${String(index + 1).padStart(3, '0')}`,
     split: splitOf(ask),
     input_messages: [
@@ -46,6 +50,7 @@ function tasksOf(
     ],
     run_command: 'answer',
     grader,
+    ...(tools && { tools }),
     ...more,
   }));
 }
@@ -121,6 +126,49 @@ const members: Readonly<Record<string, readonly string[]>> = {
   tool: ['hammer', 'saw', 'drill', 'brush', 'shovel', 'torch', 'chisel', 'bucket'],
 };
 
+const goods = ['hammer', 'saw', 'bread', 'cheese', 'torch', 'milk'];
+const priceAsks = [
+  'price of',
+  'how much is',
+  'what does the shop ask for',
+  'tell me the price of',
+  'ask for',
+  'what is',
+];
+const billAsks = ['how much are', 'price of'];
+const amounts = [2, 3, 4];
+const days = ['monday', 'tuesday', 'wednesday'];
+/** Prices whose multiples by every amount are one word. */
+const prices = [2, 3, 4, 5, 10];
+
+/** The shop of a task: its prices differ from task to task, so that they cannot be learned, only looked up. */
+function shopOf(name: string): Readonly<Record<string, number>> {
+  return Object.fromEntries(goods.map(good => [good, prices[hashOf(`${name} ${good}`) % prices.length] ?? 2]));
+}
+
+/** A question about a price. Half of the reward is for the calls that lead to it, since hardly a first answer is right. */
+function shopQuestion(ask: string, good: string, amount: number): Question {
+  const shop = shopOf(ask);
+  const price = own<number>(shop, good) ?? 0;
+  const store = Object.fromEntries(Object.entries(shop).map(([each, of]) => [each, numberWord(of)]));
+  const call = `times ${numberWord(amount)} ${numberWord(price)}`;
+  const rewards = amount === 1 ? { [`look up ${good}`]: 0.4 } : { [`look up ${good}`]: 0.2, [call]: 0.3 };
+  const grader = { kind: 'exact', expected: numberWord(price * amount) } as const;
+  return { ask, grader, tools: { store, calculator: true, max_steps: 4, rewards } };
+}
+
+const pair = <Left, Right>(left: Left, right: Right) => [left, right] as const;
+
+const counted = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'];
+const nextAsks = [
+  'what comes after',
+  'which number follows',
+  'count on from',
+  'the next number after',
+  'add one to',
+  'the number after',
+];
+
 export const sampleManifests: readonly SampleManifest[] = [
   {
     name: 't-words',
@@ -180,6 +228,41 @@ export const sampleManifests: readonly SampleManifest[] = [
         grader: { kind: 'exact', expected: opposite } as const,
       })),
       { max_tokens: 3 },
+    ),
+  },
+  {
+    name: 'next-number',
+    label: 'next-number',
+    family: 'math',
+    description: 'Name the number that comes next. The reward is 1 where the answer contains it, else 0.',
+    tasks: tasksOf(
+      'next-number',
+      'answer with the number',
+      combine(nextAsks, counted.slice(0, -1), (ask, number) => ({
+        ask: `${ask} ${number}?`,
+        grader: { kind: 'contains', expected: counted[counted.indexOf(number) + 1] ?? '' } as const,
+      })),
+      { max_tokens: 16 },
+    ),
+  },
+  {
+    name: 'shop-prices',
+    label: 'shop-prices',
+    family: 'tools',
+    description:
+      'Call the tools of a shop, then answer. Half of the reward is for the calls. Train benchtop/clerk-small at a rate of 0.03.',
+    tasks: tasksOf(
+      'shop-prices',
+      'use the tools',
+      [
+        ...combine(days, combine(priceAsks, goods, pair), (day, [ask, good]) =>
+          shopQuestion(`${day}, ${ask} the ${good}?`, good, 1),
+        ),
+        ...combine(amounts, combine(billAsks, goods, pair), (amount, [ask, good]) =>
+          shopQuestion(`${ask} ${numberWord(amount)} of the ${good}?`, good, amount),
+        ),
+      ],
+      { max_tokens: 6 },
     ),
   },
   {

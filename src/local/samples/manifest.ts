@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import { isRecord, own } from '../../base/own-property.ts';
 import { messageContent } from '../../contract/common.ts';
 import { type GraderSpec, graderKinds, graderSpec } from '../grading/graders.ts';
+import { type ToolSpec, toolSpec } from '../grading/tools.ts';
 import type { ChatTurn } from '../model/policy.ts';
 
 const name = z.string().check(z.minLength(1), z.maxLength(256));
@@ -58,6 +59,8 @@ export const manifestTask = z.looseObject({
   environment,
   env_vars: environment,
   grader: ownGrader,
+  /** The tools of this service. Those of other services, which are a list, are kept unchanged. */
+  tools: z.optional(z.union([toolSpec, z.array(z.unknown()), z.null()], 'expected an object with store or calculator')),
   /** The spec of other services. A grader in it that only shares its kind with one of ours is kept unchanged. */
   spec: z.optional(z.unknown()),
   /** Paths of uploaded files that the task needs. */
@@ -91,6 +94,7 @@ export interface Task {
   readonly turns: readonly ChatTurn[];
   readonly environment: readonly Variable[];
   readonly grader: TaskGrader;
+  readonly tools: ToolSpec | undefined;
   readonly files: readonly string[];
   readonly max_tokens: number | undefined;
 }
@@ -138,6 +142,7 @@ export function readTask(task: ManifestTask): Task {
     turns,
     environment: [...variablesOf(task.environment), ...variablesOf(task.env_vars)],
     grader: turns.length === 0 ? nothingToAsk : graderOf(task),
+    tools: toolSpec.safeParse(task.tools).data,
     files: task.files ?? [],
     max_tokens: task.max_tokens ?? undefined,
   };

@@ -36,6 +36,10 @@ export interface Rollout {
   readonly error: string | null;
   /** Steps with their messages, in the contract's form. */
   readonly steps: readonly unknown[];
+  /** How it ended if it did not fail; by default with its answer. */
+  readonly termination_reason?: string;
+  /** JSON of other fields of the trajectory. */
+  readonly details?: string | null;
 }
 
 /** The columns of a new run of either kind. */
@@ -130,7 +134,7 @@ export abstract class RunStore<Row extends RunRow> {
     const benchmark = this.database.get<{ label: string }>('select label from benchmarks where bench_id = ?', bench_id);
     const name = rolloutDataset(source, bench_id, benchmark?.label ?? bench_id);
     const { dataset_id, dataset_name } = this.#datasets.touch(organization_id, name);
-    for (const { task_id, sample, reward, error, steps } of rollouts) {
+    for (const { task_id, sample, reward, error, steps, termination_reason, details } of rollouts) {
       this.#trajectories.add({
         ...of,
         organization_id,
@@ -141,10 +145,11 @@ export abstract class RunStore<Row extends RunRow> {
         source,
         model_association_source: source,
         status: error === null ? 'completed' : 'failed',
-        termination_reason: error === null ? 'ENV_DONE' : 'ERROR',
+        termination_reason: error === null ? (termination_reason ?? 'ENV_DONE') : 'ERROR',
         reward,
         error,
         steps,
+        details: details ?? null,
       });
     }
   }

@@ -31,7 +31,7 @@ function pendingRun(count = 1, options: Readonly<Record<string, number>> = {}) {
   const worker = new WorkerThread({ name: 'test' });
   const rollouts = vi.spyOn(worker, 'answers');
   const answer = { text: 'a', tokens: [], prompt_tokens: 1, completion_tokens: 1, finish_reason: 'stop' } as const;
-  rollouts.mockImplementation(async (_, orders) => orders.map(order => ({ order, answer, latency_ms: 1 })));
+  rollouts.mockImplementation(async (_, orders) => orders.map(order => ({ order, calls: [], answer, latency_ms: 1 })));
   const grade = vi.spyOn(worker, 'grade');
   grade.mockImplementation(async answered => gradeAnswer(answered));
   const catalog = new Catalog(deployments, weights, undefined);

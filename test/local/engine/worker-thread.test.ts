@@ -91,8 +91,8 @@ describe('a grader that hangs', () => {
   it('costs its answer the reward, ends its thread, and the next one is graded (X1)', async () => {
     workers.length = 0;
     const thread = new WorkerThread({ name: 'test' });
-    const hanging = thread.grade({ order, answer, latency_ms: 5 }, never, 1);
-    const next = thread.grade({ order: { ...order, task_id: 'two' }, answer, latency_ms: 5 }, never);
+    const hanging = thread.grade({ order, calls: [], answer, latency_ms: 5 }, never, 1);
+    const next = thread.grade({ order: { ...order, task_id: 'two' }, calls: [], answer, latency_ms: 5 }, never);
     expect(await hanging).toMatchObject({
       task_id: 'one',
       reward: null,
@@ -101,7 +101,17 @@ describe('a grader that hangs', () => {
     expect(workers[0]?.terminated).toBe(true);
     expect(workers[0]?.orders.map(({ kind }) => kind)).toEqual(['grade', 'cancel']);
     await eventually(() => expect(workers[1]?.orders).toHaveLength(1));
-    const result = { task_id: 'two', answer, reward: 1, explanation: '', error: null, latency_ms: 5 };
+    const result = {
+      task_id: 'two',
+      grader: null,
+      calls: [],
+      step_rewards: [],
+      answer,
+      reward: 1,
+      explanation: '',
+      error: null,
+      latency_ms: 5,
+    };
     workers[1]?.emit('message', { kind: 'graded', id: workers[1].orders[0]?.id, result });
     expect(await next).toEqual(result);
   });
@@ -111,17 +121,27 @@ describe('a grader that hangs', () => {
     const thread = new WorkerThread({ name: 'test' });
     const cancelled = new AbortController();
     const all = [
-      thread.grade({ order, answer, latency_ms: 5 }, cancelled.signal),
-      thread.grade({ order, answer, latency_ms: 5 }, cancelled.signal),
+      thread.grade({ order, calls: [], answer, latency_ms: 5 }, cancelled.signal),
+      thread.grade({ order, calls: [], answer, latency_ms: 5 }, cancelled.signal),
     ];
     const ended = Promise.all(all.map(each => expect(each).rejects.toMatchObject({ name: 'AbortError' })));
-    const other = thread.grade({ order, answer, latency_ms: 5 }, never);
+    const other = thread.grade({ order, calls: [], answer, latency_ms: 5 }, never);
     await eventually(() => expect(workers[0]?.orders).toHaveLength(1));
     cancelled.abort();
     await ended;
     expect(workers[0]?.terminated).toBe(true);
     await eventually(() => expect(workers[1]?.orders).toHaveLength(1));
-    const result = { task_id: 'one', answer, reward: 1, explanation: '', error: null, latency_ms: 5 };
+    const result = {
+      task_id: 'one',
+      grader: null,
+      calls: [],
+      step_rewards: [],
+      answer,
+      reward: 1,
+      explanation: '',
+      error: null,
+      latency_ms: 5,
+    };
     workers[1]?.emit('message', { kind: 'graded', id: workers[1].orders[0]?.id, result });
     expect(await other).toEqual(result);
   });

@@ -215,7 +215,7 @@ describe('a training run', () => {
     expect(learning_rate).toMatchObject(fixed);
     expect(num_steps).toMatchObject({ default_kind: 'computed', default: expect.any(Number) });
     const { body: anything } = await service.call('GET', '/api/v1/train/options');
-    expect([anything.bench_id, anything.models.length]).toEqual([null, 4]);
+    expect([anything.bench_id, anything.models.length]).toEqual([null, 5]);
     expect((await service.call('GET', '/api/v1/train/options?bench_id=unknown')).status).toBe(404);
   });
 });

@@ -1,0 +1,32 @@
+/** A rollout of several turns: the model calls tools until it answers. */
+import { callTool, mostSteps, type ToolResult, type ToolSpec } from '../grading/tools.ts';
+import type { ChatTurn, Generated } from './policy.ts';
+
+/** A call of a tool, and what the tool said. */
+export interface ToolTurn {
+  readonly said: Generated;
+  readonly result: ToolResult;
+}
+
+export interface Episode {
+  readonly calls: readonly ToolTurn[];
+  /** Null if the steps ran out before the model answered. */
+  readonly answer: Generated | null;
+}
+
+/** Yields each prompt of a rollout and takes the model's text for it. Without tools, the first text is the answer. */
+export function* episode(
+  turns: readonly ChatTurn[],
+  tools: ToolSpec | undefined,
+): Generator<readonly ChatTurn[], Episode, Generated> {
+  const calls: ToolTurn[] = [];
+  let conversation = turns;
+  while (calls.length < mostSteps(tools)) {
+    const said = yield conversation;
+    const result = tools && callTool(tools, said.text);
+    if (!result) return { calls, answer: said };
+    calls.push({ said, result });
+    conversation = [...conversation, { role: 'assistant', content: said.text }, { role: 'tool', content: result.text }];
+  }
+  return { calls, answer: null };
+}
