@@ -59,6 +59,8 @@ interface Places {
   };
   /** Where everything comes from, with the branches of these open. */
   readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
+  /** Two trajectories side by side. */
+  readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>>;
   /** The tasks of a training step. */
   readonly step: { readonly trainingRunId: string; readonly step: number };
   /** The rollouts of a training step, or of one of its tasks. */
@@ -78,6 +80,11 @@ interface RolloutScope {
   readonly scope: Scope;
   /** The label of the scope. */
   readonly label?: string;
+}
+
+interface OfSides<Side> {
+  readonly left: Side;
+  readonly right: Side;
 }
 
 export interface NamedRun {

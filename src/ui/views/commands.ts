@@ -71,8 +71,30 @@ export const rolloutCommands = {
   },
 } as const satisfies CommandTable;
 
+/** For lists and tasks of rollouts. */
+export const sideCommands = {
+  pair: {
+    id: 'rollouts.pair',
+    title: 'two marked rollouts side by side; of tasks the worst and the best',
+    keys: ['='],
+    hint: 'side by side',
+    ...rolloutsGroup,
+  },
+} as const satisfies CommandTable;
+
+const pair = { group: 'Side by side' } as const;
+
+export const pairCommands = {
+  next: { id: 'pair.next', title: 'next difference', keys: ['J'], hint: 'next difference', ...pair, repeats: true },
+  previous: { id: 'pair.previous', title: 'previous difference', keys: ['K'], ...pair, repeats: true },
+  equal: { id: 'pair.equal', title: 'show or fold what is equal', keys: ['z'], hint: 'equal', ...pair },
+  swap: { id: 'pair.swap', title: 'swap the sides', keys: ['v'], ...pair },
+  left: { id: 'pair.left', title: 'open the left one', keys: ['['], ...pair },
+  right: { id: 'pair.right', title: 'open the right one', keys: [']', 'enter'], hint: 'open', ...pair },
+} as const satisfies CommandTable;
+
 export const tasksCommands = {
-  base: { id: 'tasks.base', title: 'compare with another run', keys: ['='], group: 'Tasks', hint: 'compare' },
+  base: { id: 'tasks.base', title: 'compare with another run', keys: ['b'], group: 'Tasks', hint: 'compare' },
 } as const satisfies CommandTable;
 
 export const chatCommands = {

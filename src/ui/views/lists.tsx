@@ -9,7 +9,7 @@ import { ResourceListView } from './list/list-view.tsx';
 import { useActions } from './record/use-actions.tsx';
 import { RunPreview } from './runs/preview.tsx';
 import { useRunList } from './runs/use-run-list.ts';
-import { opensRollouts, rolloutBindings } from './tasks/rollout-doors.ts';
+import { markTwo, opensRollouts, pairBinding, rolloutBindings } from './tasks/rollout-doors.ts';
 import { TrajectoryPreview } from './trajectories/preview.tsx';
 
 const ofRun = opensRollouts<EvalRun>(({ eval_run_id: run, display_name }) => ({
@@ -24,11 +24,13 @@ export function RunsView({ place }: ViewProps<'list'>) {
 export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const { scope, label } = place;
+  const actions = useActions(trajectories);
   return (
     <ResourceListView
       resource={trajectories}
       place={place}
       preview={TrajectoryPreview}
+      actions={rows => [...actions(rows), pairBinding(rows, markTwo, shell.open)]}
       bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}
     />
   );

@@ -74,6 +74,8 @@ const sharedKeys = [
   'e: benchmark.evaluate, deployment.promote, training.evaluate',
   't: benchmark.train, deployment.chat, training.continue',
   'v: benchmark.images, training.rollouts',
+  // Of two marked rollouts, and of their run.
+  '=: rollouts.pair, run.compare',
   // Of a list of trajectories, and of one.
   'V: rollouts.tasks, trajectory.image',
   // Of a trajectory that was opened from a comparison.

@@ -1,6 +1,6 @@
 /** Compares two runs task by task, the largest loss first. */
 import { useMemo } from 'react';
-import type { OfBoth, Side } from '../../../base/sides.ts';
+import { type OfBoth, type Side, sides } from '../../../base/sides.ts';
 import type { ComparedRuns } from '../../../present/statistics/comparison.ts';
 import { comparisonDefaults, ofSameRun } from '../../../present/statistics/comparison.ts';
 import { type ComparedTask, comparison, lowest } from '../../../queries/compare.ts';
@@ -28,6 +28,7 @@ import type { StyleName, Theme } from '../../widgets/theme/theme.tsx';
 import { useTheme } from '../../widgets/theme/theme.tsx';
 import { compareCommands, rolloutCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { pairBinding } from '../tasks/rollout-doors.ts';
 import { comparedHeads, comparedNames, type HeadRoom, headIndent } from './compared-heads.ts';
 
 const worstFirst = { column: 'difference', descending: false } as const;
@@ -45,6 +46,10 @@ function rolloutPlace(row: ComparedTask, names: OfBoth<string>, isOther: boolean
     };
   return twin === undefined || isOther ? undefined : recordPlace(trajectories, twin, row.task_id);
 }
+
+/** The rollout to look at first, of each run. */
+const sidesOf = ({ rollouts }: ComparedTask, names: OfBoth<string>) =>
+  sides.map(side => ({ ...lowest(rollouts[side]), name: names[side] }));
 
 const otherSide = (side: Side): Side => (side === 'base' ? 'new' : 'base');
 
@@ -82,6 +87,9 @@ export function CompareView({ place }: ViewProps<'compare'>) {
       open={row => rolloutPlace(row, runNames, false)}
       opens={[{ command: compareCommands.other, place: row => rolloutPlace(row, runNames, true) }]}
       isNeighbour={isChanged}
+      actions={([row]) => [
+        pairBinding(row ? sidesOf(row, runNames) : [], 'One of the runs has no rollout of it', open),
+      ]}
       facts={comparedFacts}
       bindings={[
         {

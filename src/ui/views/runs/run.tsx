@@ -13,7 +13,7 @@ import { rewardsSoFar, trajectoriesOfRun, withRewards } from '../../../queries/t
 import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
 import { certaintyWords, runMeanOf } from '../../../resources/run-mean.ts';
-import { outcomeOf, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
+import { outcomeOf, runActions, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
@@ -35,12 +35,13 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { partsProps, useRecordWithParts } from '../record/record-with-parts.ts';
 import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
-import { rolloutBindings } from '../tasks/rollout-doors.ts';
+import { markTwo, pairBinding, rolloutBindings } from '../tasks/rollout-doors.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useBaselineBinding } from './use-run-list.ts';
 
+const { compare: runCompare } = runActions;
 const rewarded: readonly string[] = ['reward'];
 const worstFirst = { column: 'reward', descending: false } as const;
 
@@ -100,7 +101,7 @@ export function RunView({ place }: ViewProps<'record'>) {
   const run = useRun(place, pane.attention);
   const { shown, state, rewards } = run;
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
-  const runActions = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
+  const actionsOf = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const baseline = useBaselineBinding();
   const pin = { kind: 'run', id: place.id, label: shown.display_name ?? place.id };
   const { statuses } = useWorkbench();
@@ -122,8 +123,15 @@ export function RunView({ place }: ViewProps<'record'>) {
       preview={TrajectoryPreview}
       joined={rewarded}
       header={useHead(run, pane)}
+      actions={rows => {
+        // Two marked rollouts are compared, not the run.
+        const isPair = rows.length === 2;
+        const ofRun = state.isDeleted ? [] : actionsOf([shown]);
+        const others = ofRun.filter(({ command }) => !isPair || command.id !== runCompare.id);
+        return isPair ? [pairBinding(rows, markTwo, shell.open), ...others] : others;
+      }}
       bindings={[
-        ...(state.isDeleted ? [] : [...runActions([shown]), baseline([shown])]),
+        ...(state.isDeleted ? [] : [baseline([shown])]),
         { command: alarmCommands.past, run: showAlarms },
         ...rolloutBindings({ scope: { run: place.id }, label: pin.label }, shell.open),
       ]}

@@ -1,7 +1,7 @@
 /** The keys that open what many rollouts say together: their tasks, and how they ended. */
 import type { Place } from '../../../resources/place.ts';
 import type { Binding } from '../../keys/router.tsx';
-import { rolloutCommands } from '../commands.ts';
+import { rolloutCommands, sideCommands } from '../commands.ts';
 import type { PlaceOf } from '../list/list-props.ts';
 
 /** Whose rollouts. */
@@ -29,3 +29,43 @@ export const rolloutBindings = (whose: Whose | undefined, open: (place: Place) =
     why: whose ? undefined : 'Open a run, a training run or a dataset first: these are of all',
     run: () => whose && open({ view, ...whose }),
   }));
+
+/** A rollout as one side of two. */
+interface Rollout {
+  readonly trajectory_id?: string | null | undefined;
+  readonly reward?: number | null | undefined;
+}
+
+/**
+ * Opens two rollouts side by side.
+ * @param sides the rollouts and their names; fewer than two if that is not possible, for the reason
+ */
+export function pairBinding(
+  sides: readonly (Rollout & { readonly name?: string })[],
+  why: string,
+  open: (place: Place) => void,
+): Binding {
+  const [left, right, more] = sides.flatMap(({ trajectory_id: id, name }) => (id ? [{ id, name: name ?? id }] : []));
+  const isPair = left !== undefined && right !== undefined && more === undefined && left.id !== right.id;
+  return {
+    command: sideCommands.pair,
+    why: isPair ? undefined : why,
+    run: () => isPair && open({ view: 'pair', left, right }),
+  };
+}
+
+export const markTwo = 'Mark two rollouts to see them side by side';
+
+/** The worst and the best rollout of a task that can be opened, with their names. */
+export function worstAndBest(rollouts: readonly Rollout[]): readonly (Rollout & { readonly name: string })[] {
+  const known = rollouts
+    .filter(({ trajectory_id, reward }) => trajectory_id && reward != null)
+    .toSorted((one, other) => (one.reward ?? 0) - (other.reward ?? 0));
+  const [worst, best] = [known[0], known.at(-1)];
+  return worst && best && worst !== best
+    ? [
+        { ...worst, name: 'worst' },
+        { ...best, name: 'best' },
+      ]
+    : [];
+}

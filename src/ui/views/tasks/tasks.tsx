@@ -23,6 +23,7 @@ import { ResourceList } from '../list/resource-list.tsx';
 import { RunChoice } from '../runs/compare-window.tsx';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
 import { drawnColumns } from './group-columns.ts';
+import { markTwo, pairBinding, worstAndBest } from './rollout-doors.ts';
 import { emptyRollouts, useRollouts } from './use-rollouts.ts';
 
 const byMean = { column: 'mean', descending: false } as const;
@@ -75,6 +76,9 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
         of.length === 0 ? undefined : { view: 'rollouts', scope, task, ...(label && { label }) }
       }
       label={({ task_id }) => task_id}
+      actions={([row]) => [
+        pairBinding(worstAndBest(row?.rollouts ?? []), 'It has no two rollouts with a reward', shell.open),
+      ]}
       facts={groupFacts}
       notes={rollouts.notes}
       header={[
@@ -106,6 +110,7 @@ export function TasksView({ place }: ViewProps<'tasks'>) {
 
 export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollouts'>) {
   const pane = usePane('main');
+  const { open } = useShell();
   const rollouts = useRollouts(scope, pane.attention);
   const { rows: all, parts, notes, key } = rollouts;
   const rows = useMemo(() => {
@@ -124,6 +129,7 @@ export function RolloutsView({ place: { scope, task, ended } }: ViewProps<'rollo
       parts={parts}
       notes={notes}
       sort={byReward}
+      actions={some => [pairBinding(some, markTwo, open)]}
       emptyWords={emptyRollouts(rollouts, 'None of the rollouts is like this')}
       preview={TrajectoryPreview}
     />

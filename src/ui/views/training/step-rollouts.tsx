@@ -9,8 +9,10 @@ import { placeOf } from '../../../resources/define.ts';
 import { trajectories } from '../../../resources/trajectories.ts';
 import { reward } from '../../../text/numbers.ts';
 import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { ResourceList } from '../list/resource-list.tsx';
+import { markTwo, pairBinding } from '../tasks/rollout-doors.ts';
 
 const columns: readonly Column<StepRollout>[] = [
   {
@@ -43,6 +45,7 @@ const worstFirst = { column: 'reward', descending: false } as const;
 export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }: ViewProps<'step-rollouts'>) {
   const source = useMemo(() => stepRewardList(runId, step, task), [runId, step, task]);
   const checkpoint = useLive(checkpointQuery(runId, step), 'visible');
+  const shell = useShell();
   return (
     <ResourceList
       name="rewards"
@@ -53,6 +56,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
       open={({ trajectory_id, ...row }) =>
         trajectory_id ? placeOf(trajectories, { ...row, trajectory_id }) : undefined
       }
+      actions={rows => [pairBinding(rows, markTwo, shell.open)]}
       facts={row => [
         { label: 'task', value: row.task_id },
         { label: 'id', value: row.trajectory_id },

@@ -16,6 +16,7 @@ import { useTheme } from '../../widgets/theme/theme.tsx';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { drawnColumns } from '../tasks/group-columns.ts';
+import { pairBinding, worstAndBest } from '../tasks/rollout-doors.ts';
 
 const worstFirst = { column: 'mean', descending: false } as const;
 
@@ -41,6 +42,9 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
       sort={worstFirst}
       emptyWords={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}
       open={({ task_id: task }) => ({ view: 'task-life', trainingRunId: runId, task, step })}
+      actions={([row]) => [
+        pairBinding(worstAndBest(row?.rollouts ?? []), 'It has no two rollouts with a reward', shell.open),
+      ]}
       facts={row => [
         ...groupFacts(row),
         { label: 'step', value: step },

@@ -14,6 +14,7 @@ import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import type { Size } from '../../app/layout.ts';
 import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
 import { usePane } from '../../app/view.tsx';
 import { useLive } from '../../data/use-live.ts';
 import { useSettled } from '../../data/use-settled.ts';
@@ -23,12 +24,14 @@ import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
 import { teachingCommands } from '../commands.ts';
 import { ResourceList } from '../list/resource-list.tsx';
 import { drawnColumns } from '../tasks/group-columns.ts';
+import { pairBinding } from '../tasks/rollout-doors.ts';
 import { useStepsRead } from './use-teaching.ts';
 
 const stepColumn: Column<StepTask> = {
   ...{ id: 'step', title: 'STEP', width: { min: 6, max: 10, grow: 1 }, align: 'right' },
   value: row => row.step,
 };
+const bestOf = ({ step, rollouts }: StepTask) => ({ ...bestRollout(rollouts), name: `step ${step}` });
 const inOrder = { column: 'step', descending: false } as const;
 const moves = [
   { command: teachingCommands.earlier, by: -1 },
@@ -37,6 +40,7 @@ const moves = [
 
 export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: ViewProps<'task-life'>) {
   const pane = usePane('main');
+  const shell = useShell();
   const theme = useTheme();
   const run = useLive(trainingRunQuery(runId), 'visible');
   const trainer = useLive(trainerRewardsQuery(runId, hasEnded(run.data?.status)), pane.attention);
@@ -80,6 +84,9 @@ export function TaskLifeView({ place: { trainingRunId: runId, task, step } }: Vi
       onCurrent={setCurrent}
       emptyWords={emptyWords}
       open={row => ({ view: 'step-rollouts', trainingRunId: runId, step: row.step, task })}
+      actions={some => [
+        pairBinding(some.map(bestOf), 'Mark two steps to see their best rollouts side by side', shell.open),
+      ]}
       facts={row => [...groupFacts(row), { label: 'step', value: row.step }]}
       header={header.map(line => ` ${line}`)}
     />

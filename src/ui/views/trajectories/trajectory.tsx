@@ -26,6 +26,7 @@ import type { Document } from '../record/open-external.ts';
 import { useActions } from '../record/use-actions.tsx';
 import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
+import { pairBinding } from '../tasks/rollout-doors.ts';
 import { drawnLine, styleOf } from './line-style.ts';
 import { useNeighbours } from './use-neighbours.ts';
 import { type Reader, useReader } from './use-reader.ts';
@@ -107,11 +108,18 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
 
 /** The key that goes to the same task in the other run, and back. */
 function useTwinBinding(place: Place<'record'>): readonly Binding[] {
-  const { navigate } = useShell();
+  const { navigate, open } = useShell();
   const { id, twin } = place;
   if (!twin) return [];
   const other = { ...place, id: twin.id, twin: { id, name: twin.of, of: twin.name } };
-  return [{ command: readerCommands.twin, run: () => navigate({ kind: 'replace', place: other }) }];
+  const pair = [
+    { trajectory_id: id, name: twin.of },
+    { trajectory_id: twin.id, name: twin.name },
+  ];
+  return [
+    { command: readerCommands.twin, run: () => navigate({ kind: 'replace', place: other }) },
+    pairBinding(pair, '', open),
+  ];
 }
 
 /** The facts and the whole text, for a pager, an editor or a file. */

@@ -1,0 +1,226 @@
+/** Two trajectories side by side, at the first difference. */
+import { Text } from 'ink';
+import { useEffect, useMemo, useState } from 'react';
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import { type Alignment, align, likeFirstDifference, type Message, messagesOf } from '../../../present/alignment.ts';
+import { endedBy } from '../../../present/outcome-classes.ts';
+import { plainLine, type SideLine, type SideText, sideBySide, sideGap } from '../../../present/side-by-side.ts';
+import { runResultsQuery } from '../../../queries/evaluations.ts';
+import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
+import { counted, reward } from '../../../text/numbers.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { ErrorNote } from '../../app/error-note.tsx';
+import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { usePane, View } from '../../app/view.tsx';
+import { Waiting } from '../../app/waiting.tsx';
+import { useLive, useLives } from '../../data/use-live.ts';
+import { useMemory } from '../../navigation/memory.tsx';
+import { Lines } from '../../widgets/lines.tsx';
+import type { ScrollState } from '../../widgets/scroll-view/scroll-state.ts';
+import { ScrollView, scrollViewLines } from '../../widgets/scroll-view/scroll-view.tsx';
+import { useScroll } from '../../widgets/scroll-view/use-scroll.ts';
+import { type Theme, useTheme } from '../../widgets/theme/theme.tsx';
+import { pairCommands } from '../commands.ts';
+
+/** Below this width the sides are shown one after the other. */
+const twoColumnsFrom = 100;
+/** Lines shown before a difference. */
+const beforeDifference = 2;
+/** Other rollouts of the task that are read, to count those that say the same. */
+const mostOthers = 8;
+/** Steps of a rollout that is read only to be counted. */
+const mostSteps = 500;
+
+export function PairView({ place }: ViewProps<'pair'>) {
+  const { left, right } = place;
+  const shell = useShell();
+  const pane = usePane('main');
+  const theme = useTheme();
+  const [one, other] = [
+    useLive(trajectoryQuery(left.id), pane.attention),
+    useLive(trajectoryQuery(right.id), pane.attention),
+  ];
+  const messages = { left: useMessages(one.data), right: useMessages(other.data) };
+  const alignment = useMemo(
+    () => messages.left && messages.right && align(messages.left, messages.right),
+    [messages.left, messages.right],
+  );
+  const likes = useLikes(alignment, one.data, other.data);
+  const [all, setAll] = useState(false);
+  const columns = pane.width < twoColumnsFrom ? 1 : 2;
+  const { lines, differences } = useMemo(
+    () => (alignment ? sideBySide(alignment, { width: pane.width, columns, all }) : nothing),
+    [alignment, pane.width, columns, all],
+  );
+  const head = headLines(place, [one.data, other.data], { alignment, likes, width: pane.width, columns }, theme);
+  const textAt = (line: number): string => {
+    const at = lines[line];
+    return at ? plainLine(at, pane.width) : '';
+  };
+  const places = useMemo(
+    () => ({
+      placeAt: (line: number) => lines[line]?.place ?? 0,
+      isFolded: () => false,
+      searched: () => lines.map(line => ({ text: plainLine(line, pane.width), place: line.place })),
+    }),
+    [lines, pane.width],
+  );
+  const [initial, remember] = useMemory<ScrollState>('scroll');
+  const height = Math.max(1, pane.height - head.length - scrollViewLines);
+  const scroll = useScroll({
+    ...{ lineCount: lines.length, textAt, height, initial, places },
+    ready: alignment !== undefined,
+  });
+  useEffect(() => remember(scroll.state), [remember, scroll.state]);
+  const { act } = scroll;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, as soon as the texts are there
+  useEffect(() => {
+    if (!initial) act(() => ({ kind: 'show', place: differences[0] ?? 0, before: beforeDifference }));
+  }, [alignment]);
+  const jump = (by: 1 | -1) => () => act(() => ({ kind: 'jump', places: differences, by, before: beforeDifference }));
+  const hasDifference = differences.length > 0;
+  const error = one.error ?? other.error;
+  return (
+    <View
+      freshness={one.freshness}
+      bindings={[
+        { command: pairCommands.next, enabled: hasDifference, run: jump(1) },
+        { command: pairCommands.previous, enabled: hasDifference, run: jump(-1) },
+        { command: pairCommands.equal, run: () => setAll(!all) },
+        {
+          command: pairCommands.swap,
+          run: () => shell.navigate({ kind: 'replace', place: { ...place, left: right, right: left } }),
+        },
+        { command: pairCommands.left, run: () => shell.open(recordPlace(trajectories, left.id, left.name)) },
+        { command: pairCommands.right, run: () => shell.open(recordPlace(trajectories, right.id, right.name)) },
+      ]}
+      main={
+        alignment ? (
+          <>
+            <Lines lines={head} width={pane.width} height={head.length} />
+            <ScrollView
+              {...{ scroll, textAt, width: pane.width, focused: pane.focused }}
+              drawnAt={line => drawn(lines[line], pane.width, columns, theme)}
+              words={positionWords(alignment)}
+            />
+          </>
+        ) : error ? (
+          <ErrorNote error={error} width={pane.width} height={pane.height} />
+        ) : (
+          <Waiting />
+        )
+      }
+      inspector={<Text> </Text>}
+    />
+  );
+}
+
+const nothing = { lines: [], differences: [] };
+
+const useMessages = (trajectory: Trajectory | undefined): readonly Message[] | undefined =>
+  useMemo(() => trajectory && messagesOf(trajectory), [trajectory]);
+
+function positionWords({ pairs, differing, isExact }: Alignment): string {
+  const words = differing === 0 ? 'nothing differs' : `${differing} of ${counted(pairs.length, 'place')} differ`;
+  return isExact ? words : `${words}; they differ too much to find all that is equal`;
+}
+
+/** How many other rollouts of the task say what these two say where they first differ. */
+function useLikes(alignment: Alignment | undefined, left: Trajectory | undefined, right: Trajectory | undefined) {
+  const run = right?.eval_run_id ?? undefined;
+  const task = right?.task_id;
+  const isSmall = (right?.num_steps ?? right?.steps?.length ?? 0) <= mostSteps;
+  const wants = alignment !== undefined && alignment.first >= 0 && run !== undefined && Boolean(task) && isSmall;
+  const results = useLive(runResultsQuery(run ?? '', true), wants ? 'visible' : 'hidden');
+  const ids = (results.data?.rewards ?? [])
+    .filter(each => each.task_id === task && each.trajectory_id)
+    .flatMap(({ trajectory_id: id }) => (id && id !== left?.trajectory_id && id !== right?.trajectory_id ? id : []));
+  const read = useLives(wants ? ids.slice(0, mostOthers).map(trajectoryQuery) : [], 'visible');
+  const known = read.flatMap(({ data }) => data ?? []);
+  const key = known.map(({ trajectory_id }) => trajectory_id).join(' ');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says which are known
+  return useMemo(() => {
+    if (!alignment || known.length === 0) return undefined;
+    const found = likeFirstDifference(alignment, known.map(messagesOf));
+    return found && { ...found, read: known.length, of: ids.length };
+  }, [alignment, key, ids.length]);
+}
+
+type Likes = ReturnType<typeof useLikes>;
+
+interface HeadState {
+  readonly alignment: Alignment | undefined;
+  readonly likes: Likes;
+  readonly width: number;
+  readonly columns: 1 | 2;
+}
+
+/** Who stands where, with the reward and how it ended; and how many others are like either. */
+function headLines(
+  { left, right }: ViewProps<'pair'>['place'],
+  [one, other]: readonly (Trajectory | undefined)[],
+  { likes, width, columns }: HeadState,
+  { styles }: Theme,
+): readonly string[] {
+  const room = columns === 2 ? Math.floor((width - sideGap) / 2) : width - 2;
+  const wordsOf = (name: string, trajectory: Trajectory | undefined): string => {
+    const end = trajectory
+      ? [
+          `reward ${reward(trajectory.reward)}`,
+          ...[trajectory.status, endedBy(trajectory)].flatMap(each => (each ? [sanitiseLine(each)] : [])),
+        ].join('  ')
+      : '';
+    const task = trajectory?.task_id ? `${sanitiseLine(trajectory.task_id)}  ` : '';
+    const shown = truncate(`${task}${sanitiseLine(name)}`, Math.max(8, room - displayWidth(end) - 2), {
+      position: 'middle',
+    });
+    return truncate(`${shown}  ${end}`, room);
+  };
+  const heads = [wordsOf(left.name, one), wordsOf(right.name, other)];
+  const [first = '', second = ''] = heads;
+  const names =
+    columns === 2
+      ? [styles.title(`${fitCells(first, room)}   ${second}`)]
+      : [styles.title(`- ${first}`), styles.title(`+ ${second}`)];
+  if (!likes) return names;
+  const others = `${likes.read < likes.of ? `${likes.read} of ${likes.of} ` : `${likes.read} `}other rollouts of this task`;
+  const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
+  const also = `Like the ${onRight} at the first difference: ${likes.right} of ${others}; like the ${onLeft}: ${likes.left}`;
+  return [...names, styles.muted(truncate(also, width))];
+}
+
+/** A text with the words that differ marked, in a width. */
+function marked(side: SideText | undefined, width: number, { styles }: Theme): string {
+  if (!side) return ' '.repeat(width);
+  let shown = '';
+  let from = 0;
+  for (const [start, end] of side.marks) {
+    shown += side.text.slice(from, start) + styles.match(side.text.slice(start, end));
+    from = end;
+  }
+  shown += side.text.slice(from);
+  return shown + ' '.repeat(Math.max(0, width - displayWidth(side.text)));
+}
+
+function drawn(line: SideLine | undefined, width: number, columns: 1 | 2, theme: Theme): string {
+  if (!line || line.kind === 'blank') return '';
+  const { left, right, kind } = line;
+  const { styles, glyphs } = theme;
+  if (columns === 1) {
+    if (kind === 'head') return styles.strong(truncate((left ?? right)?.text ?? '', width));
+    if (kind === 'equal') return styles.muted(truncate(`  ${left?.text ?? ''}`, width));
+    return left ? `- ${marked(left, 0, theme)}` : `+ ${marked(right, 0, theme)}`;
+  }
+  const room = Math.floor((width - sideGap) / 2);
+  if (kind === 'equal') return styles.muted(truncate(left?.text ?? '', width));
+  const between = ` ${styles.border(glyphs.vertical)} `;
+  if (kind === 'head') {
+    const head = (side: SideText | undefined): string => styles.strong(fitCells(side?.text ?? '', room));
+    return head(left) + between + head(right);
+  }
+  return `  ${marked(left, room - 2, theme)}${between}  ${marked(right, 0, theme)}`;
+}

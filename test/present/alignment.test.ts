@@ -1,0 +1,131 @@
+/** Two trajectories, aligned by their messages. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Trajectory } from '../../src/contract/trajectories.ts';
+import { align, differingWords, likeFirstDifference, messagesOf } from '../../src/present/alignment.ts';
+import { sideBySide } from '../../src/present/side-by-side.ts';
+import { displayWidth } from '../../src/text/width.ts';
+
+type Spoken = readonly [role: string, content: string];
+const trajectoryOf = (steps: readonly (readonly Spoken[])[], reward = 0): Trajectory => ({
+  ...{ trajectory_id: 't', reward },
+  steps: steps.map((spoken, step_index) => ({
+    step_index,
+    messages: spoken.map(([role, content]) => ({ role, content })),
+  })),
+});
+const alignmentOf = (left: Trajectory, right: Trajectory) => align(messagesOf(left), messagesOf(right));
+
+const good = trajectoryOf(
+  [
+    [
+      ['user', 'List five words with t.'],
+      ['assistant', 'I look them up.'],
+    ],
+    [['tool', '41 words']],
+    [['assistant', 'tree, time, tea, two, top']],
+  ],
+  1,
+);
+const bad = trajectoryOf([
+  [
+    ['user', 'List five words with t.'],
+    ['assistant', 'I look them up.'],
+  ],
+  [['tool', '41 words']],
+  [['assistant', 'tree, tree, tree']],
+  [['tool', 'duplicate']],
+]);
+
+it('pairs messages by role around what is equal, and finds the first difference', () => {
+  const { pairs, first, differing } = alignmentOf(good, bad);
+  expect(pairs.map(({ left, right, isEqual }) => [left?.role, right?.role, isEqual])).toEqual([
+    ['user', 'user', true],
+    ['assistant', 'assistant', true],
+    ['tool', 'tool', true],
+    ['assistant', 'assistant', false],
+    [undefined, 'tool', false],
+    ['rewards', 'rewards', false],
+  ]);
+  expect([first, differing, pairs[first]?.left?.number]).toEqual([3, 3, 2]);
+  // The ids of calls differ in every rollout.
+  const called = (id: string): Trajectory => ({
+    trajectory_id: 't',
+    steps: [
+      {
+        messages: [
+          {
+            role: 'assistant',
+            tool_calls: JSON.stringify([{ id, function: { name: 'bash', arguments: '{"command":"ls"}' } }]),
+          },
+        ],
+      },
+    ],
+  });
+  expect(alignmentOf(called('call_1'), called('call_2')).first).toBe(-1);
+});
+
+it('counts the other rollouts that say the same where the difference begins', () => {
+  const others = [bad, bad, good, trajectoryOf([[['user', 'another']]])].map(messagesOf);
+  expect(likeFirstDifference(alignmentOf(good, bad), others)).toEqual({ left: 1, right: 2 });
+  expect(likeFirstDifference(alignmentOf(good, good), others)).toBeUndefined();
+});
+
+it('marks the words that differ', () => {
+  const [left, right] = ['reads the big file', 'reads a file twice'];
+  const [ones, others] = differingWords(left, right);
+  expect(ones.map(([from, to]) => left.slice(from, to)).join('|')).toContain('the');
+  expect(others.map(([from, to]) => right.slice(from, to))).toContain(' twice');
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (one, other) => {
+      const [marks, otherMarks] = differingWords(one, other);
+      const rest = (text: string, of: typeof marks): string => {
+        let kept = '';
+        let from = 0;
+        for (const [start, end] of of) {
+          kept += text.slice(from, start);
+          from = end;
+        }
+        return kept + text.slice(from);
+      };
+      // What is not marked is the same on both sides.
+      expect(rest(one, marks)).toBe(rest(other, otherMarks));
+    }),
+  );
+});
+
+const spoken = fc.tuple(fc.constantFrom('user', 'assistant', 'tool'), fc.constantFrom('a', 'b', 'c d', 'e\nf'));
+const steps = fc.array(fc.array(spoken, { maxLength: 3 }), { maxLength: 5 });
+
+it('keeps every message of both sides in order, at any width', () => {
+  fc.assert(
+    fc.property(steps, steps, fc.integer({ min: 20, max: 140 }), fc.boolean(), (one, other, width, all) => {
+      const [left, right] = [messagesOf(trajectoryOf(one)), messagesOf(trajectoryOf(other))];
+      const alignment = align(left, right);
+      expect(alignment.pairs.flatMap(pair => pair.left ?? [])).toEqual(left);
+      expect(alignment.pairs.flatMap(pair => pair.right ?? [])).toEqual(right);
+      for (const pair of alignment.pairs) expect(pair.isEqual).toBe(pair.left?.key === pair.right?.key);
+      const columns = width < 100 ? 1 : 2;
+      const { lines, differences } = sideBySide(alignment, { width, columns, all });
+      expect(differences).toHaveLength(alignment.differing);
+      const places = lines.map(({ place }) => place);
+      expect(places).toEqual(places.toSorted((before, after) => before - after));
+      const room = columns === 1 ? width : Math.floor((width - 3) / 2);
+      for (const line of lines) {
+        if (line.kind !== 'text') continue;
+        expect(Math.max(displayWidth(line.left?.text ?? ''), displayWidth(line.right?.text ?? ''))).toBeLessThanOrEqual(
+          room,
+        );
+      }
+    }),
+  );
+});
+
+it('lays out only a part of a long message, around its first difference, and says how much is left out', () => {
+  const long = (end: string): Trajectory => trajectoryOf([[['tool', `${'line\n'.repeat(10_000)}${end}`]]]);
+  const { lines } = sideBySide(alignmentOf(long('one'), long('two')), { width: 120, columns: 2, all: false });
+  expect(lines.length).toBeLessThan(1_500);
+  const shown = lines.map(({ left }) => left?.text);
+  expect(shown).toContain('one');
+  expect(shown.some(text => /^… \d+ characters before$/.test(text ?? ''))).toBe(true);
+});

@@ -1,0 +1,65 @@
+/** Two trajectories side by side, at the first difference. */
+import { expect, it } from 'vitest';
+import { PairView } from '../../../../src/ui/views/trajectories/pair.tsx';
+import { fakeService } from '../../../service/fake-service.ts';
+import { openViewOnStage } from '../../stage.tsx';
+
+const answers: Readonly<Record<string, string>> = {
+  good: 'tree time tea',
+  bad: 'tree tree tree',
+  other: 'tree tree tree',
+};
+const service = fakeService({
+  getTrajectoryRewards: () => ({
+    trajectory_rewards: Object.keys(answers).map(trajectory_id => ({ trajectory_id, task_id: 'words' })),
+  }),
+  getRolloutStatistics: () => ({ snapshots: [] }),
+  getTrajectory: ({ params: { trajectory_id } }) => ({
+    ...{ trajectory_id, task_id: 'words', status: 'completed', eval_run_id: 'evr_1' },
+    reward: trajectory_id === 'good' ? 1 : 0,
+    rewards: [{ name: 'grader', value: 0, explanation: `says ${answers[String(trajectory_id)]}` }],
+    steps: [
+      {
+        step_index: 0,
+        messages: Array.from({ length: 40 }, (_, index) => ({ role: 'user', content: `question ${index}` })),
+      },
+      { step_index: 1, messages: [{ role: 'assistant', content: answers[String(trajectory_id)] ?? '' }] },
+    ],
+  }),
+});
+const stageOf = (columns: number, rows: number) =>
+  openViewOnStage(PairView, {
+    place: { view: 'pair', left: { id: 'good', name: 'base' }, right: { id: 'bad', name: 'new' } },
+    service: async () => service,
+    columns,
+    rows,
+  });
+
+it('shows both from the first difference on, with what is equal folded and the differing words marked', async () => {
+  const stage = stageOf(230, 30);
+  await stage.waitFor('Like the right at the first difference: 1 of 1 other rollouts of this task; like the left: 0');
+  const text = stage.text();
+  expect(text).toMatch(/words {2}base {2}reward 1\.00 {2}completed +words {2}new {2}reward 0 {2}completed/);
+  expect(text).toContain('= 40 equal messages, step 0');
+  expect(text).toMatch(/step 1 {2}assistant +│ step 1 {2}assistant/);
+  expect(text).toMatch(/tree time tea +│ {3}tree tree tree/);
+  expect(text).toMatch(/grader +0 .* says tree time tea +│ +grader .* says tree tree tree/);
+  expect(text).not.toContain('question 3');
+  const row = text.split('\n').findIndex(line => line.includes('tree time tea'));
+  const at = stage.line(row).indexOf('time');
+  expect([stage.styleAt(at, row).bold, stage.styleAt(at - 2, row).bold]).toEqual([true, false]);
+  await stage.press('z');
+  await stage.waitFor('question 39');
+});
+
+it.each([
+  [80, 24],
+  [60, 15],
+])('shows one after the other in %i columns', async (columns, rows) => {
+  const stage = stageOf(columns, rows);
+  await stage.waitFor('- tree time tea');
+  expect(stage.text()).toMatch(/- tree time tea *│?\n.*\+ tree tree tree/);
+  expect(stage.text()).toMatch(/- words {2}base {2}reward 1\.00/);
+  await stage.press('J');
+  await stage.waitFor('rewards');
+});
