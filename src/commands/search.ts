@@ -53,7 +53,7 @@ async function* pagesOfStep(found: readonly Found[], step: number, context: Comm
   }
 }
 
-const hitFields = ({ at, range: _, ...hit }: TextHit) => ({
+const hitFields = ({ at, range: _, place: __, ...hit }: TextHit) => ({
   ...hit,
   end: endOf(hit),
   step: at.step ?? null,

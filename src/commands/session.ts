@@ -14,7 +14,7 @@ import { kinds } from '../resources/catalogue.ts';
 import { mayBeMisconfigured, ServiceError } from '../service/errors.ts';
 import type { Connection, KeySource, NewProfile } from '../ui/app/connection.ts';
 import { Workbench } from '../workbench/workbench.ts';
-import { connectTo, openRemembered, originsOf, type ServiceConnection, testService } from './connect.ts';
+import { connectTo, openRemembered, openTexts, originsOf, type ServiceConnection, testService } from './connect.ts';
 
 /** The current service and its connection. */
 export interface ShownService {
@@ -43,6 +43,7 @@ function show(config: Config, id: number, now: () => Config): ShownService {
     compare: config.preferences.compare,
     alarms: config.preferences.alarms,
     remembered: () => openRemembered(config),
+    texts: () => openTexts(config),
   });
   return { id, config, connection, workbench };
 }

@@ -9,6 +9,14 @@ export type ScopeName = (typeof scopeNames)[number];
 /** The scope of a list: ids, except for `dataset` and `status`. */
 export type Scope = { readonly [Name in ScopeName]?: string | undefined };
 
+/** The trajectories whose texts can be searched, and their name. */
+export interface SearchedTexts {
+  readonly scope: Scope;
+  /** Only the rollouts of this step of a training run. */
+  readonly step?: number;
+  readonly label: string;
+}
+
 /** The input of each view. */
 interface Places {
   readonly watch: object;
@@ -30,6 +38,8 @@ interface Places {
     readonly id: string;
     /** Its label, if known before it is read. */
     readonly label?: string;
+    /** What a search found in it: shown first. */
+    readonly found?: { readonly query: string; readonly place: number };
     /** Id of its parent, e.g. the benchmark of a run. */
     readonly parent?: string;
     /** The id of the part under the cursor at first, e.g. a checkpoint of a training run. */
@@ -71,6 +81,8 @@ interface Places {
   readonly audit: { readonly trainingRunId: string };
   /** The rollouts that a finding of an audit rests on. */
   readonly evidence: { readonly trainingRunId: string; readonly finding: string };
+  /** A search through the texts of trajectories. */
+  readonly search: { readonly query: string } & SearchedTexts;
   readonly 'benchmark-upload': { readonly jobId: string; readonly label?: string };
   readonly 'trajectory-upload': { readonly jobId: string; readonly dataset: string };
 }

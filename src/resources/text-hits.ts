@@ -51,11 +51,11 @@ export const hitColumns: readonly Column<TextHit>[] = [
     value: row => row.reward ?? undefined,
     text: row => reward(row.reward),
   },
-  { id: 'end', title: 'END', width: { min: 6, max: 16, grow: 1 }, ifAny: true, value: endOf },
-  { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => placeWords(row.at) },
   { id: 'role', title: 'ROLE', width: { min: 6, max: 20, grow: 1 }, value: row => row.at.role },
+  { id: 'text', title: 'TEXT', width: { min: 24, max: 260, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
   { id: 'lines', title: 'LINES', width: 5, align: 'right', value: row => row.lines },
-  { id: 'text', title: 'TEXT', width: { min: 16, max: 260, grow: 6 }, cutAt: 'end', value: row => row.excerpt },
+  { id: 'end', title: 'END', width: { min: 6, max: 16, grow: 1 }, wide: true, value: endOf },
+  { id: 'where', title: 'WHERE', width: { min: 8, max: 34, grow: 1 }, wide: true, value: row => placeWords(row.at) },
   { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true, value: row => row.trajectory_id },
 ];
 

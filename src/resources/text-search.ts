@@ -6,6 +6,7 @@ import { Listeners } from '../base/listeners.ts';
 import { unreadableIn } from '../contract/lists.ts';
 import { hasEnded, isRunning } from '../contract/status.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
+import { errorClass } from '../present/outcome-classes.ts';
 import { type Origin, originOf, type SearchedPart, searchedParts } from '../present/searched-text.ts';
 import type { QueryContext } from '../queries/query-context.ts';
 import { isGone, ServiceError } from '../service/errors.ts';
@@ -22,6 +23,8 @@ export interface TextHit extends Pick<Trajectory, 'trajectory_id' | 'task_id' | 
   readonly lines: number;
   /** Where the first one is. */
   readonly at: Origin;
+  /** Position of the first match in the transcript. */
+  readonly place: number;
   /** The line, cut around the match. */
   readonly excerpt: string;
   /** The match in the excerpt. */
@@ -63,11 +66,12 @@ const mostKept = 2 * 1024 * 1024;
 const mostFailures = 10;
 /** Characters of an excerpt, and before the match. */
 const excerptLength = 240;
-const beforeMatch = 60;
+const beforeMatch = 20;
 
 /** The line around the match. */
 function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | 'range'> {
-  const start = line.length <= excerptLength || from <= beforeMatch ? 0 : from - beforeMatch;
+  // A narrow column shows the beginning.
+  const start = from <= beforeMatch ? 0 : from - beforeMatch;
   const lead = start === 0 ? '' : '…';
   const cut = line.slice(start, start + excerptLength).toWellFormed();
   const excerpt = `${lead}${cut}${start + excerptLength < line.length ? '…' : ''}`;
@@ -77,8 +81,7 @@ function excerptOf(line: string, [from, to]: Range): Pick<TextHit, 'excerpt' | '
 
 /** The kind of a trajectory's end: the class of its error, else its status. */
 export function endOf({ error, status }: Pick<Trajectory, 'error' | 'status'>): string {
-  const [first = ''] = (error ?? '').split(/[:\n]/);
-  return first.trim().slice(0, 40) || (status ?? 'no status');
+  return errorClass(error ?? '') || (status ?? 'no status');
 }
 
 /** The most different rewards that are listed one by one. */
@@ -142,7 +145,7 @@ export interface TextSearchPorts {
 /** What the lines of a trajectory decide of a hit. */
 interface Matches {
   count: number;
-  first?: Pick<TextHit, 'at' | 'excerpt' | 'range'>;
+  first?: Pick<TextHit, 'at' | 'place' | 'excerpt' | 'range'>;
 }
 
 /** Adds what was found in a part; its origins are only needed for the first line. */
@@ -150,7 +153,8 @@ function addMatches(matches: Matches, found: LineMatches, partOf: () => Searched
   matches.count += found.count;
   if (matches.first || !found.first) return;
   const at = originOf(partOf(), found.first.line);
-  if (at) matches.first = { at, ...excerptOf(found.first.text, found.first.range) };
+  if (at)
+    matches.first = { at, place: at.place + found.first.range[0], ...excerptOf(found.first.text, found.first.range) };
 }
 
 /** A text as it is read back from the index. */

@@ -21,6 +21,7 @@ import { type GateMonitor, type GateState, openGate } from '../service/gate.ts';
 import type { Service } from '../service/index.ts';
 import { type ConnectionMonitor, type ConnectionState, fixedConnection } from '../service/supervisor.ts';
 import { RememberedStore, type SeenResource } from '../store/store.ts';
+import { TextIndex } from '../store/text-index.ts';
 import { clean } from '../text/sanitise.ts';
 import { Exports } from './exports.ts';
 import { Inbox } from './inbox.ts';
@@ -53,6 +54,8 @@ export interface WorkbenchOptions {
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
   readonly alarms?: AlarmSettings | undefined;
+  /** Opens the index of the texts of trajectories; in memory by default. */
+  readonly texts?: () => TextIndex;
   /** Opens the remembered store; in memory by default. */
   readonly remembered?: () => RememberedStore;
 }
@@ -126,6 +129,8 @@ export class Workbench implements QueryHost {
 
   readonly #openRemembered: () => RememberedStore;
   #remembered: RememberedStore | undefined;
+  readonly #openTexts: () => TextIndex;
+  #texts: TextIndex | undefined;
 
   constructor(options: WorkbenchOptions) {
     const { service, profile, readOnly = false, keepsChats = true, poll = defaultIntervals, remembered } = options;
@@ -145,6 +150,7 @@ export class Workbench implements QueryHost {
     this.compare = options.compare ?? compareDefaults;
     this.#alarms = options.alarms ?? alarmDefaults;
     this.#openRemembered = remembered ?? (() => RememberedStore.inMemory(profile));
+    this.#openTexts = options.texts ?? (() => textsInMemory(profile));
     this.service = service;
     this.profile = profile;
     this.readOnly = readOnly;
@@ -274,6 +280,12 @@ export class Workbench implements QueryHost {
     return this.#remembered;
   }
 
+  /** The texts of trajectories that were searched; opened on first use. Once this is closed, nothing more is kept. */
+  get texts(): TextIndex {
+    this.#texts ??= this.#closing ? textsInMemory(this.profile) : this.#openTexts();
+    return this.#texts;
+  }
+
   /** What would be lost if the program ended now, or switched services, in words. */
   unfinishedWork(): string[] {
     const jobs = this.jobs.list().filter(job => job.busy);
@@ -373,10 +385,15 @@ export class Workbench implements QueryHost {
   #closeStore(busyMs?: number): void {
     if (this.#remembered) this.inbox.save();
     this.#remembered?.close(busyMs);
+    this.#texts?.close();
+    this.#texts = undefined;
     this.#remembered = undefined;
     this.#setClosed();
   }
 }
+
+const textsInMemory = (service: string): TextIndex =>
+  TextIndex.inMemory({ service, mostBytes: Number.POSITIVE_INFINITY });
 
 /** The names of listed benchmarks by id. */
 const namesOf = perObject(

@@ -303,7 +303,7 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   search: [
     ok(
       ['word', '--in', 'first'],
-      /^TASK\tREWARD\tEND\tWHERE\tROLE\tLINES\tTEXT\tID\n(\S.*\tsystem\t2\t.*word.*\ttraj_\w+\n)+$/,
+      /^TASK\tREWARD\tROLE\tTEXT\tLINES\tEND\tWHERE\tID\n(\S.*\tsystem\t.*word.*\t2\tcompleted\t.*\ttraj_\w+\n)+$/,
       {
         notes:
           /^\d+ lines in (\d+) trajectories · searched \1 of \1 trajectories( · \1 from the index)?\nBy reward: .*\nBy end: completed: \1 of \1$/,

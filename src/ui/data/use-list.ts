@@ -58,7 +58,7 @@ const freshMs = 30_000;
 /**
  * Rows read before this time are read again. Settled rows are not polled: for them, the time of the last poll counts.
  */
-function oldestWanted<Row>(reader: ListReader<Row>, source: ListSource<Row>, ms: number): number {
+export function oldestWanted<Row>(reader: ListReader<Row>, source: ListSource<Row>, ms: number): number {
   return reader.activity(source) === 'settled' ? reader.polledAt : Date.now() - ms;
 }
 

@@ -54,6 +54,16 @@ export const compareCommands = {
 const rolloutsGroup = { group: 'Rollouts' } as const;
 
 /** What is asked of many rollouts at once. */
+export const searchCommands = {
+  texts: {
+    id: 'texts.search',
+    title: 'search the texts of all of them; // does it too',
+    keys: ['ctrl-s'],
+    group: 'Search',
+  },
+  stop: { id: 'texts.stop', title: 'stop the search', keys: ['esc'], group: 'Search', hint: 'stop', palette: false },
+} as const satisfies CommandTable;
+
 export const rolloutCommands = {
   outcomes: {
     id: 'rollouts.outcomes',

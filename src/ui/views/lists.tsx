@@ -30,6 +30,7 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
       resource={trajectories}
       place={place}
       preview={TrajectoryPreview}
+      texts={scope && { scope, label: label ?? Object.values(scope).join(' ') }}
       actions={rows => [...actions(rows), pairBinding(rows, markTwo, shell.open)]}
       bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}
     />

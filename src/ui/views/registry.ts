@@ -25,6 +25,7 @@ import {
   pairCommands,
   readerCommands,
   rolloutCommands,
+  searchCommands,
   sideCommands,
   tasksCommands,
   teachingCommands,
@@ -311,6 +312,15 @@ export const registry: Registry = {
       crumb: ({ finding }) => finding,
       component: lazyView(async () => (await import('./training/audit.tsx')).EvidenceView),
       commands: [],
+      general: ofList,
+    }),
+    defineView<'search'>({
+      id: 'search',
+      title: 'Search',
+      crumb: ({ query }) => clean`search ${query}`,
+      component: lazyView(async () => (await import('./search/search.tsx')).SearchView),
+      inspectorFrom: 160,
+      commands: [searchCommands.stop],
       general: ofList,
     }),
     defineView<'chat'>({

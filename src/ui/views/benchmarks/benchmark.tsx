@@ -44,6 +44,7 @@ export function BenchmarkView({ place }: ViewProps<'record'>) {
       source={source}
       emptyAdvice={{ command: benchmarkActions.evaluate, words: 'evaluates a model on this benchmark' }}
       header={lines}
+      texts={{ scope: { benchmark: benchId }, label: shown.label ?? benchId }}
       bindings={benchmarkBindings([shown])}
       whole={{
         id: benchId,

@@ -10,6 +10,7 @@ import type { PagedList } from '../../data/use-list.ts';
 import { useSetting } from '../../data/workbench.tsx';
 import { listCommands } from '../../keys/general.ts';
 import type { Binding } from '../../keys/router.tsx';
+import { searchCommands } from '../commands.ts';
 import type { ExportableRows } from '../record/export-window.tsx';
 import type { ExportTitle } from '../record/save-file.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
@@ -39,6 +40,7 @@ export function useListBindings<Row extends object>(
       enabled: current !== undefined && place(current) !== undefined,
       run: () => current && openAs(current, place),
     })),
+    ...(shown.searchTexts ? [{ command: searchCommands.texts, run: () => shown.searchTexts?.('') }] : []),
     useColumnsBinding(props, shown),
   ];
 }

@@ -6,7 +6,7 @@ import type { Fact } from '../../../present/fact.ts';
 import type { Sort } from '../../../present/sort.ts';
 import type { ListSource } from '../../../queries/lists/list-source.ts';
 import type { Advice } from '../../../resources/define.ts';
-import type { Place } from '../../../resources/place.ts';
+import type { Place, SearchedTexts } from '../../../resources/place.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import type { Pane } from '../../app/view.tsx';
 import type { PagedList } from '../../data/use-list.ts';
@@ -83,6 +83,8 @@ export interface ResourceListProps<Row> {
   readonly headerError?: Error | undefined;
   /** The same, if the header shows all of it: the list does not repeat it. */
   readonly errorAbove?: Error | undefined;
+  /** The trajectories whose texts `//` searches; without it, `//` begins an expression on the rows. */
+  readonly texts?: SearchedTexts | undefined;
   readonly bindings?: readonly Binding[];
   /** Commands that move the cursor by some rows, besides those of every list. */
   readonly moves?: readonly { readonly command: Command; readonly by: number }[];

@@ -19,6 +19,7 @@ import { type SiblingList, useMemory, useSiblings } from '../../navigation/memor
 import { initialTableState, type TableState } from '../../widgets/table/table-state.ts';
 import { type Table, useTable } from '../../widgets/table/use-table.ts';
 import { useTheme } from '../../widgets/theme/theme.tsx';
+import { useSearchTexts } from '../search/search-window.tsx';
 import type { PlaceOf, ResourceListProps } from './list-props.ts';
 import { listNotes } from './list-words.ts';
 
@@ -34,6 +35,8 @@ export interface ListTable<Row> {
   /** The order, unless it is by a column of joined rows. */
   readonly sort: Sort | undefined;
   readonly room: ListRoom;
+  /** Asks what to search for in the texts; undefined if the list has none. */
+  readonly searchTexts: ((initial: string) => void) | undefined;
   /** Opens a place of a row, with the other rows as its neighbours. */
   readonly openAs: (row: Row, placeOf: PlaceOf<Row>) => void;
 }
@@ -87,6 +90,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     // The list unmounts before its own state changes.
     if (opening(row, placeOf, table)) remember({ ...table.state, cursorId: source.id(row) });
   };
+  const searchTexts = useSearchTexts(props.texts, filter => table.dispatch({ kind: 'filter', filter }));
   const table = useTable({
     rows,
     columns,
@@ -98,6 +102,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
     // Before the first answer nobody knows whether there is more.
     readRest: list.hasMore || !list.loaded ? list.readRest : undefined,
     stop: list.stop,
+    onSlash: searchTexts,
     grouped: props.grouped,
     membersOf: props.membersOf,
     onOpen:
@@ -116,7 +121,7 @@ export function useListTable<Row extends object>(props: ResourceListProps<Row>):
   const nearEnd = table.nearEnd && !source.costly;
   useEffect(() => see(table.shown, nearEnd), [see, table.shown, nearEnd]);
   const read = props.rows?.length ?? list.rows.length;
-  return { table, list, live, rows, read, loaded, error, sort: unjoined, room, openAs };
+  return { table, list, live, rows, read, loaded, error, sort: unjoined, room, openAs, searchTexts };
 }
 
 /** The table as the user left it; at first, with the chosen columns. */

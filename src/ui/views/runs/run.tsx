@@ -123,6 +123,7 @@ export function RunView({ place }: ViewProps<'record'>) {
       preview={TrajectoryPreview}
       joined={rewarded}
       header={useHead(run, pane)}
+      texts={{ scope: { run: place.id }, label: pin.label }}
       actions={rows => {
         // Two marked rollouts are compared, not the run.
         const isPair = rows.length === 2;

@@ -50,6 +50,7 @@ export function StepRolloutsView({ place: { trainingRunId: runId, step, task } }
     <ResourceList
       name="rewards"
       source={source}
+      texts={{ scope: { training: runId }, step, label: `step ${step}` }}
       columns={columns}
       sort={worstFirst}
       emptyWords="No rollout of this step has a reward"

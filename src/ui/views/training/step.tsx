@@ -38,6 +38,7 @@ export function TrainingStepView({ place: { trainingRunId: runId, step } }: View
     <ResourceList<StepTask>
       name="step tasks"
       source={source}
+      texts={{ scope: { training: runId }, step, label: `step ${step}` }}
       columns={columns}
       sort={worstFirst}
       emptyWords={`No rollout of this step names its task: ${keyOf(teachingCommands.rollouts)} lists the rollouts`}

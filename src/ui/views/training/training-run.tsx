@@ -130,6 +130,7 @@ export function TrainingRunView({ place }: ViewProps<'record'>) {
       name="checkpoints"
       source={run.source}
       parts={run.parts}
+      texts={{ scope: { training: id }, label: name }}
       columns={columns}
       join={join}
       notes={deployed.notes}

@@ -54,7 +54,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const stepsWidth = isOne ? 0 : (stepsWidths.find(({ from }) => pane.width >= from)?.width ?? 0);
   const width = stepsWidth > 0 ? pane.width - stepsWidth - 1 : pane.width;
   const height = pane.height - headLines;
-  const reader = useReader(data, { width, height: height - scrollViewLines });
+  const reader = useReader(data, { width, height: height - scrollViewLines }, place.found);
   useNeighbours(id, reader.textLength, place.twin?.id);
   const twin = useTwinBinding(place);
   const record = useRecordBindings({

@@ -9,6 +9,7 @@ import {
   transcriptOf,
 } from '../../../present/transcript.ts';
 import { firstWords, layOut, searchedLines, type TranscriptLines } from '../../../present/transcript-lines.ts';
+import type { Place } from '../../../resources/place.ts';
 import { counted } from '../../../text/numbers.ts';
 import type { Size } from '../../app/layout.ts';
 import { scrollCommands } from '../../keys/general.ts';
@@ -48,8 +49,11 @@ export interface Reader {
   readonly bindings: readonly Binding[];
 }
 
-/** @param size the room for the text */
-export function useReader(trajectory: Trajectory | undefined, size: Size): Reader {
+/**
+ * @param size the room for the text
+ * @param found what a search found in it, shown first
+ */
+export function useReader(trajectory: Trajectory | undefined, size: Size, found?: Place<'record'>['found']): Reader {
   const [shown, show] = useShown();
   const transcript = useMemo(
     () => (trajectory ? transcriptOf(trajectory, { showHidden: shown.hidden, details: true }) : empty),
@@ -61,6 +65,7 @@ export function useReader(trajectory: Trajectory | undefined, size: Size): Reade
   const textAt = (line: number): string => lines.at(line)?.text ?? '';
   const number = useTypedNumber();
   const scroll = useTextScroll(transcript, lines, textAt, {
+    found,
     height: size.height,
     ready: trajectory !== undefined,
     // A typed number goes to that step.
@@ -156,7 +161,11 @@ function useLines(transcript: Transcript, width: number, { open, markdown }: Sho
   return useMemo(() => layout(open), [layout, open]);
 }
 
+/** Lines above what a search found. */
+const linesAbove = 4;
+
 interface TextScrollOptions {
+  readonly found: Place<'record'>['found'];
   readonly height: number;
   readonly ready: boolean;
   readonly onBottom: () => boolean;
@@ -167,7 +176,7 @@ function useTextScroll(
   transcript: Transcript,
   lines: TranscriptLines,
   textAt: (line: number) => string,
-  options: TextScrollOptions,
+  { found, ...options }: TextScrollOptions,
 ): Scroll {
   const places = useMemo(
     () => ({
@@ -178,7 +187,8 @@ function useTextScroll(
     [lines, transcript],
   );
   const [initial, remember] = useMemory<ScrollState>('scroll');
-  const scroll = useScroll({ lineCount: lines.length, textAt, initial, places, ...options });
+  const first = found && { place: found.place, row: linesAbove, query: found.query, match: found.place };
+  const scroll = useScroll({ lineCount: lines.length, textAt, initial: initial ?? first, places, ...options });
   useEffect(() => remember(scroll.state), [remember, scroll.state]);
   return scroll;
 }

@@ -13,7 +13,7 @@ import { truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { listCommands, typingCommands } from '../../keys/general.ts';
 import type { Binding, ScopeHandlers } from '../../keys/router.tsx';
-import type { EditState } from '../text-field/editing.ts';
+import { type EditState, textOf } from '../text-field/editing.ts';
 import { type TypedLine, useTypedLine } from '../text-field/use-typed-line.ts';
 import { initialTableState, type TableAction, type TableState, tableReducer, windowOf } from './table-state.ts';
 
@@ -39,6 +39,8 @@ export interface TableOptions<Row> {
   readonly onOpen?: ((row: Row) => void) | undefined;
   /** Whether this row can be opened; by default all can. */
   readonly canOpen?: (row: Row) => boolean;
+  /** Takes what is typed after `//`, in place of a filter. */
+  readonly onSlash?: ((text: string) => void) | undefined;
 }
 
 export interface Table<Row> {
@@ -134,7 +136,7 @@ export function useTable<Row>(options: TableOptions<Row>): Table<Row> {
       [arrangeAs, state],
     ),
     open: row => onOpen?.(row),
-    handlers: typing ? line.handlers(typingBindings(dispatch)) : { bindings: tableBindings(options, line, current) },
+    handlers: typing ? typingHandlers(line, options.onSlash) : { bindings: tableBindings(options, line, current) },
   };
 }
 
@@ -174,6 +176,21 @@ function usePrepared<Row>(arrange: Arrange<Row>, rows: readonly Row[], isTyping:
 }
 
 type TableLine = TypedLine<TableState, TableAction>;
+
+/** @param onSlash takes a text that begins with `/`, without it */
+function typingHandlers(line: TableLine, onSlash: TableOptions<never>['onSlash']): ScopeHandlers {
+  const handlers = line.handlers(typingBindings(line.dispatch));
+  const { field } = handlers;
+  if (!onSlash || !field || !line.typing || textOf(line.typing) !== '') return handlers;
+  const type: typeof field.type = press => {
+    if (!press.text.startsWith('/')) field.type(press);
+    else {
+      line.end();
+      onSlash(press.text.slice(1));
+    }
+  };
+  return { ...handlers, field: { ...field, type } };
+}
 
 const typingBindings = (dispatch: TableLine['dispatch']): readonly Binding[] => [
   { command: typingCommands.up, run: () => dispatch({ kind: 'move', by: -1 }) },

@@ -27,6 +27,8 @@ export interface TypedLine<State, Action> extends Typed<State> {
   readonly dispatch: (action: Action) => void;
   /** Begins typing, with an initial text. */
   readonly begin: (text: string) => void;
+  /** Ends typing; what was typed stays. */
+  readonly end: () => void;
   /** The keys while the user types; some other bindings may work meanwhile. */
   readonly handlers: (others?: readonly Binding[]) => ScopeHandlers;
 }
@@ -65,6 +67,7 @@ export function useTypedLine<State, Action>(
     state,
     typing,
     dispatch: useCallback(action => dispatch({ kind: 'act', action }), []),
+    end: () => dispatch({ kind: 'accept' }),
     begin: text => dispatch({ kind: 'begin', text }),
     handlers: (others = []) => ({
       bindings: [

@@ -1,0 +1,64 @@
+/** Asks what to search for in the texts of trajectories. */
+import { useMemo } from 'react';
+import type { SearchedTexts } from '../../../resources/place.ts';
+import { parseLineSearch } from '../../../text/line-search.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import type { FieldSpec } from '../../widgets/form/form-state.ts';
+import { PlainFormWindow } from '../../windows/form-window.tsx';
+
+/** What is typed after `//` as `/re/` is: a filter of the rows. */
+const isExpression = (text: string): boolean => /^[^/](?:[^\\]|\\.)*\/i?$/su.test(text) && !/\s/.test(text);
+
+interface SearchWindowProps {
+  readonly texts: SearchedTexts;
+  /** What was typed before. */
+  readonly initial: string;
+  /** Filters the rows instead. */
+  readonly onFilter: (filter: string) => void;
+  readonly onClose: () => void;
+}
+
+function SearchWindow({ texts, initial, onFilter, onClose }: SearchWindowProps) {
+  const shell = useShell();
+  const fields = useMemo(
+    (): readonly FieldSpec[] => [
+      {
+        kind: 'text',
+        name: 'query',
+        label: 'Search for',
+        initial,
+        help: 'Words and "phrases" that are in one line, or /an expression/. An expression without the first / filters the rows instead.',
+        check: value => {
+          const search = parseLineSearch(value);
+          return search.ok ? undefined : search.error;
+        },
+      },
+    ],
+    [initial],
+  );
+  return (
+    <PlainFormWindow
+      title={`Search the texts of ${sanitiseLine(texts.label)}`}
+      fields={fields}
+      onSubmit={({ query = '' }) => {
+        if (isExpression(query)) onFilter(`/${query}`);
+        else shell.open({ view: 'search', query: query.trim(), ...texts });
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Opens the window; undefined without texts to search. */
+export function useSearchTexts(
+  texts: SearchedTexts | undefined,
+  onFilter: SearchWindowProps['onFilter'],
+): ((initial: string) => void) | undefined {
+  const shell = useShell();
+  if (!texts) return undefined;
+  return initial =>
+    shell.showOverlay('search', close => (
+      <SearchWindow texts={texts} initial={initial} onFilter={onFilter} onClose={close} />
+    ));
+}

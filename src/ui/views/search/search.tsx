@@ -1,0 +1,135 @@
+/** A search through the texts of trajectories: what it found, while it goes on. */
+import { useEffect, useMemo, useState } from 'react';
+import { type ListSource, wholePage } from '../../../queries/lists/list-source.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import { type Place, placeKey } from '../../../resources/place.ts';
+import { hitColumns, hitFacts, searchedWords, tallyWords } from '../../../resources/text-hits.ts';
+import { countHits, type TextHit, TextSearch, type TextSearchState } from '../../../resources/text-search.ts';
+import { trajectories } from '../../../resources/trajectories.ts';
+import { parseLineSearch } from '../../../text/line-search.ts';
+import { sanitiseLine } from '../../../text/sanitise.ts';
+import { truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { usePane } from '../../app/view.tsx';
+import { useWorkbench } from '../../data/workbench.tsx';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { searchCommands } from '../commands.ts';
+import { ResourceList } from '../list/resource-list.tsx';
+import { pagesOf } from './pages.ts';
+
+/** How often the rows on screen are updated while they are found, in milliseconds. */
+const updateMs = 100;
+/** Lines of each part of the header. */
+const mostLines = 2;
+
+/** The rows are those of the search. */
+const hitSource = (key: readonly unknown[]): ListSource<TextHit> => ({
+  key,
+  id: row => row.trajectory_id,
+  readPage: async () => wholePage<TextHit>([]),
+  activity: () => 'settled',
+  derived: true,
+});
+
+interface Shown {
+  readonly state: TextSearchState;
+  readonly counts: ReturnType<typeof countHits>;
+}
+
+interface RunningSearch {
+  readonly shown: Shown | undefined;
+  readonly stop: () => void;
+  readonly again: () => void;
+}
+
+/** A search that ended is kept for the way back. */
+function useTextSearch(place: Place<'search'>): RunningSearch {
+  const workbench = useWorkbench();
+  const key = useMemo(() => ['text-search', placeKey(place)], [place]);
+  const [shown, show] = useState(() => workbench.cache.getQueryData<Shown>(key));
+  const [run, setRun] = useState({ count: 0, stop: () => {} });
+  useEffect(() => {
+    if (run.count === 0 && workbench.cache.getQueryData(key) !== undefined) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const search = parseLineSearch(place.query);
+    if (!search.ok) return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    void workbench.service().then(async service => {
+      const pages = pagesOf(workbench, place, signal);
+      const work = new TextSearch({ search, pages, index: workbench.texts, context: { service, signal } });
+      const update = (): void => {
+        timer = undefined;
+        const state = work.state();
+        const next = { state, counts: countHits(work.searched, state.hits) };
+        show(next);
+        if (state.phase === 'done') workbench.cache.setQueryData(key, next);
+      };
+      const stopListening = work.subscribe(() => {
+        timer ??= setTimeout(update, updateMs);
+      });
+      setRun(({ count }) => ({ count, stop: () => controller.abort() }));
+      await work.run();
+      stopListening();
+      clearTimeout(timer);
+      update();
+    });
+    return () => controller.abort();
+  }, [workbench, key, place, run.count]);
+  return {
+    shown,
+    stop: run.stop,
+    again: () => setRun(({ count, stop }) => ({ count: count + 1, stop })),
+  };
+}
+
+export function SearchView({ place: given }: ViewProps<'search'>) {
+  // A view shows one place from mount to unmount.
+  const [place] = useState(given);
+  const pane = usePane('main');
+  const { styles } = useTheme();
+  const source = useMemo(() => hitSource(['text-search', 'hits', placeKey(place)]), [place]);
+  const { shown, stop, again } = useTextSearch(place);
+  const isRunning = shown !== undefined && (shown.state.phase === 'listing' || shown.state.phase === 'searching');
+  const width = pane.width - 2;
+  const search = parseLineSearch(place.query);
+  const title = truncate(sanitiseLine(`${place.query} in ${place.label}`), width);
+  const lines = (text: string): string[] => wrap(sanitiseLine(text), width).slice(0, mostLines);
+  return (
+    <ResourceList<TextHit>
+      name="search"
+      source={source}
+      rows={shown?.state.hits ?? noHits}
+      columns={hitColumns}
+      parts={[{ refresh: again }]}
+      emptyWords={emptyWords(shown?.state, search.ok ? undefined : search.error)}
+      open={({ trajectory_id, task_id, place: at }) => ({
+        ...recordPlace(trajectories, trajectory_id, task_id ?? undefined),
+        ...(search.ok && { found: { query: search.highlighted, place: at } }),
+      })}
+      label={({ trajectory_id, task_id }) => task_id ?? trajectory_id}
+      facts={hitFacts}
+      bindings={[{ command: searchCommands.stop, enabled: isRunning, run: stop }]}
+      header={[
+        styles.title(title),
+        ...(shown ? lines(searchedWords(shown.state)) : []),
+        ...(shown && shown.state.hits.length > 0
+          ? [
+              ...lines(`by reward  ${tallyWords(shown.counts.by_reward)}`),
+              ...lines(`by end  ${tallyWords(shown.counts.by_end)}`),
+            ].map(styles.muted)
+          : []),
+        '',
+      ].map(line => ` ${line}`)}
+    />
+  );
+}
+
+const noHits: readonly TextHit[] = [];
+
+function emptyWords(state: TextSearchState | undefined, error: string | undefined): string {
+  if (error !== undefined) return error;
+  if (state === undefined || state.phase === 'listing' || state.phase === 'searching') return 'Searching';
+  return state.phase === 'done' ? 'No line matches' : 'The search did not go to its end';
+}

@@ -1,0 +1,82 @@
+/** A search through the texts of a run's trajectories: `//`, what it found, and the line in the reader. */
+import { expect, it } from 'vitest';
+import { defineView } from '../../../src/ui/app/registry.ts';
+import { TrajectoriesView } from '../../../src/ui/views/lists.tsx';
+import { SearchView } from '../../../src/ui/views/search/search.tsx';
+import { TrajectoryView } from '../../../src/ui/views/trajectories/trajectory.tsx';
+import { fakeService } from '../../service/fake-service.ts';
+import { openViewOnStage } from '../stage.tsx';
+
+const row = (index: number) => ({
+  ...{ trajectory_id: `traj_${index}`, task_id: `task-${index}`, status: 'completed', reward: index % 2 },
+  num_steps: 1,
+});
+const filler = Array.from({ length: 80 }, (_, line) => `line ${line}`).join('\n');
+
+function stageOf() {
+  let reads = 0;
+  const service = fakeService(
+    {
+      listTrajectories: ({ query: { cursor } = {} }) => {
+        const from = Number(cursor ?? 0);
+        const next = from + 5 < 12 ? String(from + 5) : null;
+        const items = Array.from({ length: Math.min(5, 12 - from) }, (_, index) => row(from + index));
+        return { items, has_more: next !== null, next_cursor: next };
+      },
+      getTrajectory: ({ params: { trajectory_id } }) => {
+        reads += 1;
+        const index = Number(String(trajectory_id).slice(5));
+        const reasoning = index % 3 === 0 ? `${filler}\nthe hidden \u001b[31mneedle\n${filler}` : filler;
+        return { ...row(index), steps: [{ step_index: 0, messages: [{ role: 'assistant', reasoning }] }] };
+      },
+    },
+    { capabilities: { has: () => true } as never },
+  );
+  const views = [
+    defineView<'search'>({ ...{ id: 'search', title: 'S', component: SearchView, commands: [], general: [] } }),
+    defineView<'record'>({
+      ...{ id: 'record trajectories', title: 'T', component: TrajectoryView, commands: [], general: [] },
+    }),
+  ];
+  const stage = openViewOnStage(TrajectoriesView, {
+    place: { view: 'list', resource: 'trajectories', scope: { run: 'evr_1' }, label: 'first' },
+    service: async () => service,
+    others: views,
+    columns: 100,
+    rows: 24,
+  });
+  return { stage, reads: () => reads };
+}
+
+it('finds a line in every trajectory, counts by reward, and opens it in its fold', async () => {
+  const { stage, reads } = stageOf();
+  await stage.waitFor('task-0');
+  await stage.type('//');
+  await stage.waitFor('Search the texts of first');
+  await stage.type('needle');
+  await stage.press('enter');
+  await stage.waitFor('4 lines in 4 trajectories · searched 12 of 12 trajectories');
+  expect(stage.text()).toContain('by reward  0: 2 of 6, 1.00: 2 of 6');
+  expect(stage.text()).toMatch(/task-9 +1\.00 +assistant reasoning +the hidden needle +1/);
+  const before = reads();
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes('the hidden needle') && text.includes('1/1'));
+  await stage.press('esc', 'esc');
+  await stage.waitFor('4 lines in 4 trajectories');
+  await stage.press('r');
+  await stage.waitFor('12 from the');
+  // Only the one in the reader was read again.
+  expect(reads()).toBeLessThanOrEqual(before + 3);
+  stage.close();
+});
+
+it('keeps what was typed after // as an expression on the rows, if it ends like one', async () => {
+  const { stage } = stageOf();
+  await stage.waitFor('task-0');
+  await stage.type('//');
+  await stage.waitFor('Search the texts of first');
+  await stage.type('task-[12]$/');
+  await stage.press('enter');
+  await stage.waitFor(text => text.includes('/task-[12]$/') && !text.includes('task-0'));
+  stage.close();
+});
