@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { type PopulatedHome, populatedHome } from '../test/e2e/populated.ts';
 import { openSession } from '../test/e2e/session.ts';
 import { svgOf } from '../test/e2e/svg.ts';
-import { go, goWay, sizes, viewSessions } from '../test/e2e/views.ts';
+import { goWay, sizes, viewSessions } from '../test/e2e/views.ts';
 import './built.ts';
 
 /** Every view at every size, or these. Returns how many there are. */
@@ -40,19 +40,23 @@ async function everyView(
   return written;
 }
 
-/** A training run that has just ended. */
+/** Watch, which a busy program opens on: of a few training runs, one runs, one waits, and the others have ended. */
 async function readmePicture(home: PopulatedHome, path: string): Promise<void> {
-  const { training_run_id: id } = await home.call('POST', 'train', {
-    bench_id: home.benchId,
-    base_model_slug: 'benchtop/tutor-base',
-    display_name: 'more words with t',
-    options: { num_steps: 24, held_out_every: 2 },
-  });
-  await home.until(`train/${id}`, ({ status }) => status === 'succeeded');
-  const session = openSession(home.env, { columns: 110, rows: 30, args: ['open', 'benchmarks'] });
-  await session.waitFor('▸ t-words');
-  await goWay(session, [...go('training'), { see: '▸ more words' }, 'enter', { see: 'held-out' }, { see: 'ckpt_' }]);
-  await session.waitFor('final');
+  const train = (name: string, options: object) =>
+    home.call('POST', 'train', {
+      bench_id: home.benchId,
+      base_model_slug: 'benchtop/tutor-base',
+      display_name: name,
+      options: { num_steps: 24, held_out_every: 2, ...options },
+    });
+  await train('t-words lr 0.003', { learning_rate: 0.003 });
+  const { training_run_id: second } = await train('t-words lr 0.03', { learning_rate: 0.03 });
+  await train('t-words lr 0.01, long', { num_steps: 400 });
+  await train('t-words lr 0.01, seed 2', { seed: 2 });
+  const session = openSession(home.env, { columns: 120, rows: 18 });
+  await session.waitFor(/ETA/);
+  await home.until(`train/${second}`, ({ status }) => status === 'succeeded');
+  await session.waitFor(/ETA(.|\n)* ended (.|\n)* ended /);
   // Without the welcome of a first start.
   await session.waitFor('<enter> open');
   writeFileSync(path, svgOf(session.emulator));
