@@ -217,6 +217,13 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
       const of = { benchId: benchmark.bench_id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
       await checkOptions(run.options, options, of, context, io);
     }
+    const wanted = model ?? checkpoint?.run?.base_model_slug ?? undefined;
+    if (flags.dryRun && run.cost) {
+      const choice = { benchId: benchmark.bench_id, model: wanted };
+      // Nothing depends on it.
+      const offered = await readRunOptions(context.service, run.options, choice, context.signal).catch(() => undefined);
+      io.note(`What it takes: ${run.cost(options ?? {}, offered, wanted)}.`);
+    }
     return begin(run, runInput(run, benchmark, { model, checkpoint, name, options }, context), flags, context, io);
   });
 }

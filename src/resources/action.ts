@@ -7,6 +7,7 @@ import type { Operation } from '../contract/endpoints.ts';
 import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts';
 import type { TrainingRun } from '../contract/training.ts';
 import type { Command } from '../present/command.ts';
+import type { trainingCost } from '../present/start-cost.ts';
 import type { Action } from '../queries/action.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
@@ -59,6 +60,8 @@ export interface RunStart extends Start<RunInput> {
   readonly usualOptions?: readonly string[];
   /** A checkpoint replaces the model; otherwise both are needed. */
   readonly checkpointIsModel?: true;
+  /** What it takes, in words, by the chosen options and those that the service describes. */
+  readonly cost?: typeof trainingCost;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
   /** The name of a new run, unless the user gives one: from a checkpoint in words, or on a benchmark. */

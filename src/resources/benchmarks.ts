@@ -12,6 +12,7 @@ import { buildStatuses, statusMeaning } from '../contract/status.ts';
 import { type Column, statusColumn } from '../present/column.ts';
 import type { CommandTable } from '../present/command.ts';
 import { type Fact, statusFact, warningFacts } from '../present/fact.ts';
+import { trainingCost } from '../present/start-cost.ts';
 import { timeColumn, timeFact } from '../present/times.ts';
 import {
   benchmarkList,
@@ -129,6 +130,7 @@ export const benchmarkActions = {
       options: 'getTrainingOptions',
       usualOptions: ['num_steps', 'train_batch_size', 'samples_per_instance', 'max_output_tokens_per_step'],
       checkpointIsModel: true,
+      cost: trainingCost,
       mayBeUnnamed: true,
       usualName: ({ checkpoint, benchmark }) => (checkpoint ? `${checkpoint}, continued` : `${benchmark} training`),
     },

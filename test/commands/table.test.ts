@@ -204,7 +204,13 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   train: [
     ok(['t-words', '-m', model, '--name', 'short', '-o', 'num_steps=1', '-w'], /^trn_\w+\n$/, { notes: /succeeded/ }),
-    asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/)),
+    asJson(['t-words', '-m', model, '-n'], request('POST', /\/train/), {
+      notes: /^\{"note":"What it takes: rollouts and cost unknown: the service chooses num_steps\."\}$/,
+    }),
+    asJson(['t-words', '-m', model, '-n', '-o', 'num_steps=2'], request('POST', /\/train/), {
+      notes:
+        /"What it takes: 2 steps x \d+ tasks x \d+ samples = [\d,]+ rollouts.*; cost unknown: prices have no unit\."/,
+    }),
     bad(['t-wrods', '-m', model], notFound, /There is no benchmark t-wrods/),
     bad(['t-words'], usage, /--model MODEL, --checkpoint CHECKPOINT/),
     bad(

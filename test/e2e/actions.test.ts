@@ -64,7 +64,7 @@ describe('on a benchmark', () => {
     await open([
       't',
       { see: 'Train on t-words' },
-      { see: 'num steps' },
+      { see: 'num_steps' },
       'tab',
       'tab',
       { type: '0' },

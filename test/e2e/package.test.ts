@@ -121,7 +121,7 @@ describe.each(nodeReleases)('installed for Node %s', version => {
     await session.waitFor('28 of 28 rollouts');
     await session.waitFor('✓ completed');
     // The benchmark: the tasks of the run are called t-words-… as well.
-    await goWay(session, ['esc', { see: '▸ t-words ' }, 't', { see: 'num steps' }, 'right', 'right']);
+    await goWay(session, ['esc', { see: '▸ t-words ' }, 't', { see: 'num_steps' }, 'right', 'right']);
     // Fewer steps than by default, which takes a minute.
     await goWay(session, ['tab', 'tab', { type: '6' }, 'tab', { type: '4' }, 'tab', { type: '4' }, 'enter']);
     await session.waitFor('step 6 of 6');

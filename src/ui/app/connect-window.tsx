@@ -15,7 +15,7 @@ import { useTheme } from '../widgets/theme/theme.tsx';
 import { Window, windowMargin } from '../widgets/window.tsx';
 import { type Connection, type KeySource, keySources, useConnection } from './connection.ts';
 import { useShowProfile } from './leave.tsx';
-import { useWindowRoom } from './shell-context.tsx';
+import { useShell, useWindowRoom } from './shell-context.tsx';
 
 const sourceWords: Readonly<Record<KeySource, string>> = {
   environment: 'an environment variable',
@@ -106,6 +106,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
   const keyOf = useKeyOf();
   const [fields] = useState(() => fieldsOf(connection));
   const form = useForm(fields);
+  const { showHelp } = useShell();
   const room = useWindowRoom(76);
   const { width, inner } = room;
   const errorLines = error === undefined ? [] : wrap(sanitiseLine(error), inner).slice(0, 4);
@@ -125,6 +126,7 @@ export function ConnectWindow({ onClose }: { readonly onClose: () => void }) {
         height={height - otherLines}
         busy={busy}
         onSubmit={values => void submit(values)}
+        onHelp={showHelp}
         onCancel={busy ? stop : onClose}
       />
       <Lines lines={errorLines.map(line => styles.danger(line))} width={inner} height={errorLines.length} />

@@ -11,7 +11,7 @@ import { globalCommands } from '../keys/general.ts';
 import { keyLabel } from '../keys/key.ts';
 import { type Offer, useOffered } from '../keys/router.tsx';
 import { type Theme, useTheme } from '../widgets/theme/theme.tsx';
-import { bottomLine, footerLine, hintsFor, ruleLine, trailRoom } from './frame-lines.ts';
+import { bottomLine, footerLine, type Hint, hintsFor, ruleLine, trailRoom } from './frame-lines.ts';
 import type { Layout } from './layout.ts';
 import { crumbOf, type Registry } from './registry.ts';
 import { type Toast, toastMarks } from './shell-context.tsx';
@@ -24,6 +24,8 @@ export interface FooterProps {
   /** From the section down to the current place. */
   readonly trail: readonly Place[];
   readonly toast: Toast | undefined;
+  /** Whether a window is open, whose keys a notice must not cover. */
+  readonly isWindow: boolean;
 }
 
 /** Adds the name of a record that was opened by its id, once it is known. */
@@ -44,12 +46,12 @@ function useCrumbs(registry: Registry, trail: readonly Place[], columns: number)
   return useSyncExternalStore(workbench.statuses.subscribe, read).split('\n');
 }
 
-export function Footer({ columns, layout, registry, trail, toast }: FooterProps) {
+export function Footer({ columns, layout, registry, trail, toast, isWindow }: FooterProps) {
   const theme = useTheme();
   const offered = useOffered();
   const crumbs = useCrumbs(registry, trail, columns);
   const line = toast
-    ? toastLine(columns, toast, offered, theme)
+    ? toastLine(columns, toast, offered, theme, isWindow)
     : footerLine(columns, crumbs, room => hintsFor(offered, room), theme);
   return (
     <Box flexDirection="column" flexShrink={0}>
@@ -64,22 +66,41 @@ export function Footer({ columns, layout, registry, trail, toast }: FooterProps)
 const roomForHints = 24;
 
 /** A message. The hints stay next to it if there is room; if the message is cut, its key shows the rest. */
-export function toastLine(columns: number, toast: Toast, offered: readonly Offer[], { styles, glyphs }: Theme): string {
+export function toastLine(
+  columns: number,
+  toast: Toast,
+  offered: readonly Offer[],
+  { styles, glyphs }: Theme,
+  isWindow = false,
+): string {
   const { kind, text: long, tail = '', short = long } = toast;
-  const room = columns - 6;
+  const whole = columns - 6;
+  // The keys of a window come first; a notice gets what they leave.
+  const kept = isWindow ? hintsFor(offered, whole - leastWords) : [];
+  const room = whole - widthOf(kept);
   const text = displayWidth(long) + roomForHints <= room ? long : short;
   const isCut = displayWidth(text) + displayWidth(tail) > room;
-  const again = isCut && isKept(toast) ? offered.find(isNotices)?.keys[0] : undefined;
+  const again = isCut && !isWindow && isKept(toast) ? offered.find(isNotices)?.keys[0] : undefined;
   const wordRoom = room - (again === undefined ? 0 : displayWidth(`  <${keyLabel(again)}> more`));
   const end = truncate(tail, wordRoom - 2, { position: 'start' });
   const shown = `${truncate(text, wordRoom - displayWidth(end))}${end}`;
-  const free = room - displayWidth(shown);
-  const hints = again === undefined ? hintsFor(offered, free - 2) : [{ key: keyLabel(again), word: 'more' }];
-  const hintWidth = hints.reduce((sum, { key, word }) => sum + displayWidth(`  <${key}> ${word}`), 0);
+  const free = whole - displayWidth(shown);
+  const hints = isWindow
+    ? kept
+    : again === undefined
+      ? hintsFor(offered, free - 2)
+      : [{ key: keyLabel(again), word: 'more' }];
+  const hintWidth = widthOf(hints);
   const keys = hints.map(({ key, word }) => `  ${styles.key(`<${key}>`)} ${styles.muted(word)}`).join('');
   const border = styles.border(glyphs.vertical);
   const gap = ' '.repeat(Math.max(0, free - hintWidth));
   return `${border} ${styles[kind](`${glyphs[toastMarks[kind]]} ${shown}`)}${gap}${keys} ${border}`;
 }
+
+/** Fewer columns would say nothing. */
+const leastWords = 12;
+
+const widthOf = (hints: readonly Pick<Hint, 'key' | 'word'>[]): number =>
+  hints.reduce((sum, { key, word }) => sum + displayWidth(`  <${key}> ${word}`), 0);
 
 const isNotices = ({ binding }: Offer): boolean => binding.command.id === globalCommands.notices.id;

@@ -147,7 +147,7 @@ export function bottomLine(columns: number, { styles, glyphs }: Theme): string {
   return styles.border(`${glyphs.bottomLeft}${glyphs.horizontal.repeat(columns - 2)}${glyphs.bottomRight}`);
 }
 
-interface Hint {
+export interface Hint {
   readonly key: string;
   readonly word: string;
 }

@@ -43,6 +43,8 @@ export interface Shell {
   readonly toast: (toast: Toast) => void;
   /** Opens a window, in place of one with the same id. */
   readonly showOverlay: (id: string, render: Overlay['render']) => void;
+  /** Opens help about the keys that work now. */
+  readonly showHelp: () => void;
   readonly terminal: TerminalPort;
 }
 

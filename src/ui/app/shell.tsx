@@ -166,7 +166,7 @@ function useGlobalBindings(
     },
     {
       command: globalCommands.help,
-      run: () => shell.showOverlay('help', close => <HelpOverlay registry={registry} onClose={close} />),
+      run: shell.showHelp,
     },
     {
       command: globalCommands.pause,
@@ -270,9 +270,10 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
       setFocus: pane => dispatch({ kind: 'focus', pane }),
       toast: say,
       showOverlay: show,
+      showHelp: () => show('help', hide => <HelpOverlay registry={registry} onClose={hide} />),
       terminal,
     };
-  }, [terminal, say, show]);
+  }, [terminal, say, show, registry]);
   return (
     <KeyScope bindings={useGlobalBindings(registry, { focus: state.focus, dispatch, shell, hasInspector, togglePane })}>
       <Following counted={layout?.panes.sections !== undefined} />
@@ -282,7 +283,7 @@ export function ShellScreen({ registry, terminal, start, notices = 'off' }: Shel
             value={{
               ...shell,
               ...{ layout, focus: state.focus, canGoBack: canLeave(state.history) },
-              ...aroundView(registry, layout, state, dispatch, connectionNotice ?? toast),
+              ...aroundView(registry, layout, state, dispatch, connectionNotice ?? toast, overlays.length > 0),
             }}
           >
             <CurrentView registry={registry} place={place} memory={memory} />
@@ -305,6 +306,7 @@ function aroundView(
   state: ShellState,
   dispatch: Dispatch<ShellAction>,
   toast: Toast | undefined,
+  isWindow: boolean,
 ): Pick<Shell, 'sections' | 'foot'> {
   const { sections: size } = layout.panes;
   const { trail } = state.history.present;
@@ -319,7 +321,7 @@ function aroundView(
         dispatch={dispatch}
       />
     ) : null,
-    foot: <Footer columns={layout.columns} layout={layout} registry={registry} trail={trail} toast={toast} />,
+    foot: <Footer {...{ layout, registry, trail, toast, isWindow }} columns={layout.columns} />,
   };
 }
 

@@ -189,6 +189,7 @@ export const formCommands = {
   up: { id: 'form.up', title: 'field above', keys: ['up'], ...form },
   optionNext: { id: 'form.option-next', title: 'next option', keys: ['right', 'space'], ...form },
   optionPrevious: { id: 'form.option-previous', title: 'previous option', keys: ['left'], ...form },
+  help: { id: 'form.help', title: 'help; ? in a choice', keys: ['ctrl-g', '?'], hint: 'help', ...form },
   preview: { id: 'form.preview', title: 'show the request', keys: ['ctrl-p'], hint: 'request', ...form },
 } as const satisfies CommandTable;
 

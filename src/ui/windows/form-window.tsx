@@ -4,9 +4,10 @@ import { useState } from 'react';
 import type { Action } from '../../queries/action.ts';
 import { isUnanswered } from '../../service/errors.ts';
 import { clockOrDay } from '../../text/time.ts';
+import { wrap } from '../../text/wrap.ts';
 import type { Service } from '../../workbench/workbench.ts';
 import { ErrorNote } from '../app/error-note.tsx';
-import { useWindowRoom } from '../app/shell-context.tsx';
+import { useShell, useWindowRoom } from '../app/shell-context.tsx';
 import { useHeldBackWords } from '../app/waiting.tsx';
 import { useAction, useRequests } from '../data/use-action.ts';
 import { formCommands } from '../keys/general.ts';
@@ -23,6 +24,8 @@ export interface FormWindowProps<Input, Result> {
   readonly fields: readonly FieldSpec[];
   readonly action: Action<Input, Result>;
   readonly inputOf: (values: Readonly<Record<string, string>>) => Input;
+  /** What will be started, in words, below the fields. */
+  readonly summary?: ((values: Readonly<Record<string, string>>) => string | undefined) | undefined;
   /** Makes the calls for the preview, if they differ from those of the action. */
   readonly describe?: (service: Service, input: Input) => unknown;
   /** Index of the field with the initial focus. */
@@ -39,6 +42,7 @@ export interface PlainFormWindowProps extends Pick<FormWindowProps<never, never>
 /** A form that sends nothing and submits immediately. */
 export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormWindowProps) {
   const { width, inner, ...room } = useWindowRoom(68);
+  const { showHelp } = useShell();
   const height = Math.min(room.height, formHeight(fields) + windowMargin.lines);
   return (
     <Window title={title} width={width} height={height}>
@@ -48,6 +52,7 @@ export function PlainFormWindow({ title, fields, onSubmit, onClose }: PlainFormW
         height={height - windowMargin.lines}
         busy={false}
         onCancel={onClose}
+        onHelp={showHelp}
         onSubmit={values => {
           onSubmit(values);
           onClose();
@@ -65,8 +70,9 @@ const mostErrorLines = 6;
  * open.
  */
 export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>) {
-  const { title, fields, action, inputOf, describe = action, start: first = 0, onDone, onClose } = props;
+  const { title, fields, action, inputOf, describe = action, summary, start: first = 0, onDone, onClose } = props;
   const { width, inner, ...room } = useWindowRoom(76);
+  const { showHelp } = useShell();
   const { styles } = useTheme();
   const keyOf = useKeyOf();
   const { state, start, stop, startedBefore } = useAction(action);
@@ -78,7 +84,10 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
   const [preview, setPreview] = useState(false);
   const requests = useRequests(preview ? service => describe(service, inputOf(form.values)) : undefined);
   const sentLines = requestLines(requests, inner);
-  const below = windowMargin.lines + (busy || warning !== undefined ? 1 : 0);
+  const words = summary?.(form.values);
+  const summed = words === undefined ? [] : wrap(words, inner);
+  const summaryLines = room.height < windowMargin.lines + leastFormLines + 4 ? [] : summed;
+  const below = windowMargin.lines + summaryLines.length + (busy || warning !== undefined ? 1 : 0);
   const free = room.height - below - leastFormLines;
   const errorHeight = state.kind === 'failed' ? Math.min(mostErrorLines, free) : 0;
   const previewLines = Math.min(sentLines.length, free - errorHeight);
@@ -107,8 +116,10 @@ export function FormWindow<Input, Result>(props: FormWindowProps<Input, Result>)
         busy={busy}
         onSubmit={submitted => void submit(submitted)}
         onCancel={busy ? stop : onClose}
+        onHelp={showHelp}
         bindings={[{ command: formCommands.preview, run: () => setPreview(shown => !shown) }]}
       />
+      <Lines lines={summaryLines.map(styles.muted)} width={inner} height={summaryLines.length} />
       {state.kind === 'failed' ? <ErrorNote inForm error={state.error} width={inner} height={errorHeight} /> : null}
       {warning !== undefined && !busy ? <Text wrap="truncate">{styles.warning(warning)}</Text> : null}
       {busy ? (

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { displayWidth } from '../../../src/text/width.ts';
 import { toastLine } from '../../../src/ui/app/footer.tsx';
 import type { Toast } from '../../../src/ui/app/shell-context.tsx';
-import { globalCommands } from '../../../src/ui/keys/general.ts';
+import { formCommands, globalCommands } from '../../../src/ui/keys/general.ts';
 import type { Offer } from '../../../src/ui/keys/router.tsx';
 import { createTheme } from '../../../src/ui/widgets/theme/theme.tsx';
 
@@ -34,4 +34,17 @@ it('names no key that would not show it', () => {
 it('keeps the end that matters', () => {
   const line80 = line(80, { kind: 'success', text: long, tail: '/home/me/runs.json' });
   expect(line80).toMatch(/…\/home\/me\/runs\.json {2}<!> more │$/);
+});
+
+it('leaves the keys of a window on screen, whatever the notice (W38)', () => {
+  const keys: readonly Offer[] = [formCommands.submit, formCommands.cancel, formCommands.help].map(command => ({
+    binding: { command, run: () => undefined },
+    keys: command.keys,
+  }));
+  for (const columns of [60, 80, 120]) {
+    const toast = { kind: 'warning', text: long } as const;
+    const shown = stripVTControlCharacters(toastLine(columns, toast, keys, theme, true));
+    expect(displayWidth(shown)).toBe(columns);
+    expect(shown).toMatch(/The local .*<enter> send {2}<esc> cancel/);
+  }
 });

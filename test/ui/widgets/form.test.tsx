@@ -45,6 +45,17 @@ describe('formReducer', () => {
     expect(state.focus).toBe(0);
   });
 
+  it('finds an option by typing, at its beginning or inside', () => {
+    const type = (...texts: string[]) =>
+      formValues(play(...texts.map(text => ({ kind: 'press', press: { name: text, text } }) as const)), fields)[
+        'model'
+      ];
+    expect(type('t')).toBe('b/two');
+    expect(type('w', 'o')).toBe('b/two');
+    expect(type('t', 'n')).toBe('a/one');
+    expect(type('t', 'z')).toBe('b/two');
+  });
+
   it('names what is wrong and goes there', () => {
     const state = play({ kind: 'focus-error' });
     expect(state.focus).toBe(1);
@@ -53,7 +64,17 @@ describe('formReducer', () => {
 });
 
 function Teas({ onSubmit }: Pick<FormProps, 'onSubmit'>) {
-  return <Form form={useForm(fields)} width={40} height={10} busy={false} onSubmit={onSubmit} onCancel={() => {}} />;
+  return (
+    <Form
+      form={useForm(fields)}
+      width={40}
+      height={10}
+      busy={false}
+      onSubmit={onSubmit}
+      onCancel={() => {}}
+      onHelp={() => {}}
+    />
+  );
 }
 
 describe('Form', () => {

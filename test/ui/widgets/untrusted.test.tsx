@@ -20,7 +20,9 @@ function Reader() {
 
 function Filled({ fields }: { fields: readonly FieldSpec[] }) {
   const form = useForm(fields);
-  return <Form form={form} height={20} width={60} busy={false} onSubmit={nothing} onCancel={nothing} />;
+  return (
+    <Form form={form} height={20} width={60} busy={false} onSubmit={nothing} onCancel={nothing} onHelp={nothing} />
+  );
 }
 
 it.each([

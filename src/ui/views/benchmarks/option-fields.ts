@@ -110,8 +110,7 @@ function valueIn(type: OptionDescription['type'], text: string): OptionValue | u
 }
 
 function defaultWords({ defaultValue, isComputed }: OptionDescription): string {
-  if (isComputed)
-    return defaultValue === undefined ? 'computed by the service' : clean`${defaultValue}, computed by the service`;
+  if (isComputed) return defaultValue === undefined ? leftToService : clean`${defaultValue} (${leftToService})`;
   return defaultValue === undefined ? leftToService : String(defaultValue);
 }
 
@@ -120,7 +119,10 @@ type Check = NonNullable<FieldSpec['check']>;
 function specOf(name: string, option: OptionDescription, check: Check): OptionSpec {
   const shared = {
     name: `options.${name}`,
-    label: name.replaceAll('_', ' '),
+    label: name,
+    facts: [option.defaultValue === undefined ? leftToService : `default ${option.defaultValue}`, boundsWords(option)]
+      .filter(Boolean)
+      .join(', '),
     help: `${option.words} ${boundsWords(option)}`.trim(),
     check,
   };

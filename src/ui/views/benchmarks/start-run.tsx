@@ -110,6 +110,7 @@ function StartRunForm(props: StartRunFormProps) {
       fields={fields}
       action={start.send}
       inputOf={inputOf}
+      summary={values => start.cost?.(optionsOf(specs, values), offered, modelOf(values))}
       onClose={onClose}
       onDone={run => {
         const resource = resourceOfKind(start.kind);

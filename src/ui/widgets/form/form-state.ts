@@ -9,6 +9,8 @@ export type FormValues = Readonly<Record<string, string>>;
 interface FieldBase {
   readonly name: string;
   readonly label: string;
+  /** Beside the label, e.g. the default and the bounds; cut if there is no room. */
+  readonly facts?: string;
   /** A hint about the field, shown while it is focused. */
   readonly help?: string | ((values: FormValues) => string);
   /** Returns what is wrong with a value, which may depend on other fields; nothing if it is valid. */
@@ -42,6 +44,8 @@ export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
   /** Index of the focused field. */
   readonly focus: number;
+  /** What was typed to find an option of the focused choice. */
+  readonly sought?: string;
   /** Fields that were changed or submitted: their errors are shown. */
   readonly touched: ReadonlySet<string>;
 }
@@ -92,6 +96,22 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
   return errors;
 }
 
+const withoutSought = ({ sought: _, ...state }: FormState): FormState => state;
+
+/** Chooses the first option with the typed text in its label or note, best at its beginning. */
+function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress): FormState {
+  const { sought: before = '' } = state;
+  if (name !== 'backspace' && text.trim() === '') return state;
+  const sought = (name === 'backspace' ? before.slice(0, -1) : before + text).toLowerCase();
+  const texts = field.options.map(({ label, note = '' }) => `${label} ${note}`.toLowerCase());
+  const first = texts.findIndex(each => each.startsWith(sought));
+  const found = first >= 0 ? first : texts.findIndex(each => each.includes(sought));
+  // A letter that finds nothing begins anew, unless it finds nothing alone either.
+  if (found === -1) return before === '' ? state : seek(withoutSought(state), field, { name, text });
+  const values = { ...state.values, [field.name]: { kind: 'choice', index: found } as const };
+  return { ...state, values, sought, touched: new Set([...state.touched, field.name]) };
+}
+
 /** @param all the fields, including hidden ones; the focus is always on a visible one */
 export function formReducer(state: FormState, action: FormAction, all: readonly FieldSpec[]): FormState {
   const fields = shownFields(state, all);
@@ -100,13 +120,14 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
   const change = (next: FieldValue): FormState =>
     field
       ? {
-          ...state,
+          ...withoutSought(state),
           values: { ...state.values, [field.name]: next },
           touched: new Set([...state.touched, field.name]),
         }
       : state;
   switch (action.kind) {
     case 'press': {
+      if (field?.kind === 'choice') return seek(state, field, action.press);
       if (field?.kind !== 'text' || value?.kind !== 'text') return state;
       const next = edit(value.edit, action.press, { multiline: field.multiline ?? false });
       return next ? change({ kind: 'text', edit: next }) : state;
@@ -117,7 +138,10 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
       return change({ kind: 'choice', index: (((value.index + action.by) % count) + count) % count });
     }
     case 'focus':
-      return { ...state, focus: (((state.focus + action.by) % fields.length) + fields.length) % fields.length };
+      return {
+        ...withoutSought(state),
+        focus: (((state.focus + action.by) % fields.length) + fields.length) % fields.length,
+      };
     case 'focus-error': {
       const errors = formErrors(state, all);
       const first = fields.findIndex(candidate => errors.has(candidate.name));

@@ -5,6 +5,7 @@ import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, padEnd, truncate } from '../../../text/width.ts';
 import { wrap } from '../../../text/wrap.ts';
 import { formCommands } from '../../keys/general.ts';
+import type { KeyPress } from '../../keys/key.ts';
 import { type Binding, KeyScope } from '../../keys/router.tsx';
 import { fieldHandlers } from '../text-field/editing.ts';
 import { areaView, lineView, withCaret } from '../text-field/field-view.ts';
@@ -49,6 +50,7 @@ export interface FormProps {
   readonly busy: boolean;
   readonly onSubmit: (values: FormValues) => void;
   readonly onCancel: () => void;
+  readonly onHelp: () => void;
   readonly bindings?: readonly Binding[];
   /** Lines available to the form; the focused field is always visible. */
   readonly height: number;
@@ -56,7 +58,10 @@ export interface FormProps {
 
 const areaHeight = 4;
 
-export function Form({ form, width, busy, onSubmit, onCancel, bindings = [], height }: FormProps) {
+/** Letters find an option; the keys of the form keep their meaning. */
+const isSought = ({ name, text }: KeyPress): boolean => name === 'backspace' || (text.trim() !== '' && text !== '?');
+
+export function Form({ form, width, busy, onSubmit, onCancel, onHelp, bindings = [], height }: FormProps) {
   const { state, values, dispatch } = form;
   const fields = shownFields(state, form.fields);
   const errors = formErrors(state, form.fields);
@@ -84,10 +89,11 @@ export function Form({ form, width, busy, onSubmit, onCancel, bindings = [], hei
         { command: formCommands.optionNext, run: choose(1), enabled: !busy && isChoice },
         { command: formCommands.optionPrevious, run: choose(-1), enabled: !busy && isChoice },
         { command: formCommands.submit, run: submit, enabled: !busy },
+        { command: formCommands.help, run: onHelp },
         { command: formCommands.cancel, run: onCancel },
       ]}
       {...handlers}
-      field={busy || field?.kind !== 'text' ? undefined : handlers.field}
+      field={busy ? undefined : isChoice ? { ...handlers.field, takes: isSought } : handlers.field}
     >
       <Box flexDirection="column" width={width} height={height} flexShrink={0} overflow="hidden">
         {blocks.map(({ name, lines }, index) => (
@@ -161,13 +167,16 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
   const { focused, error, position, help } = place;
   const marker = focused ? styles.selected(glyphs.marker) : ' ';
   const room = width - 3 - displayWidth(position);
-  const label = padEnd(truncate(sanitiseLine(spec.label), room), room);
+  const name = truncate(sanitiseLine(spec.label), room);
+  const facts = spec.facts ? truncate(`  ${sanitiseLine(spec.facts)}`, Math.max(0, room - displayWidth(name))) : '';
+  const shown = focused ? styles.selected(name) : name;
+  const after = styles.muted(padEnd(facts, room - displayWidth(name)));
   const note = error ?? (focused ? help : undefined);
   const notes = note === undefined ? [] : wrap(sanitiseLine(note), width - (error === undefined ? 4 : 6));
   return {
     name: spec.name,
     lines: [
-      `${marker} ${focused ? styles.selected(label) : label} ${styles.muted(position)}`,
+      `${marker} ${shown}${after} ${styles.muted(position)}`,
       ...fieldLines(spec, state, width - 4, focused, theme).map(line => `  ${line}`),
       ...notes.map((line, index) => {
         const mark = index === 0 ? `${glyphs.cross} ` : '  ';
@@ -191,7 +200,8 @@ function fieldLines(spec: FieldSpec, state: FormState, width: number, focused: b
     const index = choiceOf(state, spec);
     const option = spec.options[index];
     const label = option ? option.label : 'nothing to choose from';
-    const position = spec.options.length > 1 ? `${index + 1}/${spec.options.length}` : '';
+    const sought = focused && state.sought ? `“${state.sought}” ` : '';
+    const position = spec.options.length > 1 ? `${sanitiseLine(sought)}${index + 1}/${spec.options.length}` : '';
     const room = width - displayWidth(position) - 5;
     const shown = truncate(sanitiseLine(option?.note ? `${label}  ${option.note}` : label), room);
     const arrows = focused ? [styles.key('←'), styles.key('→')] : [' ', ' '];

@@ -272,7 +272,7 @@ describe('options', () => {
     const values = (field: typeof steps) => (field?.kind === 'choice' ? field.options.map(each => each.value) : []);
     expect(values(thinking)).toEqual(['', 'true', 'false']);
     expect(values(algorithm)).toEqual(['', 'gspo', 'grpo', 'reinforce_plus_plus']);
-    expect(rate).toMatchObject({ placeholder: '0.001, computed by the service', help: 'from 0' });
+    expect(rate).toMatchObject({ placeholder: '0.001 (service default)', help: 'from 0' });
   });
 
   it('are sent in their own type', () => {

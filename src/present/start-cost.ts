@@ -1,0 +1,42 @@
+/** What a training run takes, in words, before it is started. Pure. */
+import { isRecord, own } from '../base/own-property.ts';
+import { counted } from '../text/numbers.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as const;
+
+/** The options of a model among those that a service describes for each, or for all. */
+function describedFor(offered: unknown, model: string | undefined): Values {
+  if (!isRecord(offered)) return {};
+  const { models } = offered;
+  const list = Array.isArray(models) ? models.filter(isRecord) : [];
+  const of = list.find(each => own(each, 'base_model_slug') === model || own(each, 'model_slug') === model);
+  const options = own<unknown>(of ?? offered, 'options');
+  return isRecord(options) ? options : list.length > 0 ? {} : offered;
+}
+
+/**
+ * `60 steps x 16 tasks x 16 samples = 15,360 rollouts; cost unknown: …`. No service states
+ * the unit of its prices, so no sum of money can be told.
+ *
+ * @param chosen the chosen options by name; the others have the service's default
+ * @param offered the options as the service describes them
+ */
+export function trainingCost(chosen: Values, offered: unknown, model?: string): string {
+  const described = describedFor(offered, model);
+  const numberOf = (name: string): number | undefined => {
+    const option = own<unknown>(described, name);
+    const value = own<unknown>(chosen, name) ?? (isRecord(option) ? own<unknown>(option, 'default') : undefined);
+    return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  };
+  const unknown = 'cost unknown: prices have no unit';
+  const missing = factors.filter(name => numberOf(name) === undefined);
+  if (missing.length > 0) return `rollouts and cost unknown: the service chooses ${missing.join(', ')}`;
+  const [steps = 0, tasks = 0, samples = 0] = factors.map(name => numberOf(name));
+  const rollouts = steps * tasks * samples;
+  const tokens = numberOf('max_output_tokens_per_step');
+  const most = tokens === undefined ? '' : `, of at most ${counted(tokens, 'token')} a step`;
+  const each = `${counted(steps, 'step')} x ${counted(tasks, 'task')} x ${counted(samples, 'sample')}`;
+  return `${each} = ${rollouts.toLocaleString('en')} rollouts${most}; ${unknown}`;
+}

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { trainingCost } from '../../src/present/start-cost.ts';
+
+const offered = {
+  options: {
+    num_steps: { default: 60 },
+    train_batch_size: { default: 16 },
+    samples_per_instance: { default: 16 },
+    max_output_tokens_per_step: { default: 1200 },
+  },
+};
+
+it('multiplies what a training run does, with the defaults of the service', () => {
+  expect(trainingCost({}, offered)).toBe(
+    '60 steps x 16 tasks x 16 samples = 15,360 rollouts, of at most 1200 tokens a step; cost unknown: prices have no unit',
+  );
+  expect(trainingCost({ num_steps: 1 }, offered)).toMatch(/^1 step x 16 tasks x 16 samples = 256 rollouts/);
+});
+
+it('takes the options of the chosen model', () => {
+  const models = [
+    { base_model_slug: 'a', options: { ...offered.options, num_steps: { default: 2 } } },
+    { base_model_slug: 'b', options: offered.options },
+  ];
+  expect(trainingCost({}, { models }, 'a')).toMatch(/^2 steps/);
+  expect(trainingCost({}, { models }, 'b')).toMatch(/^60 steps/);
+});
+
+it('makes up no number', () => {
+  const words = 'rollouts and cost unknown: the service chooses num_steps, samples_per_instance';
+  expect(trainingCost({ train_batch_size: 4 }, undefined)).toContain(words);
+  expect(trainingCost({}, { num_steps: { default: null } })).toMatch(/^rollouts and cost unknown/);
+  expect(trainingCost({ num_steps: Number.NaN }, offered)).toMatch(/^rollouts and cost unknown/);
+});

@@ -1,0 +1,47 @@
+/** Forms that start something: what they say of it, and help. */
+import { expect, it } from 'vitest';
+import type { Place } from '../../../src/resources/place.ts';
+import { openWorld, world } from './scripted-world.tsx';
+
+const benchmarks: Place = { view: 'list', resource: 'benchmarks' };
+
+function offering() {
+  const service = world('none');
+  Object.assign(service.answers, {
+    getTrainingOptions: () => ({
+      options: {
+        num_steps: { type: 'integer', default: 60, min: 1, max: 2000 },
+        train_batch_size: { type: 'integer', default: 16, min: 1, max: 256 },
+        samples_per_instance: { type: 'integer', default: 16, min: 1, max: 64 },
+      },
+    }),
+  });
+  Object.assign(service.service, { generation: {} });
+  return service;
+}
+
+it('a form names the options as the contract does, with defaults and bounds, and what the run takes (W42)', async () => {
+  const screen = openWorld(offering(), benchmarks, { columns: 120, rows: 40 });
+  await screen.waitFor('▸ t-words');
+  await screen.press('t');
+  await screen.waitFor('num_steps  default 60, 1 to 2000');
+  expect(screen.text()).toContain('60 steps x 16 tasks x 16 samples = 15,360 rollouts; cost');
+  await screen.press('tab', 'tab');
+  await screen.type('2');
+  await screen.waitFor('2 steps x 16 tasks x 16 samples = 512 rollouts');
+});
+
+it('ctrl-g opens help over a form, also in a small terminal, and the form is still there (W39)', async () => {
+  const screen = openWorld(offering(), benchmarks, { columns: 60, rows: 15 });
+  await screen.waitFor('▸ t-words');
+  await screen.press('t');
+  await screen.waitFor('Train on t-words');
+  await screen.press('?');
+  await screen.waitFor('Help');
+  await screen.press('esc');
+  await screen.waitFor('Train on t-words');
+  await screen.press('tab', '?', 'ctrl-g');
+  await screen.waitFor('Help');
+  await screen.press('esc');
+  await screen.waitFor('t-words training?');
+});
