@@ -69,6 +69,8 @@ interface Places {
   };
   /** Where everything comes from, with the branches of these open. */
   readonly tree: { readonly benchmark?: string; readonly training?: string; readonly at?: string };
+  /** The rewards of these rollouts against their lengths. */
+  readonly lengths: RolloutScope;
   /** Two trajectories side by side. */
   readonly pair: OfSides<Pick<NamedRun, 'id' | 'name'>>;
   /** The tasks of a training step. */

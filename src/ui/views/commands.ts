@@ -51,9 +51,6 @@ export const compareCommands = {
   },
 } as const satisfies CommandTable;
 
-const rolloutsGroup = { group: 'Rollouts' } as const;
-
-/** What is asked of many rollouts at once. */
 export const searchCommands = {
   texts: {
     id: 'texts.search',
@@ -64,12 +61,21 @@ export const searchCommands = {
   stop: { id: 'texts.stop', title: 'stop the search', keys: ['esc'], group: 'Search', hint: 'stop', palette: false },
 } as const satisfies CommandTable;
 
+const rolloutsGroup = { group: 'Rollouts' } as const;
+
+/** What is asked of many rollouts at once. */
 export const rolloutCommands = {
   outcomes: {
     id: 'rollouts.outcomes',
     title: 'how they ended: failures and other ends in classes',
     keys: ['f'],
     hint: 'ends',
+    ...rolloutsGroup,
+  },
+  lengths: {
+    id: 'rollouts.lengths',
+    title: 'reward against length: tokens, steps, seconds',
+    keys: ['L'],
     ...rolloutsGroup,
   },
   tasks: {
@@ -79,6 +85,10 @@ export const rolloutCommands = {
     hint: 'tasks',
     ...rolloutsGroup,
   },
+} as const satisfies CommandTable;
+
+export const lengthCommands = {
+  next: { id: 'lengths.next', title: 'tokens, steps or seconds', keys: ['u'], hint: 'unit', ...rolloutsGroup },
 } as const satisfies CommandTable;
 
 /** For lists and tasks of rollouts. */

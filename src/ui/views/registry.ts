@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'react';
 import { aboutAudit } from '../../present/about-audit.ts';
+import { aboutLengths } from '../../present/about-lengths.ts';
 import type { Command, CommandTable } from '../../present/command.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
@@ -22,6 +23,7 @@ import {
   chatCommands,
   compareCommands,
   inboxCommands,
+  lengthCommands,
   pairCommands,
   readerCommands,
   rolloutCommands,
@@ -73,7 +75,12 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
       ofList: Object.values(rolloutCommands),
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
-      own: [...Object.values(alarmCommands), ...Object.values(rolloutCommands), sideCommands.pair],
+      own: [
+        ...Object.values(alarmCommands),
+        ...Object.values(rolloutCommands),
+        sideCommands.pair,
+        searchCommands.texts,
+      ],
       hasParts: true,
     },
   ],
@@ -81,7 +88,7 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'trajectories',
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
-      ofList: [...Object.values(rolloutCommands), sideCommands.pair],
+      ofList: [...Object.values(rolloutCommands), sideCommands.pair, searchCommands.texts],
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
       own: [...Object.values(readerCommands), sideCommands.pair],
       sidesFrom: 141,
@@ -257,6 +264,14 @@ export const registry: Registry = {
       sidesFrom: 240,
       commands: Object.values(pairCommands),
       general: [scrollCommands],
+    }),
+    defineView<'lengths'>({
+      id: 'lengths',
+      title: 'Reward against length',
+      component: lazyView(async () => (await import('./tasks/lengths.tsx')).LengthsView),
+      about: aboutLengths,
+      commands: [lengthCommands.next, sideCommands.pair],
+      general: ofList,
     }),
     defineView<'outcomes'>({
       id: 'outcomes',

@@ -74,6 +74,8 @@ const sharedKeys = [
   'e: benchmark.evaluate, deployment.promote, training.evaluate',
   't: benchmark.train, deployment.chat, training.continue',
   'v: benchmark.images, training.rollouts',
+  // While the texts are searched.
+  'esc: go.up, list.clear-filter, list.stop, texts.stop',
   // Of two marked rollouts, and of their run.
   '=: rollouts.pair, run.compare',
   // Of a list of trajectories, and of one.

@@ -1,6 +1,7 @@
 /** The tasks of a run and the rollouts of one of them: no score, a score of 0 and a failure are three things. */
 import { expect, it } from 'vitest';
 import { defineView } from '../../../src/ui/app/registry.ts';
+import { LengthsView } from '../../../src/ui/views/tasks/lengths.tsx';
 import { OutcomesView } from '../../../src/ui/views/tasks/outcomes.tsx';
 import { RolloutsView, TasksView } from '../../../src/ui/views/tasks/tasks.tsx';
 import { fakeService } from '../../service/fake-service.ts';
@@ -28,6 +29,11 @@ const service = fakeService(
       trajectory_rewards: rowsOf(String(eval_run_id)).filter(({ reward }) => reward !== null),
     }),
     getRolloutStatistics: () => ({ snapshots: [] }),
+    getTrajectory: ({ params: { trajectory_id } }) => {
+      const [row] = rowsOf('new').filter(each => each.trajectory_id === trajectory_id);
+      const messages = [{ role: 'assistant', completion_tokens: row?.reward === 1 ? 200 : 100 }];
+      return { ...row, steps: [{ messages }] };
+    },
     // In pages, which are read to the end without a key.
     listTrajectories: ({ query: { eval_run_id, cursor } = {} }) => {
       const rows = rowsOf(String(eval_run_id));
@@ -94,4 +100,20 @@ it('lists how the rollouts ended, and opens those of a class', async () => {
   await stage.press('j', 'j', 'enter');
   await stage.waitFor('ToolError: 3');
   expect(stage.text()).toContain(' 1/1 ');
+});
+
+it('draws the rewards against the lengths, with the rank correlation', async () => {
+  const stage = openViewOnStage(LengthsView, {
+    place: { view: 'lengths', scope: { run: 'new' } },
+    service: async () => service,
+    columns: 110,
+    rows: 40,
+  });
+  // The list has no tokens: the rollouts are read.
+  await stage.waitFor('10 of 12 rollouts with a reward and a known number of tokens');
+  expect(stage.text()).toMatch(/rank correlation of reward and tokens: 1\.00, 95% 1\.00 to 1\.00, 10 rollouts/);
+  expect(stage.text()).toContain('10 rollouts read at equal distances');
+  expect(stage.text()).toMatch(/1\.00┤ +[\u2801-\u28ff]/);
+  await stage.press('u');
+  await stage.waitFor('No rollout with a reward says how many steps it has');
 });

@@ -10,6 +10,7 @@ type Whose = Pick<Place<'outcomes'>, 'scope' | 'label'>;
 const views = [
   { command: rolloutCommands.tasks, view: 'tasks' },
   { command: rolloutCommands.outcomes, view: 'outcomes' },
+  { command: rolloutCommands.lengths, view: 'lengths' },
 ] as const;
 
 /** For the rows of a list, each of which has rollouts. */

@@ -30,6 +30,8 @@ export interface ChartOptions {
   readonly yRange?: Range | undefined;
   /** A logarithmic scale, on which only values above 0 can be drawn. */
   readonly log?: boolean | undefined;
+  /** Points alone, without lines between them. */
+  readonly isScatter?: boolean;
 }
 
 export interface Chart {
@@ -145,7 +147,7 @@ function drawPoints(plot: Plot, { curve: { xs, ys }, series, isFaint }: DrawnCur
  * so that noise does not become a blot, and behind it, faint, the range of their values.
  */
 export function drawChart(series: readonly ChartSeries[], options: ChartOptions): Chart {
-  const { width, height, theme, xRange, yRange, crosshair, log = false } = options;
+  const { width, height, theme, xRange, yRange, crosshair, log = false, isScatter = false } = options;
   const { styles, glyphs } = theme;
   const x = xRange ?? extentOf(series.map(({ curve }) => curve));
   const own = valueRangeOf(series, x, log);
@@ -174,7 +176,13 @@ export function drawChart(series: readonly ChartSeries[], options: ChartOptions)
   let isCrowded = false;
   for (const drawn of drawnCurves(series)) {
     const shown = { ...x, positive: log };
-    const { xs } = drawn.curve;
+    const { xs, ys } = drawn.curve;
+    if (isScatter) {
+      for (const [index, y] of ys.entries()) {
+        plot.curve([[xAxis.dotOf(xs[index] as number), yAxis.dotOf(y)]], drawn.series);
+      }
+      continue;
+    }
     if (indexAt(xs, x.high) - indexAt(xs, x.low) >= dots) {
       isCrowded = true;
       drawColumns(plot, columnsOf(drawn.curve, { ...shown, ...wide }, dots), yAxis, drawn);

@@ -1,0 +1,79 @@
+/** Whether the reward of rollouts follows their length: in tokens, steps or seconds. Pure. */
+import { isRecord } from '../base/own-property.ts';
+import type { Trajectory } from '../contract/trajectories.ts';
+import { counted, reward } from '../text/numbers.ts';
+import { type Correlation, groupedCorrelation } from './audit.ts';
+import { tokensOf } from './task-groups.ts';
+
+export const lengths = ['tokens', 'steps', 'seconds'] as const;
+export type Length = (typeof lengths)[number];
+
+/** Names of a duration, most exact first, and their unit in seconds. */
+const durations = [
+  ['latency_ms', 0.001],
+  ['duration_ms', 0.001],
+  ['elapsed_ms', 0.001],
+  ['duration_s', 1],
+  ['duration_seconds', 1],
+  ['elapsed_seconds', 1],
+  ['total_seconds', 1],
+  ['wall_time', 1],
+  ['duration', 1],
+  ['elapsed', 1],
+] as const;
+
+function secondsOf({ execution_metrics, metrics }: Trajectory): number | undefined {
+  for (const values of [execution_metrics, metrics]) {
+    if (!isRecord(values)) continue;
+    for (const [name, unit] of durations) {
+      const value = values[name];
+      if (typeof value === 'number' && Number.isFinite(value)) return value * unit;
+    }
+  }
+  return undefined;
+}
+
+/** The length of a rollout; undefined if it is not known. */
+export function lengthOf(row: Trajectory, length: Length): number | undefined {
+  if (length === 'tokens') return tokensOf(row);
+  return length === 'steps' ? (row.num_steps ?? row.steps?.length ?? undefined) : secondsOf(row);
+}
+
+/** A rollout with a known length and reward. */
+export interface LengthPoint {
+  readonly row: Trajectory;
+  readonly length: number;
+  readonly reward: number;
+}
+
+/** The rollouts of which both are known, the shortest first. */
+export function lengthPoints(rows: readonly Trajectory[], length: Length): readonly LengthPoint[] {
+  return rows
+    .flatMap(row => {
+      const [own, score] = [lengthOf(row, length), row.reward];
+      return own === undefined || score == null || !Number.isFinite(score) ? [] : [{ row, length: own, reward: score }];
+    })
+    .sort((one, other) => one.length - other.length);
+}
+
+/** The rank correlation of all rollouts, and of those of each task; undefined if too few differ. */
+export function lengthCorrelation(points: readonly LengthPoint[]) {
+  const pairs = (of: readonly LengthPoint[]) => of.map(point => [point.length, point.reward] as const);
+  const tasks = [...Map.groupBy(points, ({ row }) => row.task_id ?? '').values()];
+  return { all: groupedCorrelation([pairs(points)]), within: groupedCorrelation(tasks.map(pairs)) };
+}
+
+const correlationWords = ({ value, low, high, pairs }: Correlation): string =>
+  `${reward(value)}, 95% ${reward(low)} to ${reward(high)}, ${counted(pairs, 'rollout')}`;
+
+/** The correlation in sentences. @param of how many rollouts there are */
+export function lengthWords(points: readonly LengthPoint[], length: Length, of: number): readonly string[] {
+  const known = `${points.length} of ${counted(of, 'rollout')} with a reward and a known number of ${length}`;
+  const { all, within } = lengthCorrelation(points);
+  const none = 'too few differ for a rank correlation';
+  return [
+    known,
+    `rank correlation of reward and ${length}: ${all ? correlationWords(all) : none}`,
+    ...(within && within.pairs > 2 ? [`within tasks: ${correlationWords(within)}`] : []),
+  ];
+}

@@ -1,0 +1,117 @@
+/** The reward of rollouts against their length: the first look when a reward may be gamed. */
+import { useMemo, useState } from 'react';
+import { isRunning } from '../../../contract/status.ts';
+import type { Trajectory } from '../../../contract/trajectories.ts';
+import type { Column } from '../../../present/column.ts';
+import { numberColumn } from '../../../present/number-columns.ts';
+import { type LengthPoint, lengthOf, lengthPoints, lengths, lengthWords } from '../../../present/reward-length.ts';
+import { rowsMadeElsewhere } from '../../../queries/lists/list-source.ts';
+import { trajectoryQuery } from '../../../queries/trajectories.ts';
+import { recordPlace } from '../../../resources/define.ts';
+import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
+import { count, counted } from '../../../text/numbers.ts';
+import { wrap } from '../../../text/wrap.ts';
+import type { ViewProps } from '../../app/registry.ts';
+import { useShell } from '../../app/shell-context.tsx';
+import { usePane } from '../../app/view.tsx';
+import { useLives } from '../../data/use-live.ts';
+import { drawChart } from '../../widgets/line-chart/chart.ts';
+import { curveOf } from '../../widgets/line-chart/series.ts';
+import { useTheme } from '../../widgets/theme/theme.tsx';
+import { lengthCommands } from '../commands.ts';
+import { ResourceList } from '../list/resource-list.tsx';
+import { markTwo, pairBinding } from './rollout-doors.ts';
+import { emptyRollouts, useRollouts } from './use-rollouts.ts';
+
+/** Rollouts that are read for their tokens, where the list has none. */
+const mostRead = 48;
+/** Steps of a rollout that is too large to be read for a number. */
+const mostSteps = 500;
+
+const columns: readonly Column<LengthPoint>[] = [
+  {
+    ...{ id: 'task', title: 'TASK', width: { min: 12, max: 60, grow: 2 } },
+    value: ({ row }) => row.task_id ?? row.trajectory_id,
+  },
+  numberColumn('reward', 'REWARD', row => row.reward),
+  { ...numberColumn<LengthPoint>('length', 'LENGTH', row => row.length, { text: count }), width: 8 },
+  {
+    ...{ id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 1 }, wide: true },
+    value: ({ row }) => row.trajectory_id,
+  },
+];
+
+const longestFirst = { column: 'length', descending: true } as const;
+
+/** Rollouts at equal distances, which are read for what the list does not say. */
+function useWhole(rows: readonly Trajectory[], isWanted: boolean): readonly Trajectory[] {
+  const ids = useMemo(() => {
+    const readable = rows.filter(
+      row => row.reward != null && !isRunning(row.status) && (row.num_steps ?? 0) <= mostSteps,
+    );
+    const every = Math.max(1, readable.length / mostRead);
+    const chosen = Array.from({ length: Math.min(mostRead, readable.length) }, (_, index) => Math.floor(index * every));
+    return chosen.flatMap(index => readable[index]?.trajectory_id ?? []);
+  }, [rows]);
+  const read = useLives(isWanted ? ids.map(trajectoryQuery) : [], 'visible');
+  return read.flatMap(({ data }) => data ?? []);
+}
+
+export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
+  const pane = usePane('main');
+  const theme = useTheme();
+  const { open } = useShell();
+  const rollouts = useRollouts(scope, pane.attention);
+  const { rows } = rollouts;
+  const [chosen, choose] = useState(0);
+  const length = lengths[chosen % lengths.length] ?? 'tokens';
+  const isListed = rows.some(row => lengthOf(row, length) !== undefined);
+  const whole = useWhole(rows, rollouts.loaded && !isListed && length !== 'steps');
+  const points = lengthPoints(isListed ? rows : whole, length);
+  const [source] = useState(() =>
+    rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
+  );
+  const width = pane.width - 2;
+  const height = Math.min(20, Math.floor(pane.height / 2) - 2);
+  const curve = curveOf(
+    points,
+    point => point.length,
+    point => point.reward,
+  );
+  const chart =
+    points.length > 1 && height >= 4
+      ? drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines
+      : [];
+  const sampled =
+    isListed || whole.length === 0
+      ? []
+      : [`${counted(whole.length, 'rollout')} read at equal distances, as the list says nothing of ${length}`];
+  const header = [
+    ...lengthWords(points, length, rows.length).flatMap(line => wrap(line, width)),
+    ...chart,
+    ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}; equal rollouts share a dot`)] : []),
+  ];
+  return (
+    <ResourceList<LengthPoint>
+      name="lengths"
+      source={source}
+      rows={points}
+      parts={rollouts.parts}
+      columns={columns}
+      sort={longestFirst}
+      emptyWords={emptyRollouts(rollouts, `No rollout with a reward says how many ${length} it has`)}
+      open={({ row }) => recordPlace(trajectories, row.trajectory_id, row.task_id ?? undefined)}
+      actions={some => [
+        pairBinding(
+          some.map(({ row }) => row),
+          markTwo,
+          open,
+        ),
+      ]}
+      facts={({ row }) => trajectoryFacts(row)}
+      notes={[...rollouts.notes, ...sampled]}
+      header={header.map(line => ` ${line}`)}
+      bindings={[{ command: lengthCommands.next, run: () => choose(chosen + 1) }]}
+    />
+  );
+}
