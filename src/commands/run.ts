@@ -31,6 +31,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   tasks: () => import('./tasks.ts'),
   failures: () => import('./failures.ts'),
   search: () => import('./search.ts'),
+  regrade: () => import('./regrade.ts'),
   describe: () => import('./describe.ts'),
   tree: () => import('./tree.ts'),
   export: () => import('./export.ts'),

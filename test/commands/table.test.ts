@@ -306,6 +306,49 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     asJson(['first'], has({ rollouts: 28, classes: expect.arrayContaining([has({ class: 'completed', count: 28 })]) })),
     bad(['nope'], notFound, /no run, training run or dataset nope/),
   ],
+  regrade: [
+    ok(
+      ['first', '--with', 'word_share'],
+      /^graded again\t28 of 28 rollouts\nmean\t(\S+) before, \1 now, of 28 tasks\ndifference\t0/,
+    ),
+    asJson(
+      ['first', '--with', 'regex .'],
+      has({
+        rollouts: 28,
+        graded: 28,
+        failed: 0,
+        not_gradable: 0,
+        new_mean: 1,
+        pass_at: 1,
+        agreement: expect.any(Number),
+      }),
+    ),
+    asJson(
+      [
+        'first',
+        '--command',
+        `${process.execPath} -e 'process.stdin.resume();process.stdin.on("end",()=>console.log("0.5 so so"))'`,
+      ],
+      has({ new_mean: 0.5, trajectories: some({ new_reward: 0.5, explanation: 'so so' }) }),
+    ),
+    bad(['first', '--with', 'exact'], failed, /28 rollouts could not be graded, e\.g\. the grader lacks expected/, {
+      out: /not gradable\t28/,
+    }),
+    bad(
+      ['first', '--command', `${process.execPath} -e 'setInterval(String, 1e4)'`, '--limit', '0.2'],
+      failed,
+      /takes longer than 0\.2 s/,
+      {
+        out: /not gradable\t28/,
+      },
+    ),
+    bad(['first', '--command', '/no/such/grader'], failed, /was not found/, { out: /not gradable\t28/ }),
+    bad(['first'], usage, /Name one grader/),
+    bad(['first', '--with', 'nope'], usage, /There is no grader nope\. There are exact, /),
+    bad(['first', '--with', 'regex ('], usage, /pattern: not a regular expression/),
+    bad(['first', '--with', 'number x'], usage, /takes a number and a tolerance/),
+    bad(['nope', '--with', 'exact'], notFound, /no run, training run or dataset nope/),
+  ],
   search: [
     ok(
       ['word', '--in', 'first'],
@@ -654,6 +697,7 @@ describe('what the table says of every command', () => {
         reward: ['traj_1', 'good', '1'],
         get: ['run', 'x'],
         search: ['word', '--in', 'x'],
+        regrade: ['x', '--with', 'exact'],
       };
       const line = lines[name] ?? [...words, ...needed, ...(Object.hasOwn(flags, 'yes') ? ['--yes'] : [])];
       const codes = [];

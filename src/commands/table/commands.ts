@@ -1,6 +1,7 @@
 /** Every command of the command line: what it takes and what it does. */
 import { aboutAudit } from '../../present/about-audit.ts';
 import { aboutIntervals } from '../../present/statistics/about.ts';
+import { aboutAgreement } from '../../present/statistics/agreement.ts';
 import { aboutPasses } from '../../present/statistics/pass-at-k.ts';
 import {
   agentFlag,
@@ -350,6 +351,51 @@ search.indexMegabytes limits them.`,
     examples: [
       'benchtop search "permission denied" --in evr_1',
       `benchtop search '/pytest .*-k/' --in production --json`,
+    ],
+  }),
+  regrade: spec({
+    summary: 'grade the rollouts of a run, a training run or a dataset again, and show what changes',
+    about: `Grades what was already sampled with another grader, runs no model on the tasks, and writes nothing to the service. Prints how
+the mean moves with its paired interval, how many rollouts pass no longer or only now, the agreement, and the trajectories, those with
+the largest change first. Rollouts that failed are not graded. Exit code 1 if some others could not be graded.
+
+--with takes a grader of the local service: exact, contains, regex, number, word_share or choice, and what it expects, e.g.
+"contains Paris", or its JSON. What is left out comes from the grader that the service stored with each rollout: the local service
+does. It grades the last words of the model.
+
+--command runs a program for each trajectory, without a shell. It reads the trajectory as JSON and prints a reward, and after it an
+explanation. --judge asks a deployed model with a --rubric.
+
+${aboutAgreement}`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'] }],
+    flags: {
+      ...serviceFlags,
+      with: { value: 'GRADER', description: 'a grader of the local service, e.g. exact or "regex ^yes"' },
+      command: { value: 'COMMAND', description: 'a program that reads a trajectory as JSON and prints a reward' },
+      limit: {
+        value: 'SECONDS',
+        number: 'positive',
+        needs: 'command',
+        description: 'kill the program after this time (default: 30)',
+      },
+      judge: { value: 'MODEL', of: 'chat model', needs: 'rubric', description: 'a model that grades by the rubric' },
+      rubric: { value: 'TEXT|@FILE', needs: 'judge', description: 'what the model grades by' },
+      passAt: {
+        value: 'N',
+        number: 'any',
+        description: 'the lowest reward that passes (default: the highest of the range)',
+      },
+      rewardRange: {
+        value: 'LO..HI',
+        description: 'the lowest and the highest possible reward (default: from the settings, 0..1)',
+      },
+      ...recordFlags,
+    },
+    exclusive: [exclusiveRecordFlags, ['with', 'command', 'judge']],
+    examples: [
+      'benchtop regrade evr_1 --with exact',
+      `benchtop regrade evr_1 --with 'regex ^twelve$' --json`,
+      `benchtop regrade evr_1 --command 'python3 grade.py' --limit 10`,
     ],
   }),
   describe: spec({
