@@ -351,17 +351,17 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
   ],
   search: [
     ok(
-      ['word', '--in', 'first'],
-      /^TASK\tREWARD\tROLE\tTEXT\tLINES\tEND\tWHERE\tID\n(\S.*\tsystem\t.*word.*\t2\tcompleted\t.*\ttraj_\w+\n)+$/,
+      ['"begin with t"', '--in', 'first'],
+      /^TASK\tREWARD\tROLE\tTEXT\tLINES\tEND\tWHERE\tID\n(\S.*\tsystem\t.*begin with t.*\t2\tcompleted\t.*\ttraj_\w+\n)+$/,
       {
         notes:
           /^\d+ lines in (\d+) trajectories · searched \1 of \1 trajectories( · \1 from the index)?\nBy reward: .*\nBy end: completed: \1 of \1$/,
       },
     ),
     asJson(
-      ['word', '--in', 'first'],
+      ['"begin with t"', '--in', 'first'],
       has({
-        query: 'word',
+        query: '"begin with t"',
         hits: some({ role: 'system', line: 1, lines: 2, message: 1 }),
         unread: [],
         not_searched: 0,
