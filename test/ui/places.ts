@@ -36,6 +36,7 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
     { view: 'tasks', scope: { run: runId }, label: word },
     { view: 'rollouts', scope: { run: runId }, task: word },
     { view: 'pair', left: { id: endedTrajectory, name: word }, right: { id: endedTrajectory, name: word } },
+    { view: 'search', query: word, scope: { run: runId }, label: word },
     { view: 'lengths', scope: { run: runId }, label: word },
     { view: 'outcomes', scope: { run: runId }, label: word },
     { view: 'step', trainingRunId: trainingId, step: 2 },

@@ -54,7 +54,10 @@ function useWhole(rows: readonly Trajectory[], isWanted: boolean): readonly Traj
     return chosen.flatMap(index => readable[index]?.trajectory_id ?? []);
   }, [rows]);
   const read = useLives(isWanted ? ids.map(trajectoryQuery) : [], 'visible');
-  return read.flatMap(({ data }) => data ?? []);
+  const known = read.flatMap(({ data }) => data ?? []);
+  const key = known.map(({ trajectory_id }) => trajectory_id).join(' ');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says which are known
+  return useMemo(() => known, [key]);
 }
 
 export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
@@ -65,29 +68,31 @@ export function LengthsView({ place: { scope } }: ViewProps<'lengths'>) {
   const { rows } = rollouts;
   const [chosen, choose] = useState(0);
   const length = lengths[chosen % lengths.length] ?? 'tokens';
-  const isListed = rows.some(row => lengthOf(row, length) !== undefined);
+  const isListed = useMemo(() => rows.some(row => lengthOf(row, length) !== undefined), [rows, length]);
   const whole = useWhole(rows, rollouts.loaded && !isListed && length !== 'steps');
-  const points = lengthPoints(isListed ? rows : whole, length);
+  const read = isListed ? rows : whole;
+  const points = useMemo(() => lengthPoints(read, length), [read, length]);
+  const words = useMemo(() => lengthWords(points, length, rows.length), [points, length, rows.length]);
   const [source] = useState(() =>
     rowsMadeElsewhere<LengthPoint>([...rollouts.key, 'lengths'], ({ row }) => row.trajectory_id),
   );
   const width = pane.width - 2;
   const height = Math.min(20, Math.floor(pane.height / 2) - 2);
-  const curve = curveOf(
-    points,
-    point => point.length,
-    point => point.reward,
-  );
-  const chart =
-    points.length > 1 && height >= 4
-      ? drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines
-      : [];
+  const chart = useMemo(() => {
+    if (points.length < 2 || height < 4) return [];
+    const curve = curveOf(
+      points,
+      point => point.length,
+      point => point.reward,
+    );
+    return drawChart([{ name: 'reward', curve }], { width, height, theme, isScatter: true }).lines;
+  }, [points, width, height, theme]);
   const sampled =
     isListed || whole.length === 0
       ? []
       : [`${counted(whole.length, 'rollout')} read at equal distances, as the list says nothing of ${length}`];
   const header = [
-    ...lengthWords(points, length, rows.length).flatMap(line => wrap(line, width)),
+    ...words.flatMap(line => wrap(line, width)),
     ...chart,
     ...(chart.length > 0 ? [theme.styles.muted(`reward above ${length}; equal rollouts share a dot`)] : []),
   ];

@@ -1,5 +1,5 @@
 /** The rollouts of a run, a dataset or a training run, read to the end. */
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import { evalProgressQuery, evalRunQuery, runResultsQuery } from '../../../queries/evaluations.ts';
@@ -56,8 +56,12 @@ export function useRollouts(scope: Scope | undefined, shown: Attention): Rollout
   useEffect(() => {
     if (isFull) stop?.();
   }, [isFull, stop]);
+  // What is made of the rows takes time: not again for each page while the rest is read.
+  const shownRows = useRef(list.rows);
+  if (!isUnread || isFull || list.rows.length >= 2 * shownRows.current.length) shownRows.current = list.rows;
+  const { current: listed } = shownRows;
   const rewards = results.data?.rewards;
-  const rows = useMemo(() => withRewards(list.rows, rewards), [list.rows, rewards]);
+  const rows = useMemo(() => withRewards(listed, rewards), [listed, rewards]);
   const unreadable = list.dropped + (results.data?.unreadable ?? 0);
   const error = live.error ?? list.pageError ?? results.error;
   return {

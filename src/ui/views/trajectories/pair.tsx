@@ -12,6 +12,7 @@ import { trajectories } from '../../../resources/trajectories.ts';
 import { counted, reward } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { displayWidth, fitCells, truncate } from '../../../text/width.ts';
+import { wrap } from '../../../text/wrap.ts';
 import { ErrorNote } from '../../app/error-note.tsx';
 import type { ViewProps } from '../../app/registry.ts';
 import { useShell } from '../../app/shell-context.tsx';
@@ -190,7 +191,7 @@ function headLines(
   const others = `${likes.read < likes.of ? `${likes.read} of ${likes.of} ` : `${likes.read} `}other rollouts of this task`;
   const [onLeft, onRight] = columns === 2 ? ['left', 'right'] : ['-', '+'];
   const also = `Like the ${onRight} at the first difference: ${likes.right} of ${others}; like the ${onLeft}: ${likes.left}`;
-  return [...names, styles.muted(truncate(also, width))];
+  return [...names, ...wrap(also, width).map(line => styles.muted(line))];
 }
 
 /** A text with the words that differ marked, in a width. */

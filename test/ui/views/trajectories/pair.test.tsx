@@ -60,6 +60,8 @@ it.each([
   await stage.waitFor('- tree time tea');
   expect(stage.text()).toMatch(/- tree time tea *│?\n.*\+ tree tree tree/);
   expect(stage.text()).toMatch(/- words {2}base {2}reward 1\.00/);
+  // It is never cut.
+  await stage.waitFor('like the -: 0');
   await stage.press('J');
   await stage.waitFor('rewards');
 });
