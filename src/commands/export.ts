@@ -3,8 +3,10 @@
 import { NewFileError, writeNewFile } from '../base/new-file.ts';
 import type { Trajectory } from '../contract/trajectories.ts';
 import { trajectoryQuery } from '../queries/trajectories.ts';
+import { resourceNamed, resourceOfId } from '../resources/catalogue.ts';
 import { isFoundByLabel, type Resource } from '../resources/define.ts';
-import { ServiceError } from '../service/errors.ts';
+import { isGone, ServiceError } from '../service/errors.ts';
+import type { Note } from '../store/notes.ts';
 import { counted } from '../text/numbers.ts';
 import { clean, safeJson } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';
@@ -42,12 +44,18 @@ async function* idsOf({ resource, id, row }: Found, context: CommandContext, io:
 const unreadable: ReadonlySet<string | undefined> = new Set(['answer_too_deep', 'answer_too_large']);
 
 /** Reads a few in parallel; yields them in order, with the error in place of one that cannot be read. */
-async function* readAll(ids: readonly string[], context: CommandContext): AsyncGenerator<Trajectory | ServiceError> {
+async function* readAll(
+  ids: readonly string[],
+  context: CommandContext,
+  isGoneLeftOut: boolean,
+): AsyncGenerator<Trajectory | ServiceError> {
   const read = (id: string) =>
     trajectoryQuery(id)
       .read(context)
       .catch((error: unknown) => {
-        if (error instanceof ServiceError && unreadable.has(error.code)) return error;
+        const isOfOne =
+          error instanceof ServiceError && (unreadable.has(error.code) || (isGoneLeftOut && isGone(error)));
+        if (isOfOne) return error;
         throw error;
       });
   for (let from = 0; from < ids.length; from += atOnce) {
@@ -55,26 +63,56 @@ async function* readAll(ids: readonly string[], context: CommandContext): AsyncG
   }
 }
 
-export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo): Promise<number> {
-  const [first = '', second] = args;
-  const output = flags.output === '-' ? undefined : flags.output;
+/** The trajectories with a flag. @throws CommandError if there is none */
+function flaggedIds({ memory }: CommandContext, flags: readonly string[] | undefined): string[] {
+  const isWanted = ({ flag }: Note): boolean => (flags === undefined ? flag !== '' : flags.includes(flag));
+  const notes = (memory.notes.all() ?? []).filter(note => note.kind === 'trajectory' && isWanted(note));
+  if (notes.length > 0) return [...new Set(notes.map(({ id }) => id))];
+  const words =
+    flags === undefined ? 'No trajectory has a flag' : clean`No trajectory has the flag ${flags.join(' or ')}`;
+  throw new CommandError(`${words}.`, exitCodes.notFound);
+}
+
+/** What the words name: the name of a resource may come first. @throws CommandError for a resource without trajectories */
+function namedIn([first = '', ...others]: readonly string[]) {
   const known = [...owners, trajectories];
-  const among = second === undefined ? known.filter(isFoundByLabel) : [resourceOrThrow(first)];
-  const word = second ?? first;
+  const named = others.length > 0 ? resourceNamed(first.toLowerCase()) : undefined;
+  // The name of a resource may be mistyped: two words are not ids then.
+  const isList = others.length > 0 && !named && resourceOfId(first) === undefined;
+  const among = isList ? [resourceOrThrow(first)] : named ? [named] : known.filter(isFoundByLabel);
   const [only] = among;
   if (only && !known.includes(only))
     throw new CommandError(
       `${only.names[0]} have no trajectories: ${known.map(({ names }) => names[0]).join(', ')} do.`,
     );
+  return { among, words: named ? others : [first, ...others] };
+}
+
+export async function run({ args, flags }: CommandInput<'export'>, io: CommandIo): Promise<number> {
+  const output = flags.output === '-' ? undefined : flags.output;
+  const isFlagged = flags.flagged === true || flags.flag !== undefined;
+  if (isFlagged && args.length > 0) throw new CommandError('--flagged and --flag take no names.');
+  if (!isFlagged && args.length === 0) throw new CommandError('Name what to export, or give --flagged.');
+  const { among, words } = namedIn(isFlagged ? [''] : args);
   return withService(flags, io, async context => {
-    const isTrajectory = trajectories.idPattern?.test(word);
-    const found = await findAmong(isTrajectory ? [trajectories] : among, word, context);
-    const isOne = found.resource === trajectories;
+    const found: Found[] = [];
+    for (const word of isFlagged ? [] : words) {
+      const isTrajectory = trajectories.idPattern?.test(word);
+      found.push(await findAmong(isTrajectory ? [trajectories] : among, word, context));
+    }
+    const isOne = found.length === 1 && found[0]?.resource === trajectories;
+    const flagged = isFlagged ? flaggedIds(context, flags.flag) : [];
+    const seen = new Set<string>();
     let count = 0;
     let leftOut = 0;
+    const pages = async function* (): AsyncGenerator<string[]> {
+      yield flagged;
+      for (const each of found) yield* idsOf(each, context, io);
+    };
     const lines = async function* (): AsyncGenerator<string> {
-      for await (const ids of idsOf(found, context, io)) {
-        for await (const trajectory of readAll(ids, context)) {
+      for await (const ids of pages()) {
+        const fresh = ids.filter(id => !seen.has(id) && seen.add(id));
+        for await (const trajectory of readAll(fresh, context, isFlagged)) {
           if (trajectory instanceof ServiceError) {
             if (isOne) throw trajectory;
             leftOut += 1;

@@ -42,6 +42,7 @@ function show(config: Config, id: number, now: () => Config): ShownService {
     poll: config.preferences.poll,
     compare: config.preferences.compare,
     alarms: config.preferences.alarms,
+    triage: config.preferences.triage,
     remembered: () => openRemembered(config),
     texts: () => openTexts(config),
   });

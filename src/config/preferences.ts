@@ -26,6 +26,7 @@ export interface Preferences {
   readonly keys: Readonly<Record<string, readonly string[]>>;
   /** Poll intervals in milliseconds, for running resources with focus and for the rest of the screen. */
   readonly poll: { readonly focusedMs: number; readonly visibleMs: number };
+  readonly triage: TriageSettings;
   /** Bytes of disk space for the texts of trajectories; 0 keeps none. */
   readonly textIndexBytes: number;
   readonly compare: CompareSettings;
@@ -39,6 +40,16 @@ export interface CompareSettings {
   /** The lowest and the highest reward that the graders give. */
   readonly rewardRange: readonly [low: number, high: number];
 }
+
+/** Flags on trajectories and runs. */
+export interface TriageSettings {
+  /** By the digits from 1. */
+  readonly flags: readonly string[];
+  /** Who writes notes; by default the user of this machine. */
+  readonly author?: string | undefined;
+}
+
+export const triageDefaults: TriageSettings = { flags: ['good', 'bad', 'gamed', 'grader broken', 'look again'] };
 
 const textIndexMegabytes = 512;
 
@@ -87,6 +98,7 @@ export function resolvePreferences(
       focusedMs: (settings.poll?.focusedSeconds ?? 2) * 1_000,
       visibleMs: (settings.poll?.visibleSeconds ?? 10) * 1_000,
     },
+    triage: { flags: settings.triage?.flags ?? triageDefaults.flags, author: settings.triage?.author },
     textIndexBytes: (settings.search?.indexMegabytes ?? textIndexMegabytes) * 1024 * 1024,
     compare: {
       equalWithin: settings.compare?.equalWithin ?? compareDefaults.equalWithin,

@@ -35,8 +35,9 @@ export const profileReference: Words<ProfileSettings> = {
   upstreamKeyCommand: 'Program and arguments that print the key of that server.',
 };
 
-export const settingsReference: Words<Omit<Settings, 'poll' | 'search' | 'compare' | 'alarms'>> & {
+export const settingsReference: Words<Omit<Settings, 'poll' | 'triage' | 'search' | 'compare' | 'alarms'>> & {
   readonly poll: Words<NonNullable<Settings['poll']>>;
+  readonly triage: Words<NonNullable<Settings['triage']>>;
   readonly search: Words<NonNullable<Settings['search']>>;
   readonly compare: Words<NonNullable<Settings['compare']>>;
   readonly alarms: Words<NonNullable<Settings['alarms']>>;
@@ -54,6 +55,11 @@ export const settingsReference: Words<Omit<Settings, 'poll' | 'search' | 'compar
   poll: {
     focusedSeconds: 'Seconds between two requests for what runs and has the focus: 1 to 3600, 2 by default.',
     visibleSeconds: 'Seconds between two requests for what is only visible: 1 to 3600, 10 by default.',
+  },
+  triage: {
+    flags:
+      'Flags of trajectories and runs, by the digits 1 to 9: `["good", "bad", "gamed", "grader broken", "look again"]` by default.',
+    author: 'Who writes notes: the name of the user on this machine by default.',
   },
   search: {
     indexMegabytes:

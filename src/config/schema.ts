@@ -91,6 +91,15 @@ const makeSettings = () =>
         benchmarks: z.optional(z.record(z.string().check(z.minLength(1)), z.strictObject(alarmRules))),
       }),
     ),
+    /** Flags on trajectories and runs. */
+    triage: z.optional(
+      z.strictObject({
+        flags: z.optional(
+          z.array(z.string().check(z.minLength(1), z.maxLength(40))).check(z.minLength(1), z.maxLength(9)),
+        ),
+        author: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+      }),
+    ),
     /** The texts of trajectories that are kept on disk, to search them again. */
     search: z.optional(z.strictObject({ indexMegabytes: z.optional(z.number().check(z.gte(0), z.lte(100_000))) })),
     /** How runs are compared. */

@@ -57,6 +57,11 @@ const schema = `
     at integer not null, exact integer not null, detail text not null, dismissed integer not null,
     primary key (profile, kind, id, what)
   ) strict, without rowid;
+  create table if not exists notes (
+    profile text not null, kind text not null, id text not null, message integer not null, author text not null,
+    flag text not null, text text not null, label text not null, at integer not null,
+    primary key (profile, kind, id, message, author)
+  ) strict, without rowid;
   create table if not exists settings (
     profile text not null, name text not null, value text not null, primary key (profile, name)
   ) strict, without rowid;

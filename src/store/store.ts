@@ -6,6 +6,7 @@
  */
 import { EventRecords } from './events.ts';
 import { type RememberedCount, type RememberedList, RememberedLists, type SavedList } from './lists.ts';
+import { NoteRecords } from './notes.ts';
 import { type ProgressPoint, ProgressPoints, type Silence } from './progress.ts';
 import { type RememberedResource, type SeenFilter, type SeenResource, SeenResources, type SeenSince } from './seen.ts';
 import { StartKeys } from './start-keys.ts';
@@ -50,6 +51,8 @@ export class RememberedStore {
   readonly startKeys: StartKeys;
   /** What ended or needs attention, until it is dismissed. */
   readonly events: EventRecords;
+  /** Flags and notes of people. */
+  readonly notes: NoteRecords;
   readonly #lists: RememberedLists;
   #timer: NodeJS.Timeout | undefined;
 
@@ -62,6 +65,7 @@ export class RememberedStore {
     this.trajectoryUploads = new TrajectoryRecords(tables);
     this.startKeys = new StartKeys(tables);
     this.events = new EventRecords(tables);
+    this.notes = new NoteRecords(tables);
     this.#lists = new RememberedLists(tables);
   }
 

@@ -3,7 +3,7 @@ import { environmentManager, focusManager, type Query, QueryClient } from '@tans
 import { Listeners } from '../base/listeners.ts';
 import { perObject } from '../base/memo.ts';
 import { type AlarmRules, type AlarmSettings, alarmDefaults, rulesFor } from '../config/alarms.ts';
-import { type CompareSettings, compareDefaults } from '../config/preferences.ts';
+import { type CompareSettings, compareDefaults, type TriageSettings, triageDefaults } from '../config/preferences.ts';
 import type { Benchmark } from '../contract/benchmarks.ts';
 import { isRunning, statusMeaning } from '../contract/status.ts';
 import type { Removed } from '../queries/action.ts';
@@ -26,6 +26,7 @@ import { clean } from '../text/sanitise.ts';
 import { Exports } from './exports.ts';
 import { Inbox } from './inbox.ts';
 import { type AnyJob, Jobs } from './jobs.ts';
+import { Notes } from './notes.ts';
 import { Pins } from './pins.ts';
 
 // In Node, react-query assumes server rendering, where it neither polls nor retries.
@@ -54,6 +55,7 @@ export interface WorkbenchOptions {
   readonly poll?: PollIntervals;
   readonly compare?: CompareSettings;
   readonly alarms?: AlarmSettings | undefined;
+  readonly triage?: TriageSettings | undefined;
   /** Opens the index of the texts of trajectories; in memory by default. */
   readonly texts?: () => TextIndex;
   /** Opens the remembered store; in memory by default. */
@@ -107,6 +109,8 @@ export class Workbench implements QueryHost {
   readonly statuses: StatusStore;
   readonly restarts = new Restarts();
   readonly pins: Pins;
+  /** Flags and notes. */
+  readonly notes: Notes;
   /** What ended or needs attention, until it is dismissed. */
   readonly inbox: Inbox;
   /** Uploads, which continue in the background. */
@@ -156,6 +160,7 @@ export class Workbench implements QueryHost {
     this.readOnly = readOnly;
     ({ promise: this.closed, resolve: this.#setClosed } = Promise.withResolvers<void>());
     this.pins = new Pins(() => this.remembered);
+    this.notes = new Notes(() => this.remembered, options.triage ?? triageDefaults);
     this.inbox = new Inbox(() => this.remembered, this.statuses, poll.visibleMs);
     this.statuses.onTransitions(transitions => {
       // An end may be in the first answer after an absence.
@@ -200,6 +205,7 @@ export class Workbench implements QueryHost {
     if (remembered.wasWrittenElsewhere()) {
       inbox.readAgain();
       pins.readAgain(true);
+      this.notes.readAgain();
     } else pins.readAgain(false);
     statuses.recallEnded(
       inbox

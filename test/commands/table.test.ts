@@ -451,9 +451,47 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['run', 'first', '--jq', '.id'], usage, /This command has no --jq: pipe its JSON into jq/),
     bad(['run', 'frist'], notFound, /no .*run frist/),
     bad(['models', model], usage, /models have no trajectories/),
+    {
+      args: ['%trajectory%', '%trajectory%', 'first', '--json'],
+      code: done,
+      lines: some({ trajectory_id: id('traj') }),
+      notes: /29 trajectories/,
+    },
+    bad([], usage, /Name what to export, or give --flagged/),
+    bad(['--flag', 'nobody'], notFound, /No trajectory has the flag nobody/),
+    bad(['first', '--flagged'], usage, /take no names/),
     bad(['first', '--output', '%trajectories%'], usage, /already exists: nothing was written/),
     bad(['first', '--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\)/),
     bad([''], usage, /empty/),
+  ],
+  'notes set': [
+    bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \w+$/),
+    bad(['evr_1', '--flag', 'good', '--json'], done, /"note":"1 note by/),
+    bad(['bench_1', '--flag', 'good'], usage, /is a benchmark: notes are on trajectories and runs/),
+    bad(['%trajectory%'], usage, /Give a flag or a note/),
+  ],
+  'notes list': [
+    ok(
+      ['--flag', 'gamed'],
+      /^OF\tFLAG\tMESSAGE\tNOTE\tAUTHOR\tAT\tID\n.*\tgamed\t\tit prints the answer\t.*\ttraj_\w+\n$/,
+    ),
+    asJson([], { notes: some({ flag: 'gamed', kind: 'trajectory', message: 0 }) }),
+    bad(['--field', 'nope'], usage, /no field nope/),
+  ],
+  'notes export': [
+    {
+      args: ['--json'],
+      code: done,
+      lines: some({ flag: 'gamed', text: 'it prints the answer', at: expect.stringMatching(/Z$/) }),
+      notes: /2 notes/,
+    },
+    bad(['--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\): nothing was written/),
+  ],
+  'notes import': [
+    bad(['%notes%'], done, /^1 new, 0 newer, 0 as they were$/),
+    bad(['%notes%', '--json'], done, /0 new, 0 newer, 1 as they were/),
+    bad(['%trajectories%'], usage, /rollouts\.jsonl, line 1: this is no note\. Nothing was merged/),
+    bad(['/no/such/file'], usage, /could not be read: .*Nothing was merged/),
   ],
   open: [
     bad(['first'], usage, /needs a terminal/),
@@ -596,7 +634,13 @@ beforeAll(async () => {
   const needing = alone('needing', { tasks: [{ ...task, files: ['data/a.txt'] }] });
   writeFileSync(String(trajectories), '{"trace_id": "t1", "messages": [{"role": "user", "content": "hello"}]}\n');
   const trajectory = (await service.call('POST', '/api/v1/trajectories', { task_id: 'one' })).body.trajectory_id;
-  for (const [name, value] of Object.entries({ benchmark, capitals, needing, empty, trajectories, trajectory })) {
+  const notes = join(folder, 'notes.jsonl');
+  writeFileSync(
+    notes,
+    `${JSON.stringify({ kind: 'run', id: 'evr_9', author: 'ann', flag: 'bad', at: '2026-01-01T00:00:00Z' })}\n`,
+  );
+  const values = { benchmark, capitals, needing, empty, trajectories, trajectory, notes };
+  for (const [name, value] of Object.entries(values)) {
     world.set(name, String(value));
   }
 }, 60_000);
@@ -698,6 +742,7 @@ describe('what the table says of every command', () => {
         get: ['run', 'x'],
         search: ['word', '--in', 'x'],
         regrade: ['x', '--with', 'exact'],
+        export: ['x'],
       };
       const line = lines[name] ?? [...words, ...needed, ...(Object.hasOwn(flags, 'yes') ? ['--yes'] : [])];
       const codes = [];

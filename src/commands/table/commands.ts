@@ -15,6 +15,7 @@ import {
   waitFlags,
   yesFlag,
 } from './flags.ts';
+import { notes } from './notes.ts';
 import { setup } from './setup.ts';
 import { type CommandSpec, type FlagValues, spec } from './spec.ts';
 import { verbs } from './verbs.ts';
@@ -430,19 +431,22 @@ runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a t
   export: spec({
     summary: 'write trajectories with their steps, as JSON Lines',
     about:
-      'Exports the trajectories of an evaluation run, a training run or a dataset, or a single one. benchtop upload accepts the lines.',
+      'Exports the trajectories of evaluation runs, training runs or datasets, or single ones. benchtop upload accepts the lines, with their rewards and how they ended. A file with flags is written by benchtop notes export.',
     args: [
       { name: 'WHAT', of: 'resource or seen', kinds: ['run', 'training', 'dataset', 'trajectory'], optional: true },
-      { name: 'ID|NAME', of: 'of resource' },
+      { name: 'ID|NAME', of: 'of resource', many: true, optional: true },
     ],
     flags: {
       ...serviceFlags,
+      flagged: { description: 'the trajectories with a flag, instead of named ones' },
+      flag: { value: 'FLAG', many: true, description: 'the trajectories with this flag, e.g. gamed' },
       output: { value: 'FILE', short: 'o', description: 'a new file (default: standard output)' },
       json: jsonFlag.json,
     },
     examples: [
       'benchtop export evr_1 --output rollouts.jsonl',
       'benchtop export dataset production > production.jsonl',
+      'benchtop export --flag gamed --output gamed.jsonl',
     ],
   }),
   open: spec({
@@ -454,6 +458,7 @@ runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a t
     flags: { ...serviceFlags, ...screenFlags },
     examples: ['benchtop open evr_1', 'benchtop open training first', 'benchtop open watch'],
   }),
+  ...notes,
   ...setup,
   version: spec({ summary: 'print the version', flags: recordFlags, exclusive: [exclusiveRecordFlags] }),
   doctor: spec({
@@ -502,6 +507,7 @@ runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a t
 /** Descriptions of the two-word commands, by their first word. */
 export const groups: Readonly<Record<string, string>> = {
   secret: 'set: create a secret of the organization',
+  notes: 'list, set, export, import: flags and notes on trajectories and runs',
   profile: 'list, use, add, remove: the services to choose from',
   config: 'path, get, set: the settings file',
 };

@@ -51,6 +51,18 @@ export const compareCommands = {
   },
 } as const satisfies CommandTable;
 
+export const triageCommands = {
+  flag: {
+    id: 'triage.flag',
+    title:
+      'flag it: 1 good, 2 bad, 3 gamed, 4 grader broken, 5 look again, or as in the settings; again to take it back',
+    keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'],
+    group: 'Triage',
+    palette: false,
+  },
+  note: { id: 'triage.note', title: 'write a note on it', keys: ["'"], group: 'Triage' },
+} as const satisfies CommandTable;
+
 export const searchCommands = {
   texts: {
     id: 'texts.search',

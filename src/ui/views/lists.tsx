@@ -1,16 +1,21 @@
 /** The lists that show more than their resource declares. */
+import { useState } from 'react';
 import type { EvalRun } from '../../contract/evaluations.ts';
+import { noteFacts } from '../../present/notes.ts';
 import { benchmarkActions, benchmarks, images } from '../../resources/benchmarks.ts';
 import { runs } from '../../resources/runs.ts';
-import { trajectories } from '../../resources/trajectories.ts';
+import { trajectories, trajectoryFacts } from '../../resources/trajectories.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useShell } from '../app/shell-context.tsx';
+import { useListedRows } from '../data/use-list.ts';
 import { ResourceListView } from './list/list-view.tsx';
 import { useActions } from './record/use-actions.tsx';
 import { RunPreview } from './runs/preview.tsx';
 import { useRunList } from './runs/use-run-list.ts';
 import { markTwo, opensRollouts, pairBinding, rolloutBindings } from './tasks/rollout-doors.ts';
 import { TrajectoryPreview } from './trajectories/preview.tsx';
+import { trajectoryId, trajectoryNoted } from './triage/noted.ts';
+import { useNoted, useTriage } from './triage/use-triage.tsx';
 
 const ofRun = opensRollouts<EvalRun>(({ eval_run_id: run, display_name }) => ({
   scope: { run },
@@ -25,13 +30,19 @@ export function TrajectoriesView({ place }: ViewProps<'list'>) {
   const shell = useShell();
   const { scope, label } = place;
   const actions = useActions(trajectories);
+  const triage = useTriage();
+  const [source] = useState(() => trajectories.list(scope ?? {}));
+  const noted = useNoted(trajectories.columns, trajectoryId, useListedRows(source));
   return (
     <ResourceListView
       resource={trajectories}
+      columns={noted.columns}
+      notes={noted.words}
+      facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row)]}
       place={place}
       preview={TrajectoryPreview}
       texts={scope && { scope, label: label ?? Object.values(scope).join(' ') }}
-      actions={rows => [...actions(rows), pairBinding(rows, markTwo, shell.open)]}
+      actions={rows => [...actions(rows), pairBinding(rows, markTwo, shell.open), ...triage(rows.map(trajectoryNoted))]}
       bindings={rolloutBindings(scope && { scope, ...(label !== undefined && { label }) }, shell.open)}
     />
   );

@@ -32,6 +32,7 @@ import {
   tasksCommands,
   teachingCommands,
   treeCommands,
+  triageCommands,
   uploadCommands,
   watchCommands,
 } from './commands.ts';
@@ -58,12 +59,16 @@ interface OwnViews {
 const { grid: _grid, ...ofOneRun } = chartCommands;
 const { full: _full, ...ofManyRuns } = chartCommands;
 
+/** Flags and notes on the rows of a list. */
+const ofRows = Object.values(triageCommands);
+
 const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
   [
     'benchmarks',
     {
       // The first view is not loaded late.
       list: BenchmarksView,
+      own: [...ofRows, searchCommands.texts],
       record: lazyView(async () => (await import('./benchmarks/benchmark.tsx')).BenchmarkView),
       hasParts: true,
     },
@@ -73,12 +78,13 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'runs',
     {
       list: lazyView(async () => (await import('./lists.tsx')).RunsView),
-      ofList: Object.values(rolloutCommands),
+      ofList: [...Object.values(rolloutCommands), ...ofRows],
       record: lazyView(async () => (await import('./runs/run.tsx')).RunView),
       own: [
         ...Object.values(alarmCommands),
         ...Object.values(rolloutCommands),
         sideCommands.pair,
+        ...ofRows,
         searchCommands.texts,
       ],
       hasParts: true,
@@ -88,9 +94,9 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     'trajectories',
     {
       list: lazyView(async () => (await import('./lists.tsx')).TrajectoriesView),
-      ofList: [...Object.values(rolloutCommands), sideCommands.pair, searchCommands.texts],
+      ofList: [...Object.values(rolloutCommands), sideCommands.pair, ...ofRows, searchCommands.texts],
       record: lazyView(async () => (await import('./trajectories/trajectory.tsx')).TrajectoryView),
-      own: [...Object.values(readerCommands), sideCommands.pair],
+      own: [...Object.values(readerCommands), sideCommands.pair, triageCommands.note],
       sidesFrom: 141,
     },
   ],
@@ -99,7 +105,13 @@ const ownViews: ReadonlyMap<string, OwnViews> = new Map<string, OwnViews>([
     {
       list: lazyView(async () => (await import('./training/list.tsx')).TrainingListView),
       record: lazyView(async () => (await import('./training/training-run.tsx')).TrainingRunView),
-      own: [...Object.values(ofOneRun), teachingCommands.tasks, teachingCommands.audit, alarmCommands.past],
+      own: [
+        ...Object.values(ofOneRun),
+        teachingCommands.tasks,
+        teachingCommands.audit,
+        alarmCommands.past,
+        searchCommands.texts,
+      ],
       hasParts: true,
     },
   ],
@@ -294,7 +306,13 @@ export const registry: Registry = {
       title: 'Step',
       crumb: ({ step }) => `step ${step}`,
       component: lazyView(async () => (await import('./training/step.tsx')).TrainingStepView),
-      commands: [sideCommands.pair, teachingCommands.rollouts, teachingCommands.earlier, teachingCommands.later],
+      commands: [
+        sideCommands.pair,
+        teachingCommands.rollouts,
+        teachingCommands.earlier,
+        teachingCommands.later,
+        searchCommands.texts,
+      ],
       general: ofList,
     }),
     defineView<'step-rollouts'>({
@@ -302,7 +320,7 @@ export const registry: Registry = {
       title: 'Rollouts of a step',
       crumb: ({ step, task }) => (task === undefined ? 'rollouts' : clean`rollouts of ${task} in step ${step}`),
       component: lazyView(async () => (await import('./training/step-rollouts.tsx')).StepRolloutsView),
-      commands: [sideCommands.pair],
+      commands: [sideCommands.pair, searchCommands.texts],
       general: ofList,
     }),
     defineView<'task-life'>({

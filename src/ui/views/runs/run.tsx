@@ -4,6 +4,7 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { EvalRun } from '../../../contract/evaluations.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
+import { noteFacts } from '../../../present/notes.ts';
 import { evalProgressQuery, evalRunQuery, rolloutsDone, runResultsQuery } from '../../../queries/evaluations.ts';
 import { heldOutMeans } from '../../../queries/held-out.ts';
 import type { Attention } from '../../../queries/polling.ts';
@@ -14,7 +15,7 @@ import type { MeasuredRun } from '../../../resources/measured-run.ts';
 import type { Place } from '../../../resources/place.ts';
 import { certaintyWords, runMeanOf } from '../../../resources/run-mean.ts';
 import { outcomeOf, runActions, runFacts, runs, summariseRewards } from '../../../resources/runs.ts';
-import { trajectories } from '../../../resources/trajectories.ts';
+import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
 import { counted } from '../../../text/numbers.ts';
 import { sanitiseLine } from '../../../text/sanitise.ts';
 import { truncate } from '../../../text/width.ts';
@@ -37,6 +38,8 @@ import { useActions } from '../record/use-actions.tsx';
 import type { FactsPart } from '../record/use-doors.ts';
 import { markTwo, pairBinding, rolloutBindings } from '../tasks/rollout-doors.ts';
 import { TrajectoryPreview } from '../trajectories/preview.tsx';
+import { trajectoryId, trajectoryNoted } from '../triage/noted.ts';
+import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { distributionLines, summaryLines } from './head.ts';
 import { knobStatistics, statisticsLines } from './statistics.ts';
 import { useBaselineBinding } from './use-run-list.ts';
@@ -103,6 +106,13 @@ export function RunView({ place }: ViewProps<'record'>) {
   const join = useCallback((rows: readonly Trajectory[]) => withRewards(rows, rewards), [rewards]);
   const actionsOf = useActions(runs, { onRemoved: () => shell.navigate({ kind: 'up' }) });
   const baseline = useBaselineBinding();
+  const triage = useTriage();
+  const listed = useListedRows(run.source);
+  const noted = useNoted(
+    trajectories.columns,
+    trajectoryId,
+    useMemo(() => join(listed), [join, listed]),
+  );
   const pin = { kind: 'run', id: place.id, label: shown.display_name ?? place.id };
   const { statuses } = useWorkbench();
   const showAlarms = (): void => {
@@ -114,6 +124,9 @@ export function RunView({ place }: ViewProps<'record'>) {
   return (
     <ResourceList<Trajectory>
       {...listProps(trajectories)}
+      columns={noted.columns}
+      notes={noted.words}
+      facts={row => [...noteFacts(noted.ofRow(row)), ...trajectoryFacts(row)]}
       {...partsProps(state, pin, { resource: 'runs', json: shown })}
       source={run.source}
       parts={run.parts}
@@ -129,7 +142,8 @@ export function RunView({ place }: ViewProps<'record'>) {
         const isPair = rows.length === 2;
         const ofRun = state.isDeleted ? [] : actionsOf([shown]);
         const others = ofRun.filter(({ command }) => !isPair || command.id !== runCompare.id);
-        return isPair ? [pairBinding(rows, markTwo, shell.open), ...others] : others;
+        const own = isPair ? [pairBinding(rows, markTwo, shell.open), ...others] : others;
+        return [...own, ...triage(rows.map(trajectoryNoted))];
       }}
       bindings={[
         ...(state.isDeleted ? [] : [baseline([shown])]),

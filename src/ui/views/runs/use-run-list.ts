@@ -16,6 +16,8 @@ import { useShell } from '../../app/shell-context.tsx';
 import { useWorkbench } from '../../data/workbench.tsx';
 import type { Binding } from '../../keys/router.tsx';
 import { useActions } from '../record/use-actions.tsx';
+import { runId, runNoted } from '../triage/noted.ts';
+import { useNoted, useTriage } from '../triage/use-triage.tsx';
 import { useMeansSoFar } from './use-means.ts';
 
 /** Returns the binding that takes a run as the baseline. */
@@ -102,6 +104,8 @@ function useBaselines(): readonly [join: (rows: readonly MeasuredRun[]) => reado
   return [join, changed];
 }
 
+const noRuns: readonly EvalRun[] = [];
+
 /** The properties of a list of runs. */
 export function useRunList() {
   const { compare } = useWorkbench();
@@ -109,9 +113,15 @@ export function useRunList() {
   const [withBaselines, changed] = useBaselines();
   const actions = useActions(runs);
   const baseline = useBaselineBinding(changed);
+  const triage = useTriage();
+  const noted = useNoted(
+    useMemo(() => runListColumns(compare.rewardRange), [compare]),
+    runId,
+    noRuns,
+  );
   return {
-    columns: useMemo(() => runListColumns(compare.rewardRange), [compare]),
+    columns: noted.columns,
     join: useCallback((rows: readonly EvalRun[]) => withBaselines(withMeans(rows)), [withBaselines, withMeans]),
-    actions: (rows: readonly EvalRun[]) => [...actions(rows), baseline(rows)],
+    actions: (rows: readonly EvalRun[]) => [...actions(rows), baseline(rows), ...triage(rows.map(runNoted))],
   };
 }

@@ -2,10 +2,12 @@
 import { Box, Text } from 'ink';
 import type { Trajectory, TrajectoryStep } from '../../../contract/trajectories.ts';
 import { factText } from '../../../present/fact-text.ts';
+import { flagCountWords, noteFacts } from '../../../present/notes.ts';
 import { transcriptText } from '../../../present/transcript-lines.ts';
 import { trajectoryQuery } from '../../../queries/trajectories.ts';
 import type { Place } from '../../../resources/place.ts';
 import { trajectories, trajectoryFacts } from '../../../resources/trajectories.ts';
+import type { Note } from '../../../store/notes.ts';
 import { exportFileName } from '../../../text/export.ts';
 import { count, counted, reward } from '../../../text/numbers.ts';
 import { clean, sanitiseLine } from '../../../text/sanitise.ts';
@@ -27,6 +29,8 @@ import { useActions } from '../record/use-actions.tsx';
 import { linesAround, useDoors } from '../record/use-doors.ts';
 import { useRecordBindings } from '../record/use-record-bindings.tsx';
 import { pairBinding } from '../tasks/rollout-doors.ts';
+import { trajectoryNoted } from '../triage/noted.ts';
+import { useNotes, useTriage } from '../triage/use-triage.tsx';
 import { drawnLine, styleOf } from './line-style.ts';
 import { useNeighbours } from './use-neighbours.ts';
 import { type Reader, useReader } from './use-reader.ts';
@@ -57,6 +61,10 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   const reader = useReader(data, { width, height: height - scrollViewLines }, place.found);
   useNeighbours(id, reader.textLength, place.twin?.id);
   const twin = useTwinBinding(place);
+  const notes = useNotes().get(id);
+  const triage = useTriage();
+  // Digits are the number of a step here.
+  const noteBinding = triage(data ? [trajectoryNoted(data)] : [], reader.message).slice(1);
   const record = useRecordBindings({
     record: data && { id, json: data },
     document: data && (() => documentOf(id, data)),
@@ -73,7 +81,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
   return (
     <View
       freshness={live.freshness}
-      bindings={[...twin, ...reader.bindings, ...record]}
+      bindings={[...twin, ...noteBinding, ...reader.bindings, ...record]}
       main={
         data ? (
           <>
@@ -87,7 +95,11 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
                   {...{ width: stepsWidth, height }}
                 />
               ) : null}
-              <ReaderPane {...reader} width={width} words={stepWords(reader.step, data.steps ?? [])} />
+              <ReaderPane
+                {...reader}
+                width={width}
+                words={[stepWords(reader.step, data.steps ?? []), ...noteWords(notes)].join('  ·  ')}
+              />
             </Box>
           </>
         ) : live.error ? (
@@ -101,7 +113,7 @@ export function TrajectoryView({ place }: ViewProps<'record'>) {
           </KeyScope>
         )
       }
-      inspector={<TrajectoryFacts trajectory={data} error={live.error} />}
+      inspector={<TrajectoryFacts trajectory={data} error={live.error} notes={notes} />}
     />
   );
 }
@@ -227,10 +239,22 @@ function tokensOf({ messages }: TrajectoryStep): number | undefined {
 }
 
 /** The facts, and the error if they are not current. */
-function TrajectoryFacts({ trajectory, error }: { trajectory: Trajectory | undefined; error: Error | undefined }) {
+/** The flags, for a terminal without room for the facts. */
+const noteWords = (notes: readonly Note[] = []): readonly string[] => {
+  const words = flagCountWords([notes]);
+  return words === '' ? [] : [sanitiseLine(words)];
+};
+
+interface TrajectoryFactsProps {
+  readonly trajectory: Trajectory | undefined;
+  readonly error: Error | undefined;
+  readonly notes: readonly Note[] | undefined;
+}
+
+function TrajectoryFacts({ trajectory, error, notes }: TrajectoryFactsProps) {
   const { width, height, focused } = usePane('inspector');
   const theme = useTheme();
-  const parts = [{ facts: trajectory ? trajectoryFacts(trajectory) : [] }];
+  const parts = [{ facts: trajectory ? [...noteFacts(notes), ...trajectoryFacts(trajectory)] : [] }];
   const doors = useDoors(parts, { pane: 'inspector', width: width - 2, focused });
   const note = trajectory && error ? ['', theme.styles.danger(sanitiseLine(error.message))] : [];
   return (

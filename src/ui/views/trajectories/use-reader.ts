@@ -1,5 +1,6 @@
 /** The text of a trajectory in the reader: folded, wrapped, scrolled and searched. */
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'react';
+import { lastAt } from '../../../base/binary-search.ts';
 import type { Trajectory } from '../../../contract/trajectories.ts';
 import {
   blockIndexAt,
@@ -40,6 +41,8 @@ export interface Reader {
   /** Characters of the whole text; undefined until it has been read. */
   readonly textLength: number | undefined;
   readonly scroll: Scroll;
+  /** The number of the message at the top, from 1; 0 above the first. */
+  readonly message: number;
   /** Index of the step at the top; -1 above the first. */
   readonly step: number;
   /** The first words of a step. */
@@ -83,11 +86,13 @@ export function useReader(trajectory: Trajectory | undefined, size: Size, found?
     const fold = match === undefined || isTyping ? undefined : foldAt(match);
     if (fold !== undefined) show({ kind: 'open', place: fold });
   }, [match, isTyping, foldAt, show]);
-  const step = lines.at(lineAt(scroll.state.place, scroll.surroundings))?.step ?? -1;
+  const topLine = lines.at(lineAt(scroll.state.place, scroll.surroundings));
+  const [step, top] = [topLine?.step ?? -1, topLine?.place ?? 0];
   const keyOf = useKeyOf();
   const hiddenWords = shown.hidden ? '' : wordsOfHidden(transcript.hidden, keyOf(readerCommands.hidden));
   return {
     ...{ lines, textAt, scroll, step },
+    message: lastAt(transcript.messages.length, index => transcript.messages[index] ?? 0, top) + 1,
     textLength: trajectory && (transcript.blocks.at(-1)?.place ?? 0),
     wordsOf: useWordsOfSteps(transcript),
     notes:

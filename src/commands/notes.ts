@@ -1,0 +1,162 @@
+/** `benchtop notes …`: flags and notes of people, kept on this machine. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { errorMessage } from '../base/errors.ts';
+import { parseDeepJson } from '../base/json-depth.ts';
+import { NewFileError, writeNewFile } from '../base/new-file.ts';
+import { loadConfig } from '../config/load.ts';
+import type { TriageSettings } from '../config/preferences.ts';
+import type { Column } from '../present/column.ts';
+import { resourceOfId } from '../resources/catalogue.ts';
+import { conflictsIn, type Merged, type Note, parseNote, saysSomething } from '../store/notes.ts';
+import type { RememberedStore } from '../store/store.ts';
+import { counted } from '../text/numbers.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
+import { Notes } from '../workbench/notes.ts';
+import { openRemembered } from './connect.ts';
+import { CommandError, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import { checkRecordFlags, printRecord, rowsText } from './output.ts';
+import type { CommandInput } from './table/commands.ts';
+import { configFlags } from './table/flags.ts';
+
+interface Context {
+  readonly memory: RememberedStore;
+  readonly triage: TriageSettings;
+}
+
+async function withNotes(
+  flags: { readonly profile?: string | undefined },
+  io: CommandIo,
+  work: (context: Context) => Promise<number>,
+): Promise<number> {
+  const config = loadConfig(configFlags(flags), io.environment);
+  const memory = openRemembered(config);
+  try {
+    return await work({ memory, triage: config.preferences.triage });
+  } finally {
+    memory.close();
+  }
+}
+
+/** @throws CommandError if they cannot be read */
+function allNotes(memory: RememberedStore): Note[] {
+  const all = memory.notes.all();
+  if (!all) throw new CommandError('The notes on this machine cannot be read.', exitCodes.failed);
+  return all;
+}
+
+const withTime = (note: Note) => ({ ...note, at: new Date(note.at).toISOString() });
+
+const columns: readonly Column<Note>[] = [
+  { id: 'label', title: 'OF', width: { min: 10, max: 40, grow: 1 }, value: note => note.label },
+  { id: 'flag', title: 'FLAG', width: { min: 6, max: 24, grow: 0 }, value: note => note.flag || undefined },
+  { id: 'message', title: 'MESSAGE', width: 7, align: 'right', value: note => note.message || undefined },
+  {
+    id: 'text',
+    title: 'NOTE',
+    width: { min: 10, max: 200, grow: 3 },
+    cutAt: 'end',
+    value: note => note.text || undefined,
+  },
+  { id: 'author', title: 'AUTHOR', width: { min: 6, max: 20, grow: 0 }, value: note => note.author },
+  { id: 'at', title: 'AT', width: 24, value: note => new Date(note.at).toISOString() },
+  { id: 'id', title: 'ID', width: { min: 12, max: 40, grow: 0 }, value: note => note.id },
+];
+
+const chosen = (all: readonly Note[], flag: string | undefined): Note[] =>
+  all.filter(note => saysSomething(note) && (flag === undefined || note.flag === flag));
+
+export async function list({ flags }: CommandInput<'notes list'>, io: CommandIo): Promise<number> {
+  await checkRecordFlags(flags, [], io);
+  return withNotes(flags, io, async ({ memory }) => {
+    const all = chosen(allNotes(memory), flags.flag);
+    const text = () => rowsText(all, columns, 'table', io);
+    await printRecord({ notes: all.map(withTime) }, 'notes', flags, io, { text });
+    return exitCodes.done;
+  });
+}
+
+/** @throws CommandError for the id of something that takes no notes */
+function kindOf(id: string): string {
+  const kind = resourceOfId(id)?.kind ?? 'trajectory';
+  if (kind === 'trajectory' || kind === 'run') return kind;
+  throw new CommandError(clean`${id} is a ${kind}: notes are on trajectories and runs.`);
+}
+
+export async function set({ args, flags }: CommandInput<'notes set'>, io: CommandIo): Promise<number> {
+  const { flag, note, message = 0 } = flags;
+  if (flag === undefined && note === undefined) throw new CommandError('Give a flag or a note: --flag or --note.');
+  if (args.some(id => id.trim() === '')) throw new CommandError('An id is empty.');
+  const of = args.map(id => ({ kind: kindOf(id), id, message }));
+  return withNotes(flags, io, async ({ memory, triage }) => {
+    const notes = new Notes(() => memory, triage);
+    const labelled = of.map(each => ({ ...each, label: memory.find(each.kind, each.id)?.label ?? each.id }));
+    const isSaved = notes.say(labelled, before => ({
+      flag: flag?.trim() ?? before?.flag ?? '',
+      text: note?.trim() ?? before?.text ?? '',
+    }));
+    if (!isSaved) throw new CommandError(`${memory.problem ?? 'It could not be saved'}.`, exitCodes.failed);
+    io.note(`${counted(of.length, 'note')} by ${clean`${notes.author}`}`);
+    return exitCodes.done;
+  });
+}
+
+export async function exportAll({ flags }: CommandInput<'notes export'>, io: CommandIo): Promise<number> {
+  return withNotes(flags, io, async ({ memory }) => {
+    // Removed ones too: merging removes them elsewhere.
+    const all = allNotes(memory).filter(note => flags.flag === undefined || note.flag === flags.flag);
+    const lines = all.map(note => `${safeJson(withTime(note))}\n`);
+    const output = flags.output === '-' ? undefined : flags.output;
+    if (output === undefined) for (const line of lines) await io.print(line);
+    else {
+      await writeNewFile(output, lines).catch((error: unknown) => {
+        throw error instanceof NewFileError ? new CommandError(`${error.message}: nothing was written.`) : error;
+      });
+    }
+    io.note(`${counted(all.length, 'note')}${output === undefined ? '' : clean` in ${output}`}`);
+    return exitCodes.done;
+  });
+}
+
+/** @throws CommandError for a line that is no note: nothing is merged then */
+async function readNotes(path: string): Promise<Note[]> {
+  const notes: Note[] = [];
+  let number = 0;
+  try {
+    for await (const line of createInterface({ input: createReadStream(path, 'utf8') })) {
+      number += 1;
+      if (line.trim() === '') continue;
+      const note = parseNote(parseDeepJson(line));
+      if (!note) throw new CommandError(clean`${path}, line ${number}: this is no note. Nothing was merged.`);
+      notes.push(note);
+    }
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(clean`${path} could not be read: ${errorMessage(error)}. Nothing was merged.`);
+  }
+  return notes;
+}
+
+const mergedWords = ({ added, updated, kept }: Merged): string =>
+  `${added} new, ${updated} newer, ${kept} as they were`;
+
+export async function importAll(
+  { args: [path = ''], flags }: CommandInput<'notes import'>,
+  io: CommandIo,
+): Promise<number> {
+  const notes = await readNotes(path);
+  return withNotes(flags, io, async ({ memory }) => {
+    const merged = memory.notes.merge(notes);
+    if (!merged) throw new CommandError(`${memory.problem ?? 'They could not be saved'}.`, exitCodes.failed);
+    io.note(mergedWords(merged));
+    const imported = new Set(notes.map(({ id }) => id));
+    for (const different of conflictsIn(allNotes(memory).filter(({ id }) => imported.has(id)))) {
+      const [first] = different;
+      const words = different.map(({ author, flag }) => clean`${author} says ${flag}`).join(', ');
+      const where = first && first.message > 0 ? `, message ${first.message}` : '';
+      io.note(clean`Flagged differently: ${first?.label ?? ''} (${first?.id ?? ''})${where}: ${words}`);
+    }
+    return exitCodes.done;
+  });
+}

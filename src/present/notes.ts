@@ -1,0 +1,60 @@
+/** Flags and notes as columns, facts and counts. */
+import { counted } from '../text/numbers.ts';
+import type { Column } from './column.ts';
+import type { Fact } from './fact.ts';
+
+/** What one author says of something. */
+interface NoteWords {
+  readonly message: number;
+  readonly author: string;
+  readonly flag: string;
+  readonly text: string;
+}
+
+type NotesById<Note extends NoteWords> = ReadonlyMap<string, readonly Note[]>;
+
+/** The flags of something, each once; those of its messages with their number. */
+function flagsOf(notes: readonly NoteWords[] = []): string {
+  const flags = notes.flatMap(({ flag, message }) => (flag === '' ? [] : message === 0 ? flag : `${flag} #${message}`));
+  return [...new Set(flags)].join(', ');
+}
+
+const textsOf = (notes: readonly NoteWords[] = []): string => notes.flatMap(({ text }) => text || []).join(' · ');
+
+/** Columns for a list whose rows may have notes. */
+export function noteColumns<Row>(byId: NotesById<NoteWords>, id: (row: Row) => string): readonly Column<Row>[] {
+  return [
+    {
+      ...{ id: 'flag', title: 'FLAG', width: { min: 5, max: 24, grow: 1 }, ifAny: true },
+      value: row => flagsOf(byId.get(id(row))) || undefined,
+    },
+    {
+      ...{ id: 'note', title: 'NOTE', width: { min: 8, max: 80, grow: 1 }, ifAny: true, wide: true, cutAt: 'end' },
+      value: row => textsOf(byId.get(id(row))) || undefined,
+    },
+  ];
+}
+
+/** The notes on something as facts: who says what of which part. */
+export const noteFacts = (notes: readonly NoteWords[] = []): readonly Fact[] =>
+  notes.map(({ message, author, flag, text }) => ({
+    label: message === 0 ? `says ${author}` : `message ${message}`,
+    value: [message === 0 ? '' : `${author}:`, flag, flag && text ? '-' : '', text].filter(Boolean).join(' '),
+    group: 'Notes',
+  }));
+
+/** `flagged: 3 gamed, 1 good; 2 flagged differently by two people`; empty without flags. */
+export function flagCountWords(all: Iterable<readonly NoteWords[]>): string {
+  const counts = new Map<string, number>();
+  let conflicts = 0;
+  for (const notes of all) {
+    const flags = new Set(notes.flatMap(({ flag }) => flag || []));
+    for (const flag of flags) counts.set(flag, (counts.get(flag) ?? 0) + 1);
+    const whole = new Set(notes.flatMap(({ flag, message }) => (message === 0 && flag ? flag : [])));
+    if (whole.size > 1) conflicts += 1;
+  }
+  if (counts.size === 0) return '';
+  const words = [...counts].sort(([, one], [, other]) => other - one).map(([flag, count]) => `${count} ${flag}`);
+  const differ = conflicts > 0 ? `; ${counted(conflicts, 'one is', 'are')} flagged differently by two people` : '';
+  return `flagged: ${words.join(', ')}${differ}`;
+}

@@ -1,0 +1,111 @@
+/** Flags and notes of people on trajectories, runs and messages. */
+import { isRecord } from '../base/own-property.ts';
+import type { Tables } from './tables.ts';
+
+/** What one author says of one thing. */
+export interface Note {
+  /** The kind of the resource, e.g. `trajectory`. */
+  readonly kind: string;
+  readonly id: string;
+  /** The number of a message in it, from 1; 0 for all of it. */
+  readonly message: number;
+  readonly author: string;
+  /** Empty for none. */
+  readonly flag: string;
+  readonly text: string;
+  /** The name of the resource, e.g. its task. */
+  readonly label: string;
+  /** When it was written; epoch milliseconds. A removed note is kept without flag and text, so that merging keeps it removed. */
+  readonly at: number;
+}
+
+/** What merging did. */
+export interface Merged {
+  readonly added: number;
+  readonly updated: number;
+  /** As new as, or older than, what is there. */
+  readonly kept: number;
+}
+
+type Row = ReturnType<Tables['all']>[number];
+
+const noteOf = ({ kind, id, message, author, flag, text, label, at }: Row): Note => ({
+  ...{ kind: String(kind), id: String(id), message: Number(message), author: String(author) },
+  ...{ flag: String(flag), text: String(text), label: String(label), at: Number(at) },
+});
+
+/** Longer texts are documents. In characters. */
+const longestText = 10_000;
+const longestName = 200;
+
+/** A note from a file; undefined if it is none. */
+export function parseNote(value: unknown): Note | undefined {
+  if (!isRecord(value)) return undefined;
+  const { kind, id, message = 0, author, flag = '', text = '', label = '', at } = value;
+  const names = [kind, id, author, flag, label];
+  if (!names.every(each => typeof each === 'string' && each.length <= longestName)) return undefined;
+  if (kind === '' || id === '' || author === '') return undefined;
+  if (typeof text !== 'string' || text.length > longestText) return undefined;
+  if (typeof message !== 'number' || !Number.isSafeInteger(message) || message < 0) return undefined;
+  const time = typeof at === 'string' ? Date.parse(at) : at;
+  if (typeof time !== 'number' || !Number.isSafeInteger(time) || time < 0) return undefined;
+  return { ...(value as unknown as Note), message, flag: String(flag), text, label: String(label), at: time };
+}
+
+export class NoteRecords {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  /** All notes, removed ones too, newest first; undefined if they cannot be read. */
+  all(): Note[] | undefined {
+    const sql = 'select * from notes where profile = ? order by at desc, kind, id, message, author';
+    return this.#tables.read(sql, this.#tables.scope)?.map(noteOf);
+  }
+
+  /** False if it could not be saved. */
+  put(notes: readonly Note[]): boolean {
+    return this.#tables.runAll(
+      'insert or replace into notes (profile, kind, id, message, author, flag, text, label, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      notes.map(({ kind, id, message, author, flag, text, label, at }) => [
+        ...[this.#tables.scope, kind, id, message, author, flag, text, label, at],
+      ]),
+    );
+  }
+
+  /** Takes over notes of others, and newer ones of the same author. Undefined if they could not be read or saved. */
+  merge(notes: readonly Note[]): Merged | undefined {
+    const all = this.all();
+    if (!all) return undefined;
+    const known = new Map(all.map(note => [keyOf(note), note]));
+    let [added, updated, kept] = [0, 0, 0];
+    const newer = new Map<string, Note>();
+    for (const note of notes) {
+      const key = keyOf(note);
+      const before = newer.get(key) ?? known.get(key);
+      if (before && before.at >= note.at) kept += 1;
+      else {
+        if (before) updated += 1;
+        else added += 1;
+        newer.set(key, note);
+      }
+    }
+    return this.put([...newer.values()]) ? { added, updated, kept } : undefined;
+  }
+}
+
+const keyOf = ({ kind, id, message, author }: Note): string => JSON.stringify([kind, id, message, author]);
+
+/** Whether it says anything, or was removed. */
+export const saysSomething = ({ flag, text }: Pick<Note, 'flag' | 'text'>): boolean => flag !== '' || text !== '';
+
+/** Things that authors flag differently. */
+export function conflictsIn(notes: readonly Note[]): readonly (readonly Note[])[] {
+  const byThing = Map.groupBy(
+    notes.filter(({ flag }) => flag !== ''),
+    ({ kind, id, message }) => JSON.stringify([kind, id, message]),
+  );
+  return [...byThing.values()].filter(all => new Set(all.map(({ flag }) => flag)).size > 1);
+}

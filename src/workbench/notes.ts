@@ -1,0 +1,72 @@
+/** Flags and notes on trajectories and runs: saved between starts, and observable. */
+import { userInfo } from 'node:os';
+import { Listeners } from '../base/listeners.ts';
+import type { TriageSettings } from '../config/preferences.ts';
+import { type Note, saysSomething } from '../store/notes.ts';
+import type { RememberedStore } from '../store/store.ts';
+
+/** Who writes notes on this machine. */
+export function authorOf({ author }: TriageSettings): string {
+  if (author !== undefined) return author;
+  try {
+    return userInfo().username;
+  } catch {
+    // A user without an entry in the user database, as in most containers.
+    return 'me';
+  }
+}
+
+/** What a note is about. */
+export type Noted = Pick<Note, 'kind' | 'id' | 'label'> & { readonly message?: number };
+
+export class Notes {
+  readonly author: string;
+  readonly flags: readonly string[];
+  readonly #remembered: () => RememberedStore;
+  readonly #listeners = new Listeners();
+  #byId: ReadonlyMap<string, readonly Note[]> | undefined;
+
+  constructor(remembered: () => RememberedStore, triage: TriageSettings) {
+    this.#remembered = remembered;
+    this.author = authorOf(triage);
+    this.flags = triage.flags;
+  }
+
+  readonly subscribe = this.#listeners.subscribe;
+
+  /** The notes that say something, by the id of the resource; the same map until one changes. */
+  readonly byId = (): ReadonlyMap<string, readonly Note[]> => {
+    this.#byId ??= Map.groupBy((this.#remembered().notes.all() ?? []).filter(saysSomething), ({ id }) => id);
+    return this.#byId;
+  };
+
+  /** What this author says of it. */
+  own({ id, message = 0 }: Pick<Noted, 'id' | 'message'>): Note | undefined {
+    return this.byId()
+      .get(id)
+      ?.find(note => note.author === this.author && note.message === message);
+  }
+
+  /** Says something of several things, in place of what this author said before; false if it could not be saved. */
+  say(
+    of: readonly Noted[],
+    words: (before: Note | undefined) => Pick<Note, 'flag' | 'text'>,
+    now = Date.now(),
+  ): boolean {
+    const notes = of.map(({ kind, id, label, message = 0 }): Note => {
+      const before = this.own({ id, message });
+      // A clock that was set back must not make this the older one.
+      const at = Math.max(now, (before?.at ?? 0) + 1);
+      return { kind, id, label, message, author: this.author, ...words(before), at };
+    });
+    const isSaved = this.#remembered().notes.put(notes);
+    this.readAgain();
+    return isSaved;
+  }
+
+  /** Reads what other programs have written. */
+  readAgain(): void {
+    this.#byId = undefined;
+    this.#listeners.notify();
+  }
+}

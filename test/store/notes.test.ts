@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { conflictsIn, type Note, parseNote } from '../../src/store/notes.ts';
+import { RememberedStore } from '../../src/store/store.ts';
+import { Notes } from '../../src/workbench/notes.ts';
+
+const note = (more: Partial<Note>): Note => ({
+  ...{ kind: 'trajectory', id: 't1', message: 0, author: 'ann', flag: 'bad', text: '', label: 'task', at: 1_000 },
+  ...more,
+});
+
+describe('notes', () => {
+  it('merges those of two people: of each author the newest wins, in either order', () => {
+    const mine = [note({}), note({ id: 't2', flag: 'good', at: 5_000 })];
+    const theirs = [note({ author: 'bob', flag: 'gamed' }), note({ id: 't2', flag: '', at: 6_000 }), note({ at: 900 })];
+    for (const [first, second] of [
+      [mine, theirs],
+      [theirs, mine],
+    ] as const) {
+      const store = RememberedStore.inMemory('test');
+      store.notes.merge(first);
+      store.notes.merge(second);
+      const all = store.notes.all() ?? [];
+      expect(all).toHaveLength(3);
+      expect(all).toContainEqual(note({}));
+      expect(all).toContainEqual(note({ author: 'bob', flag: 'gamed' }));
+      // What was taken back stays taken back.
+      expect(all).toContainEqual(note({ id: 't2', flag: '', at: 6_000 }));
+      expect(conflictsIn(all).map(group => group.map(({ flag }) => flag).sort())).toEqual([['bad', 'gamed']]);
+      store.close();
+    }
+  });
+
+  it('keeps those of services apart, and counts what merging did', () => {
+    const store = RememberedStore.inMemory('test');
+    expect(store.notes.merge([note({}), note({ at: 2_000 }), note({ at: 500 })])).toEqual({
+      ...{ added: 1, updated: 1, kept: 1 },
+    });
+    store.close();
+  });
+
+  it('sets and takes back what the author says, even if the clock was set back', () => {
+    const store = RememberedStore.inMemory('test');
+    const notes = new Notes(() => store, { flags: ['good'], author: 'ann' });
+    const of = [{ kind: 'trajectory', id: 't1', label: 'task' }];
+    notes.say(of, () => ({ flag: 'good', text: 'why' }), 9_000);
+    expect(notes.own({ id: 't1' })?.text).toBe('why');
+    notes.say(of, before => ({ flag: '', text: before?.text ?? '' }), 1_000);
+    expect(notes.own({ id: 't1' })).toMatchObject({ flag: '', text: 'why', at: 9_001 });
+    notes.say(of, () => ({ flag: '', text: '' }));
+    expect(notes.byId().size).toBe(0);
+    store.close();
+  });
+
+  it.each([
+    [{ kind: 'run', id: 'r', author: 'a', at: '2026-01-01T00:00:00Z' }, true],
+    [{ kind: 'run', id: 'r', author: 'a' }, false],
+    [{ kind: 'run', id: '', author: 'a', at: 1 }, false],
+    [{ kind: 'run', id: 'r', author: 'a', at: 1, message: -1 }, false],
+    [{ kind: 'run', id: 'r', author: 'a', at: 1, text: 'x'.repeat(10_001) }, false],
+    ['no note', false],
+  ])('reads %j from a file: %s', (value, isNote) => {
+    expect(parseNote(value) !== undefined).toBe(isNote);
+  });
+});
