@@ -70,11 +70,11 @@ describe.each(['document', 'newest'] as const)('on a service of generation %s', 
     await screen.waitFor('Evaluate on t-words');
     if (generation === 'document') {
       // Endpoints that it does not have are not requested.
-      expect(screen.text()).not.toContain('evaluation max samples');
+      expect(screen.text()).not.toContain('evaluation_max_samples');
       close();
       return;
     }
-    await screen.waitFor('evaluation max samples');
+    await screen.waitFor('evaluation_max_samples');
     await screen.press('tab', 'tab', 'tab');
     await screen.type('30');
     await screen.press('enter');

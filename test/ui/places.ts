@@ -39,6 +39,7 @@ export function placeIn(ids: WorldIds, viewId: string, word: string): Place {
     { view: 'search', query: word, scope: { run: runId }, label: word },
     { view: 'lengths', scope: { run: runId }, label: word },
     { view: 'outcomes', scope: { run: runId }, label: word },
+    { view: 'search', scope: { run: runId }, label: word, query: word },
     { view: 'step', trainingRunId: trainingId, step: 2 },
     { view: 'step-rollouts', trainingRunId: trainingId, step: 2 },
     { view: 'task-life', trainingRunId: trainingId, task: word },

@@ -90,7 +90,8 @@ const opening: Readonly<Record<string, readonly string[]>> = {
   tree: ['benchmark.build', 'benchmark.evaluate', 'benchmark.secret', 'benchmark.train', 'item.actions'],
   'list images': ['benchmark.build'],
   'list runs': ['item.actions', 'run.delete'],
-  'record runs': ['run.delete'],
+  'record runs': ['item.actions', 'run.delete'],
+  step: ['item.actions'],
   'list trajectories': ['item.actions', 'trajectory.complete', 'trajectory.reward'],
   'list training': ['item.actions', 'training.continue', 'training.delete', 'training.deploy', 'training.evaluate'],
   'record training': [
