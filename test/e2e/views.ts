@@ -64,6 +64,38 @@ export const viewSessions: readonly ViewSession[] = [
     shows: ['28 of 28', 'REWARD', /mean 0\.\d+/],
     selected: 't-words-',
   },
+  {
+    name: 'tasks of a run',
+    way: [...go('runs'), { see: '▸ baseline' }, 'V', { see: '28 tasks' }],
+    shows: ['28 of 28 rollouts have a reward', 'TASK', 'MEAN'],
+    selected: 't-words-',
+  },
+  {
+    name: 'ends of the rollouts of a run',
+    way: [...go('runs'), { see: '▸ baseline' }, 'f', { see: 'CLASS' }],
+    shows: ['CLASS', 'ENV_DONE'],
+    selected: 'completed',
+  },
+  {
+    name: 'reward against length',
+    way: [...go('runs'), { see: '▸ baseline' }, 'L', { see: 'rank correlation' }],
+    shows: ['28 of 28 rollouts with a reward'],
+  },
+  {
+    name: 'two rollouts side by side',
+    way: [
+      ...go('runs'),
+      { see: '▸ baseline' },
+      'enter',
+      { see: '▸ t-words-' },
+      'space',
+      'j',
+      'space',
+      '=',
+      { see: 'differ' },
+    ],
+    shows: ['differ', 'reward 0'],
+  },
   { name: 'trajectories', way: go('trajectories'), shows: ['TASK', 'STATUS'], selected: 'open-task' },
   {
     name: 'trajectory',
