@@ -1,10 +1,8 @@
 /** `benchtop upload`: uploads a benchmark from a folder, or trajectories from a file. */
 
-import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { access, mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/mini';
 import { errorCode, errorMessage } from '../base/errors.ts';
 import { isTaken } from '../base/new-file.ts';
@@ -25,6 +23,7 @@ import type { CommandIo } from './io.ts';
 import { checkRecordFlags, printRecord, printsRecord } from './output.ts';
 import { type MissingSecrets, missingSecrets } from './readiness.ts';
 import type { CommandInput } from './table/commands.ts';
+import { inOwnForm, withFile } from './trajectory-files.ts';
 import { printBenchmarkPlan, printTrajectoryPlan } from './upload-plan.ts';
 import { type CommandContext, withService } from './with-service.ts';
 
@@ -258,36 +257,6 @@ function unknownWords(count: number, kept: boolean): string {
   return `${what}. They are not sent again.${way} Check the dataset first.`;
 }
 
-/**
- * Returns a path that can be read repeatedly at any position. Standard input, a pipe or a device is first copied to a
- * file in `folder`.
- *
- * @throws CommandError if standard input is a terminal
- */
-async function seekable(path: string, folder: string, { input, signal }: CommandIo): Promise<string> {
-  if (path === '-' && input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
-  if (path !== '-' && (await stat(path)).isFile()) return path;
-  const kept = join(folder, 'trajectories.jsonl');
-  await pipeline(path === '-' ? input : createReadStream(path), createWriteStream(kept, { mode: 0o600 }), { signal });
-  return kept;
-}
-
-/** Works on a file of trajectories that can be read repeatedly. @throws CommandError if there is no room for a copy */
-async function withFile<Result>(path: string, io: CommandIo, work: (file: string) => Promise<Result>): Promise<Result> {
-  // Remove the copy, which an immediate exit would leave behind.
-  io.stopOnSignals?.();
-  const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
-    throw new CommandError(
-      `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,
-    );
-  });
-  try {
-    return await work(await seekable(path, folder, io));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
 /** @throws CommandError if it cannot be read */
 async function isFolder(path: string): Promise<boolean> {
   if (path === '-') return false;
@@ -329,9 +298,17 @@ export async function run({ args, flags }: CommandInput<'upload'>, io: CommandIo
   const work = async (context: CommandContext): Promise<ExitCode> => {
     context.service.requireWrites();
     if (dataset === undefined) return uploadBenchmark(path, flags, context, io);
-    return withFile(path, io, file => uploadTrajectories(file, dataset, file === path, flags, context, io));
+    return withFile(path, io, async (file, folder) => {
+      const own = await inOwnForm(file, folder, io);
+      const code = await uploadTrajectories(own.path, dataset, own.path === path, flags, context, io);
+      return code === exitCodes.done && own.unreadable > 0 ? exitCodes.failed : code;
+    });
   };
   if (!flags.dryRun) return withService(flags, io, work, 'uploaded');
   if (dataset === undefined) return printBenchmarkPlan(await planned(path), flags, io);
-  return withFile(path, io, file => printTrajectoryPlan(file, dataset, flags, io));
+  return withFile(path, io, async (file, folder) => {
+    const own = await inOwnForm(file, folder, io);
+    const code = await printTrajectoryPlan(own.path, dataset, flags, io);
+    return own.unreadable > 0 ? exitCodes.usage : code;
+  });
 }

@@ -146,6 +146,9 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
       ['%trajectories%', '--dataset', 'sent'],
       has({ skipped: 1, trajectories: [has({ line: 1, status: 'skipped' })] }),
     ),
+    ok(['%verifiers%', '--dataset', 'sent'], /^1 stored, 0 skipped, 0 failed\n$/, {
+      notes: /^Read 1 trajectory from a rollout of verifiers or prime-rl\.$/,
+    }),
     asJson(['%capitals%', '--wait'], has({ bench_id: id('bench'), status: 'secrets missing' }), {
       code: failed,
       notes:
@@ -493,6 +496,19 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['%trajectories%'], usage, /rollouts\.jsonl, line 1: this is no note\. Nothing was merged/),
     bad(['/no/such/file'], usage, /could not be read: .*Nothing was merged/),
   ],
+  read: [
+    ok(['%trajectories%'], /hello/),
+    asJson(['%verifiers%'], has({ task_id: 'maths/1', reward: 1 }), {
+      notes: /^\{"note":"Read 1 trajectory from a rollout of verifiers or prime-rl\."\}$/,
+    }),
+    ok(['-'], /hello there/, {
+      input: '{"messages":[{"role":"user","content":"hello there"}]}',
+      notes: /conversation of OpenAI/,
+    }),
+    bad(['/no/such/file'], usage, /cannot be read \(ENOENT\)/),
+    bad(['-'], usage, /holds no trajectories/, { input: '\n' }),
+    bad(['-'], failed, /line 1: It is not JSON/, { input: 'x' }),
+  ],
   open: [
     bad(['first'], usage, /needs a terminal/),
     bad(['frist'], notFound, /frist/),
@@ -632,6 +648,10 @@ beforeAll(async () => {
   const environment = { ATLAS_KEY: { secret_ref: 'ATLAS_KEY' } };
   const capitals = alone('capitals', { name: 'capitals', label: 'Capitals', tasks: [{ ...task, environment }] });
   const needing = alone('needing', { tasks: [{ ...task, files: ['data/a.txt'] }] });
+  const verifiers = join(folder, 'verifiers.jsonl');
+  const rollout = { prompt: 'hi', completion: 'ho', reward: 1, task: 'maths', example_id: 1 };
+  writeFileSync(verifiers, JSON.stringify(rollout));
+  world.set('verifiers', verifiers);
   writeFileSync(String(trajectories), '{"trace_id": "t1", "messages": [{"role": "user", "content": "hello"}]}\n');
   const trajectory = (await service.call('POST', '/api/v1/trajectories', { task_id: 'one' })).body.trajectory_id;
   const notes = join(folder, 'notes.jsonl');

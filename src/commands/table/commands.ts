@@ -163,7 +163,8 @@ succeed, 1 if one fails, 6 if the service does not say of one, 8 if one succeeds
   upload: spec({
     summary: 'upload a benchmark from a folder, or trajectories from a file',
     about: `A folder with a manifest.json becomes a benchmark: its files are uploaded and ingested, and the build of its images
-starts; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object.
+starts; --wait waits until it is ready. A file, or - for standard input, holds trajectories: one JSON object per line, an array, or a single object,
+or what benchtop read takes: rollouts of verifiers and prime-rl, logs of Inspect, conversations. A note says what was left out.
 After a failure, repeat the command to send the rest, including rejected trajectories. Trajectories whose request was not answered
 count as unknown and are not sent again, unless the service is known to ignore duplicates.`,
     args: [{ name: 'PATH', of: 'file' }],
@@ -448,6 +449,22 @@ runs are read. HELD-OUT is that of a checkpoint at its step, and the best of a t
       'benchtop export dataset production > production.jsonl',
       'benchtop export --flag gamed --output gamed.jsonl',
     ],
+  }),
+  read: spec({
+    summary: 'read a file of rollouts, with no service',
+    about: `Opens the file on a terminal, as a list with the reader, groups and search; elsewhere prints the transcripts. Nothing is
+uploaded or kept. It takes exported trajectories, rollouts of verifiers and prime-rl, logs of Inspect (.json, .eval), conversations and
+batches of OpenAI and Anthropic, and ShareGPT; a note says what it was read as and what was left out. - is standard input. Exit code 1
+if some of it could not be read.`,
+    args: [{ name: 'FILE', of: 'file' }],
+    flags: {
+      text: { description: 'print the transcripts on a terminal too' },
+      json: { description: 'print the trajectories as JSON Lines, in the form that upload takes' },
+      theme: screenFlags.theme,
+      mouse: screenFlags.mouse,
+    },
+    exclusive: [['text', 'json']],
+    examples: ['benchtop read results.jsonl', 'benchtop read log.eval --json > trajectories.jsonl'],
   }),
   open: spec({
     summary: 'open the workbench at one resource, at a list, or at Watch',

@@ -33,6 +33,8 @@ export interface ServeOptions extends Omit<DaemonOptions, 'apiKey'> {
   readonly port?: number;
   /** API key of the sample organization; generated and stored if missing. */
   readonly apiKey?: string | undefined;
+  /** Whether a new folder gets the sample benchmarks; by default it does. */
+  readonly samples?: boolean;
   /** Gives up the start. */
   readonly signal?: AbortSignal;
 }
@@ -160,7 +162,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
 }
 
 /** Builds the service of a data folder: resumes interrupted work, removes orphaned files, and adds the samples. */
-function compose(stores: Stores, key: string, { dataFolder, upstream }: ServeOptions): Composition {
+function compose(stores: Stores, key: string, { dataFolder, upstream, samples = true }: ServeOptions): Composition {
   // Chat never waits for an evaluation, and nothing waits for training.
   const workers = {
     chatWorker: new WorkerThread({ name: 'chat' }),
@@ -172,7 +174,8 @@ function compose(stores: Stores, key: string, { dataFolder, upstream }: ServeOpt
   const engine = new Engine({ ...stores, ...workers, dataFolder, catalog });
   engine.recover();
   sweepFiles(stores);
-  seed(stores, ensureOrganization(stores.database, key));
+  const organization = ensureOrganization(stores.database, key);
+  if (samples) seed(stores, organization);
   const service: ServiceContext = {
     ...stores,
     catalog,

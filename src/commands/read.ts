@@ -1,0 +1,112 @@
+/** `benchtop read`: reads a file of rollouts, whoever wrote it. No service is asked. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errorCode, errorMessage } from '../base/errors.ts';
+import { parseWhole } from '../contract/proto-field.ts';
+import { trajectory as trajectorySchema } from '../contract/trajectories.ts';
+import { factText } from '../present/fact-text.ts';
+import { transcriptText } from '../present/transcript-lines.ts';
+import { trajectoryFacts } from '../resources/trajectories.ts';
+import { clean, safeJson } from '../text/sanitise.ts';
+import { Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
+import { TrajectoryUpload } from '../uploads/trajectory-upload.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit.ts';
+import type { CommandIo } from './io.ts';
+import type { CommandInput } from './table/commands.ts';
+import { inOwnForm, withFile } from './trajectory-files.ts';
+
+type Flags = CommandInput<'read'>['flags'];
+
+/** Lines of a transcript for a program are not wrapped. */
+const unwrapped = 10_000;
+
+/** A trajectory of a file as the service would send it. */
+function received(item: Record<string, unknown>, index: number) {
+  const { termination_reason, ...fields } = item;
+  const steps = item['steps'] ?? (item['messages'] ? [{ messages: item['messages'] }] : undefined);
+  const read = parseWhole(trajectorySchema, {
+    trajectory_id: `trajectory ${index}`,
+    ...fields,
+    steps,
+    ...(termination_reason !== undefined && { rollout: { termination_reason } }),
+  });
+  return read.success ? read.data : undefined;
+}
+
+/** Prints the transcripts, or the trajectories as JSON Lines. */
+async function printAll(path: string, { json }: Flags, io: CommandIo): Promise<ExitCode> {
+  const file = await open(path);
+  const reading = new Reading();
+  let [count, unreadable] = [0, 0];
+  try {
+    for await (const each of trajectoriesIn(file, reading)) {
+      io.signal.throwIfAborted();
+      count += 1;
+      const trajectory = 'trajectory' in each ? received(each.trajectory, count) : undefined;
+      if ('error' in each || !trajectory) {
+        unreadable += 1;
+        io.note('error' in each ? clean`${each.place}: ${each.error}` : `trajectory ${count} has no readable fields`);
+      } else if (json) await io.print(`${safeJson(each.trajectory)}\n`);
+      else {
+        const head = factText(trajectoryFacts(trajectory), undefined);
+        await io.print(`${count === 1 ? '' : '\n'}${head}\n${transcriptText(trajectory, io.columns ?? unwrapped)}`);
+      }
+    }
+  } catch (error) {
+    io.signal.throwIfAborted();
+    throw new CommandError(clean`The file cannot be read: ${errorMessage(error)}`);
+  } finally {
+    await file.close();
+  }
+  for (const note of reading.notes) io.note(note);
+  if (count === 0) throw new CommandError('The file holds no trajectories.');
+  return unreadable > 0 ? exitCodes.failed : exitCodes.done;
+}
+
+/**
+ * Opens the file on screen: in a service of its own in this process, whose folder is deleted at the end. So the list, the
+ * reader, groups and search work as with any service, and nothing is remembered.
+ */
+async function openOnScreen(path: string, name: string, { theme, mouse }: Flags, io: CommandIo): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'benchtop-read-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const [{ serve }, { createService }, tui] = await Promise.all([
+    import('../local/daemon/serve.ts'),
+    import('../service/index.ts'),
+    import('./tui.tsx'),
+  ]);
+  const { baseUrl, apiKey } = await serve({ dataFolder: join(folder, 'data'), samples: false, signal: io.signal });
+  const key = async (): Promise<string> => apiKey;
+  const job = new TrajectoryUpload(path, path, name);
+  const service = createService({ baseUrl, apiKey: key, inferenceToken: key, userAgent: 'benchtop' });
+  await job.run(async () => service);
+  const { counts, error } = job.state;
+  if (error) throw error;
+  if (counts.stored + counts.skipped === 0) {
+    const [first] = job.outcomes;
+    throw new CommandError(clean`The file holds no trajectories${first ? `: ${first.message ?? first.status}` : '.'}`);
+  }
+  Object.assign(process.env, {
+    BENCHTOP_API_KEY: apiKey,
+    BENCHTOP_STATE_DIR: join(folder, 'state'),
+    BENCHTOP_CACHE_DIR: join(folder, 'cache'),
+  });
+  return tui.run({ baseUrl, theme, mouse }, { view: 'list', resource: 'trajectories', scope: { dataset: name } });
+}
+
+export async function run({ args: [path = ''], flags }: CommandInput<'read'>, io: CommandIo): Promise<number> {
+  if (path !== '-') {
+    const facts = await stat(path).catch((error: unknown) => {
+      throw new CommandError(clean`${path} cannot be read (${errorCode(error)}).`);
+    });
+    if (facts.isDirectory()) throw new CommandError(clean`${path} is a folder: name a file.`);
+  }
+  const isOnScreen = process.stdin.isTTY && io.columns !== undefined && !flags.json && !flags.text;
+  return withFile(path, io, async (file, folder) => {
+    if (!isOnScreen) return printAll(file, flags, io);
+    const { path: own } = await inOwnForm(file, folder, io);
+    return openOnScreen(own, path === '-' ? 'standard input' : path, flags, io);
+  });
+}

@@ -1,0 +1,85 @@
+/** Files of trajectories on this machine: from standard input too, and in the forms of other programs. */
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { errorCode, errorMessage } from '../base/errors.ts';
+import { clean } from '../text/sanitise.ts';
+import { isForeignFile, Reading, trajectoriesIn } from '../uploads/foreign-files.ts';
+import { CommandError } from './exit.ts';
+import type { CommandIo } from './io.ts';
+
+/**
+ * Returns a path that can be read repeatedly at any position. Standard input, a pipe or a device is first copied to a
+ * file in `folder`.
+ *
+ * @throws CommandError if standard input is a terminal
+ */
+async function seekable(path: string, folder: string, { input, signal }: CommandIo): Promise<string> {
+  if (path === '-' && input.isTTY) throw new CommandError('Pipe the trajectories in: - is standard input.');
+  if (path !== '-' && (await stat(path)).isFile()) return path;
+  const kept = join(folder, 'trajectories.jsonl');
+  await pipeline(path === '-' ? input : createReadStream(path), createWriteStream(kept, { mode: 0o600 }), { signal });
+  return kept;
+}
+
+/** Works on a file of trajectories that can be read repeatedly. @throws CommandError if there is no room for a copy */
+export async function withFile<Result>(
+  path: string,
+  io: CommandIo,
+  work: (file: string, folder: string) => Promise<Result>,
+): Promise<Result> {
+  // Remove the copy, which an immediate exit would leave behind.
+  io.stopOnSignals?.();
+  const folder = await mkdtemp(join(tmpdir(), 'benchtop-upload-')).catch((error: unknown) => {
+    throw new CommandError(
+      `The temporary folder ${tmpdir()} cannot be used (${errorCode(error)}). Set TMPDIR to another one.`,
+    );
+  });
+  // The workbench ends the process.
+  const onExit = (): void => rmSync(folder, { recursive: true, force: true });
+  process.on('exit', onExit);
+  try {
+    return await work(await seekable(path, folder, io), folder);
+  } finally {
+    process.off('exit', onExit);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A file whose lines are trajectories of the contract. */
+export interface OwnFile {
+  readonly path: string;
+  /** Parts of the given file that could not be read; they are noted. */
+  readonly unreadable: number;
+}
+
+/** The file itself, or a copy of one that another program wrote, in the form of the contract. @throws CommandError */
+export async function inOwnForm(path: string, folder: string, io: CommandIo): Promise<OwnFile> {
+  const file = await open(path);
+  try {
+    if (!(await isForeignFile(file))) return { path, unreadable: 0 };
+    const reading = new Reading();
+    const copy = join(folder, 'converted.jsonl');
+    let unreadable = 0;
+    const lines = async function* (): AsyncGenerator<string> {
+      for await (const each of trajectoriesIn(file, reading)) {
+        if ('trajectory' in each) yield `${JSON.stringify(each.trajectory)}\n`;
+        else {
+          unreadable += 1;
+          io.note(clean`${each.place}: ${each.error}`);
+        }
+      }
+    };
+    await pipeline(Readable.from(lines()), createWriteStream(copy, { mode: 0o600 }), { signal: io.signal });
+    for (const note of reading.notes) io.note(note);
+    return { path: copy, unreadable };
+  } catch (error) {
+    io.signal.throwIfAborted();
+    throw new CommandError(clean`The file cannot be read: ${errorMessage(error)}`);
+  } finally {
+    await file.close();
+  }
+}

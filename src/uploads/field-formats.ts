@@ -1,0 +1,323 @@
+/**
+ * Files of rollouts that other programs write, as trajectories of the contract. A record is recognised by its fields,
+ * never by the name of its file. What has no place in a trajectory is named, so that nothing is lost without a word.
+ */
+import { isRecord, own } from '../base/own-property.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface ForeignRecord {
+  /** The format in words, e.g. `a log of Inspect`. */
+  readonly format: string;
+  readonly trajectories: readonly Record<string, unknown>[];
+  /** Names of the fields that were left out. */
+  readonly leftOut: readonly string[];
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const wordOf = (value: unknown): string | undefined =>
+  typeof value === 'number' || typeof value === 'string' ? String(value) : undefined;
+const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+const recordsIn = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {});
+
+/** The fields that a trajectory keeps as its metadata, without empty ones. */
+function kept(fields: Fields, names: readonly string[]): Record<string, unknown> {
+  return withoutEmpty(Object.fromEntries(names.map(name => [name, own<unknown>(fields, name)])));
+}
+
+function withoutEmpty(fields: Fields): Record<string, unknown> {
+  const isEmpty = (value: unknown): boolean =>
+    value === undefined ||
+    value === null ||
+    (Array.isArray(value) && value.length === 0) ||
+    (isRecord(value) && Object.keys(value).length === 0);
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)));
+}
+
+function othersOf(fields: Fields, known: readonly string[]): string[] {
+  return Object.keys(withoutEmpty(fields)).filter(name => !known.includes(name));
+}
+
+/** Messages as steps: one begins with each answer of the model, and the first with the prompt. */
+function stepsOf(messages: readonly Fields[]): { readonly messages: readonly Fields[] }[] {
+  const steps: { messages: Fields[] }[] = [];
+  let answered = false;
+  for (const message of messages) {
+    const isAnswer = message['role'] === 'assistant';
+    if (steps.length === 0 || (isAnswer && answered)) steps.push({ messages: [] });
+    answered ||= isAnswer;
+    steps.at(-1)?.messages.push(message);
+  }
+  return steps;
+}
+
+/** Messages, or a text that is the only message of this role. */
+function messagesOf(value: unknown, role: string): Fields[] {
+  const text = textOf(value);
+  return text === undefined ? recordsIn(value) : [{ role, content: text }];
+}
+
+/** Rollouts of verifiers and of prime-rl: a prompt, a completion and a reward. */
+function fromVerifiers(fields: Fields): ForeignRecord | undefined {
+  const { prompt, completion, reward } = fields;
+  const said = messagesOf(completion, 'assistant');
+  const isMessages = Array.isArray(prompt) || Array.isArray(completion);
+  if (said.length === 0 || prompt === undefined || (numberOf(reward) === undefined && !isMessages)) return undefined;
+  const known = ['prompt', 'completion', 'reward', 'metrics', 'example_id', 'id', 'task', 'error', 'stop_condition'];
+  const metadata = ['answer', 'info', 'timing', 'token_usage', 'tool_defs', 'advantage', 'is_completed', 'rollout_id'];
+  const others = othersOf(fields, [...known, ...metadata, 'is_truncated', 'model']);
+  // The reward functions stand beside the reward.
+  const functions = others.filter(name => numberOf(own(fields, name)) !== undefined);
+  const metrics = { ...recordOf(fields['metrics']), ...kept(fields, functions) };
+  const task = textOf(fields['task']);
+  const example = wordOf(fields['example_id'] ?? fields['id']);
+  const error = fields['error'];
+  const truncated = fields['is_truncated'] === true ? 'TRUNCATION' : undefined;
+  const record = withoutEmpty({
+    task_id: [task, example].filter(each => each !== undefined).join('/') || undefined,
+    model_id: textOf(fields['model']),
+    reward: numberOf(reward),
+    error: error == null || typeof error === 'string' ? textOf(error) : JSON.stringify(error),
+    termination_reason: truncated ?? textOf(fields['stop_condition']),
+    metrics,
+    metadata: kept(fields, metadata),
+    steps: stepsOf([...messagesOf(prompt, 'user'), ...said]),
+  });
+  return {
+    format: 'a rollout of verifiers or prime-rl',
+    trajectories: [record],
+    leftOut: others.filter(name => !functions.includes(name)),
+  };
+}
+
+/** The numbers of Inspect's letters: correct, partially correct, incorrect, no answer. */
+const inspectLetters: Readonly<Record<string, number>> = { C: 1, P: 0.5, I: 0, N: 0 };
+
+function inspectNumber(value: unknown): number | undefined {
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'string') return numberOf(value);
+  const number = own<number>(inspectLetters, value) ?? Number(value.trim() || Number.NaN);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** A score of Inspect as rewards: one, or one for each of its named values. */
+function inspectRewards(name: string, score: Fields): Fields[] {
+  const { value, explanation, answer } = score;
+  const words = textOf(explanation) ?? (textOf(answer) ? `answered ${String(answer)}` : undefined);
+  const reward = (of: string, each: unknown): Fields[] => {
+    const number = inspectNumber(each);
+    return number === undefined ? [] : [withoutEmpty({ name: of, value: number, explanation: words })];
+  };
+  if (!isRecord(value)) return reward(name, value);
+  return Object.entries(value).flatMap(([part, each]) => reward(`${name}.${part}`, each));
+}
+
+const inspectLimits: Readonly<Record<string, string>> = {
+  message: 'MAX_STEPS',
+  time: 'TIMEOUT',
+  working: 'TIMEOUT',
+  token: 'LIMIT_REACHED',
+  context: 'TRUNCATION',
+};
+
+/** Puts texts back that Inspect keeps once and names by their hash. */
+function withAttachments(value: unknown, attachments: Fields): unknown {
+  if (typeof value === 'string') {
+    const [, hash] = /^attachment:\/\/([0-9a-f]+)$/.exec(value) ?? [];
+    return hash === undefined ? value : (own<unknown>(attachments, hash) ?? value);
+  }
+  if (Array.isArray(value)) return value.map(each => withAttachments(each, attachments));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withAttachments(each, attachments)]));
+}
+
+/** A message of Inspect: its calls and errors in OpenAI's form. */
+function inspectMessage(message: Fields): Fields {
+  const { id: _, source: __, tool_calls, function: called, error, ...rest } = message;
+  const calls = recordsIn(tool_calls).map(({ id, function: name, arguments: given }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given ?? {}) },
+  }));
+  const problem = textOf(recordOf(error)['message']);
+  const parts = recordsIn(rest['content']).map(inspectPart);
+  return {
+    ...rest,
+    ...(parts.length > 0 && { content: parts }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(called !== undefined && { name: called }),
+    ...(problem !== undefined && { is_error: true, ...(!rest['content'] && { content: problem }) }),
+  };
+}
+
+/** Reasoning and images of Inspect in the forms that the reader knows. */
+function inspectPart(part: Fields): Fields {
+  if (part['type'] === 'reasoning') return { type: 'thinking', thinking: part['reasoning'] ?? part['summary'] ?? '' };
+  if (part['type'] === 'image') return { type: 'image_url', image_url: { url: part['image'] } };
+  return part;
+}
+
+const sampleFields = ['id', 'epoch', 'messages', 'scores', 'score', 'error', 'limit', 'attachments', 'output'];
+const sampleMetadata = ['target', 'metadata', 'input', 'choices', 'total_time', 'working_time', 'model_usage'];
+
+/** A sample of a log of Inspect. @param log the log without its samples */
+function inspectSample(sample: Fields, log: Fields): Record<string, unknown> {
+  const { error, limit, scores, score, attachments } = sample;
+  const named = Object.entries(recordOf(scores ?? (isRecord(score) ? { score } : undefined)));
+  const rewards = named.flatMap(([name, each]) => inspectRewards(name, recordOf(each)));
+  const messages = recordsIn(withAttachments(sample['messages'], recordOf(attachments)));
+  const { model, task } = recordOf(log['eval']);
+  const stop = textOf(recordOf(recordsIn(recordOf(sample['output'])['choices'])[0])['stop_reason']);
+  const end = messages.findLastIndex(({ role }) => role === 'assistant');
+  const marked = messages.map((message, index) => ({
+    ...inspectMessage(message),
+    ...(index === end && stop !== undefined && { finish_reason: stop }),
+  }));
+  const type = textOf(recordOf(limit)['type']);
+  const id = wordOf(sample['id']);
+  return withoutEmpty({
+    task_id: id,
+    model_id: textOf(model),
+    error: isRecord(error) ? textOf(error['message']) : textOf(error),
+    termination_reason: type && (own<string>(inspectLimits, type) ?? 'LIMIT_REACHED'),
+    rewards,
+    metadata: { ...kept(sample, sampleMetadata), ...withoutEmpty({ task, epoch: sample['epoch'] }) },
+    steps: stepsOf(marked),
+  });
+}
+
+function fromInspect(fields: Fields): ForeignRecord | undefined {
+  const { eval: of, samples } = fields;
+  if (!isRecord(of) || !Array.isArray(samples)) return undefined;
+  const all = recordsIn(samples);
+  const leftOut = new Set(all.flatMap(sample => othersOf(sample, [...sampleFields, ...sampleMetadata])));
+  return {
+    format: 'a log of Inspect',
+    trajectories: all.map(sample => inspectSample(sample, fields)),
+    leftOut: [...leftOut],
+  };
+}
+
+/** A sample of a `.eval` file of Inspect. @param header the file's `header.json` */
+export function fromInspectSample(sample: Fields, header: Fields): ForeignRecord | undefined {
+  return fromInspect({ ...header, eval: recordOf(header['eval']), samples: [sample] });
+}
+
+const shareGptRoles: Readonly<Record<string, string>> = {
+  human: 'user',
+  user: 'user',
+  gpt: 'assistant',
+  chatgpt: 'assistant',
+  bing: 'assistant',
+  bard: 'assistant',
+  assistant: 'assistant',
+  function_call: 'assistant',
+  system: 'system',
+  tool: 'tool',
+  observation: 'tool',
+  function_response: 'tool',
+};
+
+function fromShareGpt(fields: Fields): ForeignRecord | undefined {
+  const said = recordsIn(fields['conversations']);
+  if (said.length === 0 || !said.every(({ from, value }) => typeof from === 'string' && typeof value === 'string'))
+    return undefined;
+  const messages = said.map(({ from, value }) => {
+    const role = own<string>(shareGptRoles, String(from)) ?? String(from);
+    return from === 'function_call' ? { role, tool_calls: value } : { role, content: value };
+  });
+  const system = textOf(fields['system']);
+  const record = withoutEmpty({
+    conversation_id: wordOf(fields['id']),
+    metadata: kept(fields, othersOf(fields, ['conversations', 'id', 'system'])),
+    steps: stepsOf([...(system ? [{ role: 'system', content: system }] : []), ...messages]),
+  });
+  return { format: 'a conversation of ShareGPT', trajectories: [record], leftOut: [] };
+}
+
+/** A request of Anthropic's Messages API, its response, or a line of the results of a batch. */
+function fromAnthropic(fields: Fields): ForeignRecord | undefined {
+  const { result, custom_id, type, role, system, messages } = fields;
+  if (isRecord(result) && typeof custom_id === 'string' && typeof result['type'] === 'string') {
+    const inner = isRecord(result['message']) ? fromAnthropic(result['message']) : undefined;
+    const problem = JSON.stringify(result['error'] ?? result['type']);
+    const [answer] = inner?.trajectories ?? [
+      { error: problem, steps: [{ messages: [{ role: 'system', content: problem }] }] },
+    ];
+    return {
+      format: `a result of a batch of Anthropic's`,
+      trajectories: [{ task_id: custom_id, ...answer }],
+      leftOut: inner?.leftOut ?? [],
+    };
+  }
+  if (type === 'message' && role === 'assistant' && Array.isArray(fields['content'])) {
+    const usage = recordOf(fields['usage']);
+    const answer = withoutEmpty({
+      role,
+      content: fields['content'],
+      finish_reason: fields['stop_reason'],
+      prompt_tokens: usage['input_tokens'],
+      completion_tokens: usage['output_tokens'],
+    });
+    const record = withoutEmpty({ model_id: textOf(fields['model']), steps: [{ messages: [answer] }] });
+    return { format: `a response of Anthropic's`, trajectories: [record], leftOut: [] };
+  }
+  const all = recordsIn(messages);
+  const hasSystem = (typeof system === 'string' || Array.isArray(system)) && all.length > 0;
+  const own = ['tool_use', 'tool_result', 'thinking'];
+  const hasParts = all.some(({ content }) => recordsIn(content).some(part => own.includes(String(part['type']))));
+  if (!hasSystem && !hasParts) return undefined;
+  return conversation(fields, `messages of Anthropic's`, [
+    ...(hasSystem ? [{ role: 'system', content: system }] : []),
+    ...all,
+  ]);
+}
+
+/** A request or a fine-tuning example of OpenAI's chat, or a line of the results of a batch. */
+function fromOpenAi(fields: Fields): ForeignRecord | undefined {
+  const { custom_id, body, response, messages } = fields;
+  if (typeof custom_id === 'string' && (isRecord(body) || isRecord(response))) {
+    const inner = isRecord(body) ? body : recordOf(recordOf(response)['body']);
+    const answer = fromOpenAi(inner);
+    if (!answer) return undefined;
+    const format = isRecord(body) ? `a request of a batch of OpenAI's` : `a result of a batch of OpenAI's`;
+    return { ...answer, format, trajectories: answer.trajectories.map(each => ({ task_id: custom_id, ...each })) };
+  }
+  const choices = recordsIn(fields['choices']).filter(({ message }) => isRecord(message));
+  if (choices.length > 0) {
+    const usage = recordOf(fields['usage']);
+    const counts = choices.length === 1 ? kept(usage, ['prompt_tokens', 'completion_tokens']) : {};
+    const trajectories = choices.map(({ message, finish_reason }) =>
+      withoutEmpty({
+        model_id: textOf(fields['model']),
+        steps: [{ messages: [{ ...recordOf(message), finish_reason, ...counts }] }],
+      }),
+    );
+    return { format: `a completion of OpenAI's`, trajectories, leftOut: [] };
+  }
+  const all = recordsIn(messages);
+  return all.length === 0 ? undefined : conversation(fields, `a conversation of OpenAI's`, all);
+}
+
+/** A conversation with the other fields of its record as they are. */
+function conversation(fields: Fields, format: string, messages: readonly Fields[]): ForeignRecord {
+  const { messages: _, system: __, model, ...more } = fields;
+  const record = withoutEmpty({ ...more, ...(textOf(model) && { model_id: model }), steps: stepsOf(messages) });
+  return { format, trajectories: [record], leftOut: [] };
+}
+
+/** Fields that only trajectories of the contract have: these stay as they are. */
+const ownFields = ['steps', 'trajectory_id', 'rollout', 'rewards', 'task_id', 'trace_id', 'termination_reason'];
+
+/** A record of another program; undefined for a trajectory of the contract, and for what is not known. */
+export function foreignRecord(fields: Fields): ForeignRecord | undefined {
+  if (ownFields.some(name => Object.hasOwn(fields, name))) return undefined;
+  const readers = [fromInspect, fromVerifiers, fromShareGpt, fromAnthropic, fromOpenAi];
+  for (const reader of readers) {
+    const read = reader(fields);
+    if (read) return read;
+  }
+  return undefined;
+}

@@ -1,0 +1,87 @@
+/** Reads the trajectories of a file, whoever wrote it: one's own as they are, others in the form of the contract. */
+import type { FileHandle } from 'node:fs/promises';
+import { errorMessage } from '../base/errors.ts';
+import { isRecord } from '../base/own-property.ts';
+import { counted } from '../text/numbers.ts';
+import { clean } from '../text/sanitise.ts';
+import { type ForeignRecord, foreignRecord, fromInspectSample } from './field-formats.ts';
+import { bytesOf, readItems } from './trajectory-file.ts';
+import { isZip, type ZipEntry, zipEntries } from './zip-file.ts';
+
+/** A trajectory of a file, or why a part of it cannot be read. */
+export type FileTrajectory =
+  | { readonly trajectory: Record<string, unknown> }
+  | { readonly place: string; readonly error: string };
+
+/** What a file was read as: counts by format, and what was left out. */
+export class Reading {
+  readonly #formats = new Map<string, number>();
+  readonly #leftOut = new Set<string>();
+
+  add({ format, trajectories, leftOut }: ForeignRecord): void {
+    this.#formats.set(format, (this.#formats.get(format) ?? 0) + trajectories.length);
+    for (const name of leftOut) this.#leftOut.add(name);
+  }
+
+  get isForeign(): boolean {
+    return this.#formats.size > 0;
+  }
+
+  /** Sentences for the user; none if every trajectory is of the contract. */
+  get notes(): string[] {
+    const formats = [...this.#formats].map(
+      ([format, count]) => clean`Read ${counted(count, 'trajectory', 'trajectories')} from ${format}.`,
+    );
+    const names = [...this.#leftOut].sort();
+    return names.length === 0 ? formats : [...formats, clean`Left out: ${names.join(', ')}.`];
+  }
+}
+
+async function* trajectoriesInZip(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
+  const entries = await zipEntries(file);
+  const jsonOf = async (entry: ZipEntry | undefined): Promise<Record<string, unknown>> => {
+    const value: unknown = entry && JSON.parse((await entry.read()).toString('utf8'));
+    return isRecord(value) ? value : {};
+  };
+  // A log that was not ended has only its start.
+  const named = (name: string): ZipEntry | undefined => entries.find(entry => entry.name === name);
+  const header = await jsonOf(named('header.json') ?? named('_journal/start.json'));
+  for (const entry of entries.filter(({ name }) => /^samples\/.+\.json$/.test(name))) {
+    try {
+      const read = fromInspectSample(await jsonOf(entry), header);
+      if (!read) continue;
+      reading.add({ ...read, format: 'a log of Inspect (.eval)' });
+      for (const trajectory of read.trajectories) yield { trajectory };
+    } catch (error) {
+      yield { place: entry.name, error: errorMessage(error) };
+    }
+  }
+}
+
+/** Whether the service would not take the form of the first record: `messages` alone it takes. */
+export async function isForeignFile(file: FileHandle): Promise<boolean> {
+  const read = bytesOf(file);
+  if (isZip(await read(0))) return true;
+  for await (const { value } of readItems(read)) {
+    if (value) return foreignRecord(value) !== undefined && (!Array.isArray(value['messages']) || 'system' in value);
+  }
+  return false;
+}
+
+/** The trajectories of a file in order. `reading` then says what they were read from. @throws Error if it is damaged */
+export async function* trajectoriesIn(file: FileHandle, reading: Reading): AsyncGenerator<FileTrajectory> {
+  const read = bytesOf(file);
+  if (isZip(await read(0))) {
+    yield* trajectoriesInZip(file, reading);
+    return;
+  }
+  for await (const { line, value, error } of readItems(read)) {
+    if (value === undefined) {
+      yield { place: `line ${line}`, error: error ?? 'It cannot be read.' };
+      continue;
+    }
+    const record = foreignRecord(value);
+    if (record) reading.add(record);
+    for (const trajectory of record?.trajectories ?? [value]) yield { trajectory: { ...trajectory } };
+  }
+}

@@ -1,0 +1,231 @@
+/** Files that other programs write, in the shapes that they write them. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, deflateRawSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { foreignRecord } from '../../src/uploads/field-formats.ts';
+import { type FileTrajectory, isForeignFile, Reading, trajectoriesIn } from '../../src/uploads/foreign-files.ts';
+
+const user = { role: 'user', content: 'hi' };
+const said = (content: unknown) => ({ role: 'assistant', content });
+const only = (fields: object) => foreignRecord(fields as Record<string, unknown>)?.trajectories[0];
+
+describe('a rollout of verifiers', () => {
+  const tool = { role: 'tool', tool_call_id: 'a', content: '4' };
+  const rollout = {
+    example_id: 7,
+    task: 'maths',
+    prompt: [user],
+    completion: [said('let me see'), tool, said('4')],
+    reward: 0.5,
+    correct_answer: 1,
+    answer: '4',
+    is_truncated: true,
+    trajectory: [{ tokens: [1, 2] }],
+  };
+
+  it('has its reward, its reward functions, its end, and a step for each answer', () => {
+    expect(only(rollout)).toEqual({
+      task_id: 'maths/7',
+      reward: 0.5,
+      termination_reason: 'TRUNCATION',
+      metrics: { correct_answer: 1 },
+      metadata: { answer: '4' },
+      steps: [{ messages: [user, said('let me see'), tool] }, { messages: [said('4')] }],
+    });
+  });
+
+  it('names what is left out, and takes texts for messages', () => {
+    expect(foreignRecord(rollout)?.leftOut).toEqual(['trajectory']);
+    expect(only({ prompt: 'hi', completion: 'ho', reward: 0 })).toEqual({
+      reward: 0,
+      steps: [{ messages: [user, said('ho')] }],
+    });
+  });
+
+  it('is not any record with a prompt and a completion', () => {
+    expect(foreignRecord({ prompt: 'a', completion: 'b' })).toBeUndefined();
+  });
+});
+
+const sample = {
+  id: 'add-1',
+  epoch: 2,
+  input: 'add',
+  target: '4',
+  messages: [
+    { id: 'm1', role: 'user', source: 'input', content: 'attachment://ab12' },
+    {
+      role: 'assistant',
+      content: [{ type: 'reasoning', reasoning: 'sum' }],
+      tool_calls: [{ id: 'c1', function: 'add', arguments: { x: 1 } }],
+    },
+    { role: 'tool', tool_call_id: 'c1', function: 'add', content: '', error: { type: 'timeout', message: 'too slow' } },
+    { role: 'assistant', content: '4' },
+  ],
+  output: { choices: [{ stop_reason: 'stop' }] },
+  scores: {
+    match: { value: 'C', explanation: 'it is 4' },
+    parts: { value: { a: 0.5, b: 'I' } },
+    odd: { value: 'maybe' },
+  },
+  limit: { type: 'time', limit: 5 },
+  attachments: { ab12: 'what is 1 + 3?' },
+  events: [{ event: 'sample_init' }],
+  store: {},
+};
+const log = { version: 2, status: 'success', eval: { task: 'adding', model: 'm' } };
+
+it('reads a log of Inspect: scores with explanations, calls, errors, limits, attachments', () => {
+  const read = foreignRecord({ ...log, samples: [sample] });
+  expect(read).toMatchObject({ format: 'a log of Inspect', leftOut: ['events'] });
+  expect(read?.trajectories[0]).toMatchObject({
+    task_id: 'add-1',
+    model_id: 'm',
+    termination_reason: 'TIMEOUT',
+    rewards: [
+      { name: 'match', value: 1, explanation: 'it is 4' },
+      { name: 'parts.a', value: 0.5 },
+      { name: 'parts.b', value: 0 },
+    ],
+    metadata: { target: '4', task: 'adding', epoch: 2 },
+    steps: [
+      {
+        messages: [
+          { role: 'user', content: 'what is 1 + 3?' },
+          {
+            content: [{ type: 'thinking', thinking: 'sum' }],
+            tool_calls: [{ id: 'c1', function: { name: 'add', arguments: '{"x":1}' } }],
+          },
+          { role: 'tool', name: 'add', content: 'too slow', is_error: true },
+        ],
+      },
+      { messages: [{ role: 'assistant', content: '4', finish_reason: 'stop' }] },
+    ],
+  });
+});
+
+it.each([
+  [
+    'ShareGPT',
+    {
+      conversations: [
+        { from: 'human', value: 'hi' },
+        { from: 'gpt', value: 'ho' },
+      ],
+    },
+    [user, said('ho')],
+  ],
+  ["a conversation of OpenAI's", { messages: [user, said('ho')] }, [user, said('ho')]],
+  [
+    "a result of a batch of OpenAI's",
+    { custom_id: 'a', response: { body: { choices: [{ message: said('ho'), finish_reason: 'stop' }] } } },
+    [{ ...said('ho'), finish_reason: 'stop' }],
+  ],
+  ["messages of Anthropic's", { system: 'be kind', messages: [user] }, [{ role: 'system', content: 'be kind' }, user]],
+  [
+    "messages of Anthropic's",
+    { messages: [user, said([{ type: 'tool_use', id: 't', name: 'f', input: {} }])] },
+    [user, said([{ type: 'tool_use', id: 't', name: 'f', input: {} }])],
+  ],
+  [
+    "a result of a batch of Anthropic's",
+    {
+      custom_id: 'a',
+      result: {
+        type: 'succeeded',
+        message: { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'ho' }] },
+      },
+    },
+    [said([{ type: 'text', text: 'ho' }])],
+  ],
+])('reads %s', (format, fields, messages) => {
+  const read = foreignRecord(fields);
+  expect(read?.format).toContain(format);
+  expect(read?.trajectories).toHaveLength(1);
+  expect(read?.trajectories[0]?.['steps']).toEqual([{ messages }]);
+});
+
+it('leaves trajectories of the contract as they are, and knows what it does not know', () => {
+  expect(foreignRecord({ trajectory_id: 'traj_1', messages: [user] })).toBeUndefined();
+  expect(
+    foreignRecord({ steps: [{ messages: [user] }], prompt: [user], completion: [user], reward: 1 }),
+  ).toBeUndefined();
+  expect(foreignRecord({ a: 1 })).toBeUndefined();
+});
+
+/** A ZIP file of these entries, every second one deflated. */
+function zipped(entries: Readonly<Record<string, unknown>>): Buffer {
+  const files: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const [index, [name, value]] of Object.entries(entries).entries()) {
+    const whole = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+    const packed = index % 2 === 0 ? whole : deflateRawSync(whole);
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(index % 2 === 0 ? 0 : 8, 4);
+    common.writeUInt32LE(crc32(whole), 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(whole.length, 18);
+    common.writeUInt16LE(Buffer.byteLength(name), 22);
+    const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, Buffer.from(name), packed]);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(at, 10);
+    directory.push(Buffer.concat([Buffer.from('PK\u0001\u0002\u0014\u0000'), common, place, Buffer.from(name)]));
+    files.push(local);
+    at += local.length;
+  }
+  const central = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write('PK\u0005\u0006');
+  end.writeUInt32LE(central.length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...files, central, end]);
+}
+
+async function readFileOf(content: Buffer | string) {
+  const path = join(mkdtempSync(join(tmpdir(), 'formats-')), 'file');
+  writeFileSync(path, content);
+  const file = await open(path);
+  onTestFinished(() => file.close());
+  const reading = new Reading();
+  const isForeign = await isForeignFile(file);
+  const all: FileTrajectory[] = [];
+  for await (const each of trajectoriesIn(file, reading)) all.push(each);
+  return { isForeign, all, notes: reading.notes };
+}
+
+describe('a file', () => {
+  it('of Inspect is read as a ZIP file, a damaged sample being named', async () => {
+    const { isForeign, all, notes } = await readFileOf(
+      zipped({
+        'header.json': log,
+        'samples/add-1_epoch_1.json': { ...sample, epoch: 1 },
+        'samples/add-1_epoch_2.json': sample,
+        'summaries.json': [],
+        'samples/x_epoch_1.json': '{',
+      }),
+    );
+    expect(isForeign).toBe(true);
+    expect(all).toMatchObject([
+      { trajectory: { task_id: 'add-1', model_id: 'm', metadata: { epoch: 1 } } },
+      { trajectory: { task_id: 'add-1', metadata: { epoch: 2 } } },
+      { place: 'samples/x_epoch_1.json', error: expect.stringContaining('JSON') },
+    ]);
+    expect(notes).toEqual(['Read 2 trajectories from a log of Inspect (.eval).', 'Left out: events.']);
+  });
+
+  it('that is cut off says so', async () => {
+    const whole = zipped({ 'header.json': log });
+    await expect(readFileOf(whole.subarray(0, whole.length - 30))).rejects.toThrow('cut off');
+  });
+
+  it('of messages goes to the service as it is, and is read all the same', async () => {
+    const { isForeign, all } = await readFileOf(`${JSON.stringify({ messages: [user, said('ho')] })}\nx\n`);
+    expect(isForeign).toBe(false);
+    expect(all).toMatchObject([{ trajectory: { steps: [{}] } }, { place: 'line 2' }]);
+  });
+});
