@@ -35,6 +35,7 @@ const modules: { readonly [Name in CommandName]: () => Promise<CommandModule<Nam
   describe: () => import('./describe.ts'),
   tree: () => import('./tree.ts'),
   export: () => import('./export.ts'),
+  report: () => import('./report.ts'),
   'notes list': async () => ({ run: (await import('./notes.ts')).list }),
   'notes set': async () => ({ run: (await import('./notes.ts')).set }),
   'notes export': async () => ({ run: (await import('./notes.ts')).exportAll }),

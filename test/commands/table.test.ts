@@ -467,6 +467,20 @@ const rows: { readonly [Name in CommandName]: readonly Row[] } = {
     bad(['first', '--output', '/no/such/folder/x'], usage, /cannot be written \(ENOENT\)/),
     bad([''], usage, /empty/),
   ],
+  report: [
+    ok(
+      ['first'],
+      /^<!doctype html>\n.*default-src 'none'.*<h2>Rewards<\/h2>.*<svg .*<h2>Worst: 3 traj.*<h2>Best: 3 traj.*<\/html>\n$/s,
+    ),
+    ok(
+      ['trained', '--format', 'markdown', '--worst', '0'],
+      /^# trained\n.*\n## Curves\n.*\n## Best: 3 traj.*Written by benchtop/s,
+    ),
+    bad([], usage, /Name a run, a training run or a dataset, or give --flagged/),
+    bad(['first', '--flagged'], usage, /or give --flagged/),
+    bad(['nope'], notFound, /no run, training run or dataset nope/),
+    bad(['first', '--output', '%trajectories%'], usage, /already exists: nothing was written/),
+  ],
   'notes set': [
     bad(['%trajectory%', '--flag', 'gamed', '--note', 'it prints the answer'], done, /^1 note by \w+$/),
     bad(['evr_1', '--flag', 'good', '--json'], done, /"note":"1 note by/),
@@ -763,6 +777,7 @@ describe('what the table says of every command', () => {
         search: ['word', '--in', 'x'],
         regrade: ['x', '--with', 'exact'],
         export: ['x'],
+        report: ['x'],
       };
       const line = lines[name] ?? [...words, ...needed, ...(Object.hasOwn(flags, 'yes') ? ['--yes'] : [])];
       const codes = [];

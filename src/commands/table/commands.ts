@@ -466,6 +466,27 @@ if some of it could not be read.`,
     exclusive: [['text', 'json']],
     examples: ['benchtop read results.jsonl', 'benchtop read log.eval --json > trajectories.jsonl'],
   }),
+  report: spec({
+    summary: 'write a report on a run, a training run or a dataset as one HTML or Markdown file',
+    about: `One file that loads nothing: facts, curves, distribution, how the rollouts ended, the worst tasks, and the transcripts of
+the flagged, the worst and the best trajectories. What models wrote in them stays text. --flagged has the flagged trajectories alone.`,
+    args: [{ name: 'ID|NAME', of: 'seen', kinds: ['run', 'training', 'dataset'], optional: true }],
+    flags: {
+      ...serviceFlags,
+      output: { value: 'FILE', short: 'o', description: 'a new file (default: standard output)' },
+      format: {
+        value: 'FORMAT',
+        short: 'f',
+        choices: ['html', 'markdown'],
+        description: 'default: by the name of the file, else html',
+      },
+      flagged: { description: 'the trajectories with a flag or a note, instead of a run' },
+      worst: { value: 'N', number: 'whole', description: 'transcripts with the lowest rewards (default: 3)' },
+      best: { value: 'N', number: 'whole', description: 'transcripts with the highest rewards (default: 3)' },
+      json: jsonFlag.json,
+    },
+    examples: ['benchtop report first --output first.html', 'benchtop report --flagged --output flagged.md'],
+  }),
   open: spec({
     summary: 'open the workbench at one resource, at a list, or at Watch',
     args: [

@@ -1,0 +1,223 @@
+/**
+ * A report in one file: HTML that loads nothing, or Markdown. Every text in it may be untrusted and stays text. It is
+ * written in parts, so that its transcripts need not fit in memory together.
+ */
+import { exportRows } from '../text/export.ts';
+import { asReceived, reward } from '../text/numbers.ts';
+import { sanitise } from '../text/sanitise.ts';
+import { type Fact, withValue } from './fact.ts';
+
+export interface ReportPoint {
+  readonly x: number;
+  readonly y: number;
+  /** Its interval. */
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+}
+
+export type ReportBlock =
+  | { readonly kind: 'title' | 'heading' | 'words'; readonly text: string }
+  | { readonly kind: 'facts'; readonly facts: readonly Fact[] }
+  | { readonly kind: 'table'; readonly titles: readonly string[]; readonly rows: readonly (readonly unknown[])[] }
+  /** How many values are in each range. */
+  | { readonly kind: 'bars'; readonly bars: readonly { readonly label: string; readonly count: number }[] }
+  | {
+      readonly kind: 'curves';
+      readonly curves: readonly { readonly name: string; readonly points: readonly ReportPoint[] }[];
+    }
+  /** A long text below its title. */
+  | { readonly kind: 'text'; readonly title: string; readonly text: string };
+
+type Blocks = AsyncIterable<ReportBlock>;
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+
+/** Shows hidden characters, such as those that reverse a text, and escapes what HTML reads as its own. */
+const html = (text: string): string =>
+  sanitise(text, { multiline: true, mode: 'show' }).replace(/[&<>"']/g, character => entities.get(character) ?? '');
+
+const style = `
+:root{color-scheme:light dark;--line:#8886;--soft:#8882;--one:#2563eb;--two:#d97706}
+@media(prefers-color-scheme:dark){:root{--one:#7aa2f7;--two:#e0af68}}
+body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
+h1{font-size:1.4rem}h2{font-size:1.1rem;border-bottom:1px solid var(--line);margin-top:2rem}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+th,td{text-align:left;padding:.15rem .8rem .15rem 0;vertical-align:top;overflow-wrap:break-word}
+thead th{border-bottom:1px solid var(--line);white-space:nowrap}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;font:13px/1.4 ui-monospace,monospace;background:var(--soft);padding:.6rem}
+details{border-bottom:1px solid var(--line)}summary{cursor:pointer;padding:.4rem 0;overflow-wrap:anywhere}
+svg{width:100%;height:auto;max-width:44rem}svg text{fill:currentColor;font-size:12px}
+`;
+
+/** Size of a chart, and the room for its labels, in its own units. */
+const chart = { width: 640, height: 220, left: 56, bottom: 24, top: 22 } as const;
+const colours = ['var(--one)', 'var(--two)'] as const;
+
+const fixed = (value: number): string => value.toFixed(1);
+
+function curvesSvg({ curves }: Extract<ReportBlock, { kind: 'curves' }>): string {
+  const points = curves.flatMap(curve => curve.points);
+  if (points.length === 0) return '<p>No values.</p>\n';
+  const { width, height, left, bottom, top } = chart;
+  const range = (values: readonly number[]): readonly [number, number] => {
+    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    return low === high ? [low - 0.5, high + 0.5] : [low, high];
+  };
+  const [first, last] = range(points.map(({ x }) => x));
+  const [low, high] = range(points.flatMap(({ y, low: from = y, high: to = y }) => [y, from, to]));
+  const x = (value: number): string => fixed(left + ((value - first) / (last - first)) * (width - left - 8));
+  const y = (value: number): string =>
+    fixed(height - bottom - ((value - low) / (high - low)) * (height - bottom - top));
+  const drawn = curves.map(({ name, points: own }, index) => {
+    const colour = colours[index % colours.length];
+    const limits = own.flatMap(({ x: at, low: from, high: to }) =>
+      from === undefined || to === undefined ? [] : `M${x(at)} ${y(from)}V${y(to)}`,
+    );
+    return [
+      `<path d="${limits.join('')}" stroke="${colour}" stroke-opacity=".45" fill="none"/>`,
+      `<polyline points="${own.map(point => `${x(point.x)},${y(point.y)}`).join(' ')}" stroke="${colour}" fill="none" stroke-width="1.5"/>`,
+      ...(own.length > 80 ? [] : own.map(p => `<circle cx="${x(p.x)}" cy="${y(p.y)}" r="2.5" fill="${colour}"/>`)),
+      `<text x="${left + index * 200}" y="14"><tspan fill="${colour}">■</tspan> ${html(name)}</text>`,
+    ].join('');
+  });
+  const axis = `<path d="M${left} ${top}V${height - bottom}H${width - 8}" stroke="var(--line)" fill="none"/>`;
+  const labels = [
+    `<text x="${left - 6}" y="${height - bottom}" text-anchor="end">${reward(low)}</text>`,
+    `<text x="${left - 6}" y="${top + 10}" text-anchor="end">${reward(high)}</text>`,
+    `<text x="${left}" y="${height - 6}">${first}</text>`,
+    `<text x="${width - 8}" y="${height - 6}" text-anchor="end">${last}</text>`,
+  ];
+  const names = curves.map(({ name }) => name).join(', ');
+  return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${html(names)}">${axis}${drawn.join('')}${labels.join('')}</svg>\n`;
+}
+
+function barsSvg({ bars }: Extract<ReportBlock, { kind: 'bars' }>): string {
+  const most = Math.max(1, ...bars.map(({ count }) => count));
+  const rows = bars.map(({ label, count }, index) => {
+    const at = index * 22;
+    const width = (count / most) * 420;
+    return `<text x="100" y="${at + 15}" text-anchor="end">${html(label)}</text><rect x="108" y="${at + 3}" width="${fixed(width)}" height="16" fill="var(--one)"/><text x="${fixed(114 + width)}" y="${at + 15}">${count}</text>`;
+  });
+  return `<svg viewBox="0 0 640 ${bars.length * 22}" role="img" aria-label="distribution">${rows.join('')}</svg>\n`;
+}
+
+const cellText = (value: unknown): string =>
+  value === undefined || value === null
+    ? ''
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : asReceived(value as string | number);
+
+/** Facts as rows, the group before the label. */
+const factRows = (facts: readonly Fact[]): (readonly [string, string])[] =>
+  withValue(facts).map(({ label, value, exported, group }) => [
+    group === undefined ? label : `${group.toLowerCase()}: ${label}`,
+    cellText(exported ?? value),
+  ]);
+
+function tableHtml(titles: readonly string[] | undefined, rows: readonly (readonly unknown[])[]): string {
+  const cells = (row: readonly unknown[]): string => row.map(value => `<td>${html(cellText(value))}</td>`).join('');
+  const head = titles ? `<thead><tr>${titles.map(title => `<th>${html(title)}</th>`).join('')}</tr></thead>` : '';
+  return `<div class="scroll"><table>${head}<tbody>${rows.map(row => `<tr>${cells(row)}</tr>`).join('\n')}</tbody></table></div>\n`;
+}
+
+function blockHtml(block: ReportBlock): string {
+  switch (block.kind) {
+    case 'title':
+      return `<h1>${html(block.text)}</h1>\n`;
+    case 'heading':
+      return `<h2>${html(block.text)}</h2>\n`;
+    case 'words':
+      return `<p>${html(block.text)}</p>\n`;
+    case 'facts':
+      return tableHtml(undefined, factRows(block.facts));
+    case 'table':
+      return tableHtml(block.titles, block.rows);
+    case 'bars':
+      return barsSvg(block);
+    case 'curves':
+      return curvesSvg(block);
+    case 'text':
+      return `<details><summary>${html(block.title)}</summary><pre>${html(block.text)}</pre></details>\n`;
+  }
+}
+
+/** The report as HTML. Its policy forbids scripts, and to load anything. */
+export async function* reportHtml(title: string, blocks: Blocks): AsyncGenerator<string> {
+  yield `<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer">
+<title>${html(title)}</title><style>${style}</style></head><body>
+`;
+  for await (const block of blocks) yield blockHtml(block);
+  yield '</body></html>\n';
+}
+
+/** Text on one line that Markdown does not read as its own. */
+const markdown = (text: string): string =>
+  sanitise(text.replaceAll('\n', ' '), { multiline: false, mode: 'show' }).replace(
+    /[\\`*_<>[\]|#~&]/g,
+    String.raw`\$&`,
+  );
+
+function tableMarkdown(titles: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const columns = titles.map((name, index) => ({
+    name: sanitise(name, { multiline: false, mode: 'show' }),
+    value: (row: readonly unknown[]) => sanitise(cellText(row[index]), { multiline: false, mode: 'show' }),
+  }));
+  return `${exportRows('markdown', rows, columns)}\n`;
+}
+
+/** A block that ends only where it should: its fence is longer than any in the text. */
+function fenced(text: string): string {
+  const safe = sanitise(text, { multiline: true, mode: 'show' });
+  const longest = (safe.match(/`{3,}/g) ?? []).reduce((most, each) => Math.max(most, each.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${safe.replace(/\n$/, '')}\n${fence}\n\n`;
+}
+
+const barLength = 40;
+
+function blockMarkdown(block: ReportBlock): string {
+  switch (block.kind) {
+    case 'title':
+      return `# ${markdown(block.text)}\n\n`;
+    case 'heading':
+      return `## ${markdown(block.text)}\n\n`;
+    case 'words':
+      return `${markdown(block.text)}\n\n`;
+    case 'facts':
+      return tableMarkdown(['fact', 'value'], factRows(block.facts));
+    case 'table':
+      return tableMarkdown(block.titles, block.rows);
+    case 'bars': {
+      const most = Math.max(1, ...block.bars.map(({ count }) => count));
+      const widest = Math.max(0, ...block.bars.map(({ label }) => label.length));
+      const line = ({ label, count }: { readonly label: string; readonly count: number }): string =>
+        `${label.padStart(widest)} ${'█'.repeat(Math.round((count / most) * barLength))} ${count}`;
+      return fenced(block.bars.map(line).join('\n'));
+    }
+    case 'curves':
+      return block.curves
+        .map(({ name, points }) => {
+          const rows = points.map(({ x, y, low, high }) => [x, y, low, high]);
+          return `${markdown(name)}\n\n${tableMarkdown(['step', 'value', 'low', 'high'], rows)}`;
+        })
+        .join('');
+    case 'text':
+      return `### ${markdown(block.title)}\n\n${fenced(block.text)}`;
+  }
+}
+
+/** The report as Markdown: curves are tables, because Markdown has no drawings of its own. */
+export async function* reportMarkdown(blocks: Blocks): AsyncGenerator<string> {
+  for await (const block of blocks) yield blockMarkdown(block);
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { type ReportBlock, reportHtml, reportMarkdown } from '../../src/present/report.ts';
+
+const bad = `<script>alert(1)</script> </pre> "quoted" ' & \u202Ereversed\u0007 \u001b[31mred [link](http://x) <img src=x onerror=y>`;
+const blocks: readonly ReportBlock[] = [
+  { kind: 'title', text: bad },
+  { kind: 'heading', text: bad },
+  { kind: 'words', text: bad },
+  { kind: 'facts', facts: [{ label: bad, value: bad, group: bad }] },
+  { kind: 'table', titles: [bad], rows: [[bad], [null], [0]] },
+  { kind: 'bars', bars: [{ label: bad, count: 3 }] },
+  {
+    kind: 'curves',
+    curves: [
+      {
+        name: bad,
+        points: [
+          { x: 1, y: 0.5, low: 0.4, high: 0.6 },
+          { x: 2, y: 0.7 },
+        ],
+      },
+    ],
+  },
+  { kind: 'text', title: bad, text: `${bad}\n\`\`\`\`\n# not a heading\n` },
+];
+
+async function* given() {
+  yield* blocks;
+}
+async function joined(parts: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const part of parts) text += part;
+  return text;
+}
+
+describe('a report', () => {
+  it('keeps untrusted text as text in HTML, and loads nothing', async () => {
+    const text = await joined(reportHtml(bad, given()));
+    const tags = new Set([...text.matchAll(/<\/?([a-z0-9]+)/gi)].map(([, name = '']) => name.toLowerCase()));
+    for (const tag of ['script', 'img', 'iframe', 'link', 'a', 'object']) expect(tags).not.toContain(tag);
+    // Neither a drawing nor a style refers to anything outside.
+    expect(text).not.toMatch(/(?:src|href|url)\s*[=(]\s*["']?http/);
+    expect(text).toContain('&lt;script&gt;');
+    const hidden = [...text].filter(character => character !== '\n' && /[\p{Cc}\p{Cf}]/u.test(character));
+    expect(hidden).toEqual([]);
+    expect(text).toContain(`default-src 'none'`);
+    expect(text).toContain('color-scheme:light dark');
+  });
+
+  it('draws a curve with its limits, also of one value', async () => {
+    const text = await joined(reportHtml('t', given()));
+    expect(text).toMatch(/<polyline points="56\.0,[\d.]+ 632\.0,[\d.]+"/);
+    expect(text).not.toContain('NaN');
+    async function* one() {
+      yield { kind: 'curves', curves: [{ name: 'one', points: [{ x: 3, y: 1 }] }] } as const;
+      yield { kind: 'curves', curves: [] } as const;
+    }
+    const single = await joined(reportHtml('t', one()));
+    expect(single).not.toContain('NaN');
+    expect(single).toContain('No values.');
+  });
+
+  it('keeps untrusted text as text in Markdown', async () => {
+    const text = await joined(reportMarkdown(given()));
+    const lines = text.split('\n');
+    const fences = lines.filter(line => /^`{3,}/.test(line));
+    // A text with a fence of four has one of five.
+    expect(fences.slice(-3)).toEqual(['`````text', '````', '`````']);
+    const isIn = { fence: '' };
+    for (const line of lines) {
+      const [fence] = /^`{3,}/.exec(line) ?? [];
+      if (fence && isIn.fence === '') isIn.fence = fence;
+      else if (fence === isIn.fence) isIn.fence = '';
+      else if (isIn.fence === '') expect(line).not.toMatch(/(?<!\\)<(?:script|img)|(?<!\\)\[link\]/);
+    }
+    expect(text).not.toContain('\u202e');
+  });
+});
