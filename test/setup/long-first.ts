@@ -19,6 +19,7 @@ const long = [
   'test/ui/program/names.test.tsx',
   'test/generations/screens.test.tsx',
   'test/local/model/samples.test.ts',
+  'test/local/engine/rollouts.test.ts',
 ];
 
 export default class LongFirst extends BaseSequencer {

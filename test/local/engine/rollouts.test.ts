@@ -75,6 +75,39 @@ describe('an evaluation', () => {
     return { id, run, rows, texts, tokens, progress: await get(`eval/${id}/progress`) };
   }
 
+  it('has steps with calls of tools and what they really answer, and its samples are paired with those of another run', async () => {
+    const service = await fresh();
+    const get = async (path: string) => (await service.call('GET', `/api/v1/${path}`)).body;
+    const benchId = await service.readyBenchmark('shop-prices');
+    const options = { evaluation_samples_per_task: 2 };
+    const body = { bench_id: benchId, base_model_slug: 'benchtop/clerk-small', options };
+    const stepsByRollout = async () => {
+      const { eval_run_id: id } = (await service.call('POST', '/api/v1/eval', body)).body;
+      await until(
+        () => get(`eval/${id}`),
+        ({ status }) => status === 'completed',
+      );
+      const { items } = await get(`trajectories?eval_run_id=${id}&limit=200`);
+      const read = await Promise.all(
+        items.map(async ({ trajectory_id }: { trajectory_id: string }) => get(`trajectories/${trajectory_id}`)),
+      );
+      return new Map(read.map(({ task_id, sample, steps, grader }) => [`${task_id} ${sample}`, { steps, grader }]));
+    };
+    const first = await stepsByRollout();
+    expect(await stepsByRollout()).toEqual(first);
+    const rollouts = [...first.values()];
+    expect(rollouts.every(({ grader }) => grader.kind === 'exact')).toBe(true);
+    const messages = rollouts.flatMap(({ steps }) => steps.flatMap((step: { messages: object[] }) => step.messages));
+    const results = messages.filter(({ role }) => role === 'tool');
+    expect(results.map(({ tool_response }) => tool_response)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^\w+: \w+$/), expect.stringMatching(/^there is no |needs two/)]),
+    );
+    expect(results.every(({ is_error, tool_response }) => is_error === !/^\w+(: \w+)?$/.test(tool_response))).toBe(
+      true,
+    );
+    expect(messages.filter(({ finish_reason }) => finish_reason === 'tool_calls').length).toBeGreaterThan(0);
+  });
+
   it('gives the same rollouts in every home, and others with another seed (C23)', async () => {
     const [here, elsewhere] = [await fresh(), await fresh()];
     const most = { evaluation_max_samples: 10 };
