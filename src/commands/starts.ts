@@ -143,16 +143,20 @@ interface Chosen {
   readonly checkpoint?: FoundCheckpoint | undefined;
   readonly name?: string | undefined;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** The options as the service describes them, if they were read. */
+  readonly offered?: unknown;
 }
 
 /** The input of a start. Without a chosen name, the run gets an unused one. */
 export function runInput(start: RunStart, benchmark: Benchmark, chosen: Chosen, { memory }: CommandContext): RunInput {
-  const { checkpoint, name, options } = chosen;
+  const { checkpoint, name, options, offered } = chosen;
   const { id, run, step } = checkpoint ?? {};
+  const model = chosen.model ?? run?.base_model_slug ?? undefined;
+  const from = { benchmark, model, checkpoint, run, options, offered };
   return {
     bench_id: benchmark.bench_id,
-    model: chosen.model ?? run?.base_model_slug ?? undefined,
-    display_name: name ?? memory.freeName(start.kind, nameOfStart(start, { benchmark, checkpoint, run })),
+    model,
+    display_name: name ?? memory.freeName(start.kind, nameOfStart(start, from)),
     checkpoint: id,
     ...(run && { trained: { training_run_id: run.training_run_id, step } }),
     ...(options && { options }),
@@ -174,6 +178,7 @@ function optionOf(pair: string): [string, unknown] {
  * Refuses unknown options before anything is sent, since the service would ignore them. If it describes none,
  * the service decides.
  *
+ * @returns the options as the service describes them
  * @throws CommandError for an unknown option
  */
 async function checkOptions(
@@ -182,15 +187,15 @@ async function checkOptions(
   choice: OptionsChoice,
   { service, signal }: CommandContext,
   io: CommandIo,
-): Promise<void> {
+): Promise<unknown> {
   const answer = await readRunOptions(service, operation, choice, signal).catch((error: unknown) => {
     if (!(error instanceof ServiceError) || signal.aborted || exitCodeOf(error) === exitCodes.forbidden) throw error;
     return {};
   });
   const known = optionNames(answer, choice.model);
-  if (known.length === 0) return io.note('The service does not list its options: --option is sent unchecked.');
-  const wrong = Object.keys(options).find(name => !known.includes(name));
-  if (wrong === undefined) return;
+  if (known.length === 0) io.note('The service does not list its options: --option is sent unchecked.');
+  const wrong = known.length === 0 ? undefined : Object.keys(options).find(name => !known.includes(name));
+  if (wrong === undefined) return answer;
   const hint = didYouMean(wrong, known) || clean`There are ${known}.`;
   throw new CommandError(clean`There is no option ${wrong}. ${hint} Nothing was started.`);
 }
@@ -213,18 +218,17 @@ async function startRun({ args: [word], flags }: RunCommand, run: RunStart, io: 
     if (model !== undefined && base != null && model !== base) {
       throw new CommandError(clean`${from ?? ''} is a checkpoint of ${base}, not of ${model}. Nothing was started.`);
     }
-    if (options) {
-      const of = { benchId: benchmark.bench_id, model: model ?? checkpoint?.run?.base_model_slug ?? undefined };
-      await checkOptions(run.options, options, of, context, io);
-    }
     const wanted = model ?? checkpoint?.run?.base_model_slug ?? undefined;
+    const choice = { benchId: benchmark.bench_id, model: wanted };
+    const known = options && (await checkOptions(run.options, options, choice, context, io));
     if (flags.dryRun && run.cost) {
-      const choice = { benchId: benchmark.bench_id, model: wanted };
       // Nothing depends on it.
-      const offered = await readRunOptions(context.service, run.options, choice, context.signal).catch(() => undefined);
+      const offered =
+        known ?? (await readRunOptions(context.service, run.options, choice, context.signal).catch(() => undefined));
       io.note(`What it takes: ${run.cost(options ?? {}, offered, wanted)}.`);
     }
-    return begin(run, runInput(run, benchmark, { model, checkpoint, name, options }, context), flags, context, io);
+    const chosen = { model, checkpoint, name, options, offered: known };
+    return begin(run, runInput(run, benchmark, chosen, context), flags, context, io);
   });
 }
 

@@ -7,7 +7,7 @@ type Values = Readonly<Record<string, unknown>>;
 const factors = ['num_steps', 'train_batch_size', 'samples_per_instance'] as const;
 
 /** The options of a model among those that a service describes for each, or for all. */
-function describedFor(offered: unknown, model: string | undefined): Values {
+export function describedFor(offered: unknown, model: string | undefined): Values {
   if (!isRecord(offered)) return {};
   const { models } = offered;
   const list = Array.isArray(models) ? models.filter(isRecord) : [];

@@ -8,11 +8,13 @@ import { hasEnded, type MaybeStatus, statusMeaning } from '../contract/status.ts
 import type { TrainingRun } from '../contract/training.ts';
 import type { Command } from '../present/command.ts';
 import type { trainingCost } from '../present/start-cost.ts';
+import { differingOptions } from '../present/start-name.ts';
 import type { Action } from '../queries/action.ts';
 import type { LiveQuery } from '../queries/live-query.ts';
 import type { OptionsOperation, RunInput } from '../queries/run-options.ts';
 import type { Service } from '../service/index.ts';
 import type { RememberedStore } from '../store/store.ts';
+import { truncate } from '../text/width.ts';
 import type { Place } from './place.ts';
 
 /** How to tell that a slow change is complete. */
@@ -64,26 +66,40 @@ export interface RunStart extends Start<RunInput> {
   readonly cost?: typeof trainingCost;
   /** The service names the run if the user does not. */
   readonly mayBeUnnamed?: true;
-  /** The name of a new run, unless the user gives one: from a checkpoint in words, or on a benchmark. */
-  readonly usualName: (from: { readonly checkpoint?: string | undefined; readonly benchmark: string }) => string;
 }
 
 /** What a new run starts from, as far as it is known. */
 export interface StartedFrom {
   readonly benchmark: Pick<Benchmark, 'bench_id' | 'label'>;
+  readonly model?: string | undefined;
   /** The step of the checkpoint, if there is one, and its training run. */
   readonly checkpoint?: { readonly step?: number | null | undefined } | undefined;
-  readonly run?: Pick<TrainingRun, 'bench_id' | 'display_name'> | undefined;
+  readonly run?: Pick<TrainingRun, 'display_name'> | undefined;
+  /** The chosen options, and those that the service describes. */
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly offered?: unknown;
 }
 
-/** The usual name of a new run, the same on the screen and for commands. It tells the steps of a checkpoint apart. */
-export function nameOfStart({ usualName }: RunStart, { benchmark, checkpoint, run }: StartedFrom): string {
-  const label = benchmark.label ?? benchmark.bench_id;
-  if (!checkpoint) return usualName({ benchmark: label });
-  const isElsewhere = run?.bench_id != null && run.bench_id !== benchmark.bench_id;
-  const of = [isElsewhere || !run?.display_name ? label : '', run?.display_name].filter(Boolean).join(' ');
-  const at = checkpoint.step == null ? 'checkpoint' : `step ${checkpoint.step}`;
-  return usualName({ benchmark: label, checkpoint: `${of} ${at}` });
+/** Cells of a part of a name: the whole must stay within what services accept. */
+const longestPart = 64;
+
+const cut = (text: string): string => truncate(text, longestPart, { position: 'middle' });
+
+/**
+ * The usual name of a new run, the same on the screen and for commands: `t-words tutor-base lr 0.03`, `t-words first
+ * step 20`. It says the benchmark, the model or the checkpoint, and the options that differ from the default.
+ */
+export function nameOfStart({ checkpointIsModel }: RunStart, from: StartedFrom): string {
+  const { benchmark, model, checkpoint, run, options = {}, offered } = from;
+  const label = cut(benchmark.label ?? benchmark.bench_id);
+  const origin = cut(run?.display_name ?? '');
+  const step = checkpoint?.step == null ? 'checkpoint' : `step ${checkpoint.step}`;
+  const words = checkpoint
+    ? [origin, checkpointIsModel ? `${step}, continued` : step]
+    : [cut(model?.split('/').at(-1) ?? '')];
+  // Usually the name of the training run begins with its benchmark.
+  const isSaid = checkpoint && ` ${origin} `.includes(` ${label} `);
+  return [isSaid ? '' : label, ...words, differingOptions(options, offered, model)].filter(Boolean).join(' ');
 }
 
 /** A request for each row, confirmed first. Its command is available in line mode too. */

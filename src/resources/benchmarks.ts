@@ -109,7 +109,6 @@ export const benchmarkActions = {
       prints: ['startEval', 'getEvalRun'],
       listedBy: 'listEvalRuns',
       options: 'getEvalOptions',
-      usualName: ({ checkpoint, benchmark }) => checkpoint ?? `${benchmark} baseline`,
     },
   },
   train: {
@@ -132,7 +131,6 @@ export const benchmarkActions = {
       checkpointIsModel: true,
       cost: trainingCost,
       mayBeUnnamed: true,
-      usualName: ({ checkpoint, benchmark }) => (checkpoint ? `${checkpoint}, continued` : `${benchmark} training`),
     },
   },
   build: {

@@ -44,7 +44,7 @@ describe('a question of the line mode', () => {
     const { out, sent } = await said('benchmarks', 'evaluate 1', '', ' ', 'acme/small', '', 'quit');
     expect(out.match(/Model: /g)).toHaveLength(3);
     // The same name as from `benchtop evaluate`, and on the screen.
-    expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words baseline' }]);
+    expect(sent).toMatchObject([{ model_slug: 'acme/small', display_name: 't-words small' }]);
   });
 
   it('holds nothing of a name that would act on the terminal', async () => {

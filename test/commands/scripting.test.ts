@@ -252,7 +252,7 @@ it('lines that are piped into the line mode answer its questions', async () => {
   });
   expect(code).toBe(exitCodes.done);
   // Runs started without a name get distinct names.
-  expect(out).toMatch(/enter for t-words baseline\).*enter for t-words baseline 2\)/s);
+  expect(out).toMatch(/enter for t-words tutor-base\).*enter for t-words tutor-base 2\)/s);
   expect(out).toMatch(/Model: .*Started evr_\w+/s);
   expect((await cli('list', ['runs', '--field', 'display_name'])).out).toContain('piped run');
   const cut = await cli('--lines', [], { input: 'benchmarks\nevaluate 1\n' });

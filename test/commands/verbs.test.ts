@@ -29,7 +29,7 @@ describe('evaluate', () => {
     const { code, out, notes } = await cli('evaluate', ['t-words', '-m', model, '--wait', '--field', 'id']);
     expect(code).toBe(exitCodes.done);
     expect(out).toMatch(/^evr_\w+\n$/);
-    expect(notes).toContain('t-words baseline: completed, 28 of 28');
+    expect(notes).toContain('t-words tutor-base: completed, 28 of 28');
     const { out: mean } = await cli('get', [out.trim(), '--field', 'reward_mean']);
     expect(Number(mean)).toBeGreaterThanOrEqual(0);
   });
@@ -38,7 +38,7 @@ describe('evaluate', () => {
     const { code, out } = await cli('evaluate', ['t-words', '--checkpoint', word, '--json']);
     expect(code).toBe(exitCodes.done);
     const started = JSON.parse(out);
-    expect(started.display_name).toMatch(/^first step 2( \d)?$/);
+    expect(started.display_name).toMatch(/^t-words.* first step 2( \d)?$/);
     const run = JSON.parse((await cli('get', [started.eval_run_id, '--json'])).out);
     expect(run).toMatchObject({ base_model_slug: model, parent_checkpoint_id: expect.stringMatching(/^ckpt_/) });
   });

@@ -43,5 +43,5 @@ it('ctrl-g opens help over a form, also in a small terminal, and the form is sti
   await screen.press('tab', '?', 'ctrl-g');
   await screen.waitFor('Help');
   await screen.press('esc');
-  await screen.waitFor('t-words training?');
+  await screen.waitFor('t-words small?');
 });

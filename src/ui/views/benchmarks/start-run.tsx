@@ -87,8 +87,20 @@ function StartRunForm(props: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
+  // A run that was just started must not number the name in this form anew.
+  const [names] = useState(() => new Map<string, string>());
+  const usualName = (values: FormValues): string => {
+    const at = checkpoint && { step: checkpoint.step_index };
+    const options = optionsOf(specs, values);
+    const ofModel = modelOf(values) ?? run?.base_model_slug ?? undefined;
+    const from = { benchmark, model: ofModel, checkpoint: at, run, options, offered };
+    const base = sanitiseLine(nameOfStart(start, from));
+    const name = names.get(base) ?? remembered.freeName(start.kind, base);
+    names.set(base, name);
+    return name;
+  };
   const [fields] = useState<readonly FieldSpec[]>(() => [
-    ...fieldsOf(props, base => remembered.freeName(start.kind, base)),
+    ...fieldsOf(props, usualName),
     ...specs.map(spec => spec.field),
   ]);
   const inputOf = (values: FormValues): RunInput => {
@@ -123,21 +135,20 @@ function StartRunForm(props: StartRunFormProps) {
   );
 }
 
-/** The fields before the options. @param freeName makes a name unused */
+/** The fields before the options. @param usualName names the run by the chosen values */
 function fieldsOf(
-  { row: benchmark, start, model, models, run, checkpoint }: StartRunFormProps,
-  freeName: (base: string) => string,
+  { start, model, models, checkpoint }: StartRunFormProps,
+  usualName: (values: FormValues) => string,
 ): FieldSpec[] {
   const { checkpointIsModel = false } = start;
   const isFresh = checkpoint === undefined;
-  const from = checkpoint && { step: checkpoint.step_index };
   return [
     ...((checkpointIsModel ? isFresh : !model) ? [modelField(models)] : []),
     {
       kind: 'text',
       name: 'display_name',
       label: 'Name of the run',
-      initial: freeName(sanitiseLine(nameOfStart(start, { benchmark, checkpoint: from, run }))),
+      initial: usualName,
       check: value => nameError(value.trim().length, start),
     },
     ...(checkpointIsModel && isFresh ? [] : [checkpointField(checkpoint?.checkpoint_id ?? '', checkpointIsModel)]),

@@ -1,11 +1,12 @@
 /** The forms that evaluate, deploy and continue a checkpoint: the one chosen, or the newest of its run. */
+import type { Benchmark } from '../../../contract/benchmarks.ts';
 import { hasEnded } from '../../../contract/status.ts';
 import { benchmarkQuery } from '../../../queries/benchmarks.ts';
 import { heldOutRewardsQuery, lastCheckpoint, lastDeployable } from '../../../queries/training.ts';
 import { benchmarkActions } from '../../../resources/benchmarks.ts';
 import type { CheckpointSource } from '../../../resources/training.ts';
 import { useLive } from '../../data/use-live.ts';
-import type { ActionWindowProps } from '../../windows/choice-window.tsx';
+import { type ActionWindowProps, LoadingWindow } from '../../windows/choice-window.tsx';
 import { StartRunWindow } from '../benchmarks/start-run.tsx';
 import { DeployWindow } from '../deployments/deploy.tsx';
 import type { FindCheckpoint } from './use-checkpoint.ts';
@@ -19,14 +20,21 @@ const checkpointOf =
   async service =>
     checkpoint ?? lastCheckpoint(service, training_run_id);
 
+/** The benchmark of a run; undefined until it has been read, or could not be. Names of new runs need its label. */
+function useBenchmark({ bench_id }: CheckpointSource): Benchmark | undefined {
+  const benchId = bench_id ?? '';
+  const { data, error } = useLive(benchmarkQuery(benchId), 'visible');
+  return data ?? (error && { bench_id: benchId });
+}
+
 /** Evaluates the checkpoint on the benchmark of its run. */
 export function EvaluateCheckpointWindow({ row: run, onClose }: WindowProps) {
-  const benchId = run.bench_id ?? '';
-  const benchmark = useLive(benchmarkQuery(benchId), 'visible');
+  const benchmark = useBenchmark(run);
+  if (!benchmark) return <LoadingWindow title="Evaluate" onClose={onClose} />;
   return (
     <StartRunWindow
       start={benchmarkActions.evaluate.sends}
-      row={benchmark.data ?? { bench_id: benchId }}
+      row={benchmark}
       checkpoint={checkpointOf(run)}
       model={run.base_model_slug ?? undefined}
       run={run}
@@ -48,10 +56,12 @@ export function DeployCheckpointWindow({ row: run, onClose }: WindowProps) {
 }
 
 export function ContinueWindow({ row: run, onClose }: WindowProps) {
+  const benchmark = useBenchmark(run);
+  if (!benchmark) return <LoadingWindow title="Train" onClose={onClose} />;
   return (
     <StartRunWindow
       start={benchmarkActions.train.sends}
-      row={{ bench_id: run.bench_id ?? '', label: labelOf(run) }}
+      row={benchmark}
       checkpoint={checkpointOf(run)}
       run={run}
       onClose={onClose}

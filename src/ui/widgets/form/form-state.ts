@@ -21,7 +21,8 @@ interface FieldBase {
 
 export interface TextFieldSpec extends FieldBase {
   readonly kind: 'text';
-  readonly initial?: string;
+  /** A function follows the values of other fields until the user types. */
+  readonly initial?: string | ((values: FormValues) => string);
   readonly placeholder?: string;
   /** Shows dots for the typed text. */
   readonly mask?: boolean;
@@ -37,8 +38,8 @@ export interface ChoiceFieldSpec extends FieldBase {
 export type FieldSpec = TextFieldSpec | ChoiceFieldSpec;
 
 type FieldValue =
-  | { readonly kind: 'text'; readonly edit: EditState }
-  | { readonly kind: 'choice'; readonly index: number };
+  /** Without `edit`, the text follows other fields. */
+  { readonly kind: 'text'; readonly edit?: EditState } | { readonly kind: 'choice'; readonly index: number };
 
 export interface FormState {
   readonly values: Readonly<Record<string, FieldValue>>;
@@ -61,6 +62,7 @@ export function initialFormState(fields: readonly FieldSpec[]): FormState {
     fields.map((field): [string, FieldValue] => {
       if (field.kind === 'text') {
         const { initial = '', multiline = false } = field;
+        if (typeof initial === 'function') return [field.name, { kind: 'text' }];
         return [field.name, { kind: 'text', edit: editStateOf(initial, { multiline }) }];
       }
       const index = field.options.findIndex(option => option.value === field.initial);
@@ -73,12 +75,18 @@ export function initialFormState(fields: readonly FieldSpec[]): FormState {
 function fieldValue(state: FormState, field: FieldSpec): string {
   const value = own(state.values, field.name);
   if (!value) return '';
-  if (value.kind === 'text') return textOf(value.edit);
+  if (value.kind === 'text') return value.edit ? textOf(value.edit) : '';
   return field.kind === 'choice' ? (field.options[value.index]?.value ?? '') : '';
 }
 
 export function formValues(state: FormState, fields: readonly FieldSpec[]): Record<string, string> {
-  return Object.fromEntries(fields.map(field => [field.name, fieldValue(state, field)]));
+  const values = Object.fromEntries(fields.map(field => [field.name, fieldValue(state, field)]));
+  const followed = fields.flatMap(field => {
+    const value = own(state.values, field.name);
+    const follows = field.kind === 'text' && value?.kind === 'text' && !value.edit ? field.initial : undefined;
+    return typeof follows === 'function' ? [[field.name, follows(values)] as const] : [];
+  });
+  return { ...values, ...Object.fromEntries(followed) };
 }
 
 export function shownFields(state: FormState, fields: readonly FieldSpec[]): readonly FieldSpec[] {
@@ -90,7 +98,7 @@ export function formErrors(state: FormState, fields: readonly FieldSpec[]): Read
   const errors = new Map<string, string>();
   const values = formValues(state, fields);
   for (const field of shownFields(state, fields)) {
-    const error = field.check?.(fieldValue(state, field), values);
+    const error = field.check?.(own(values, field.name) ?? '', values);
     if (error !== undefined) errors.set(field.name, error);
   }
   return errors;
@@ -129,7 +137,8 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
     case 'press': {
       if (field?.kind === 'choice') return seek(state, field, action.press);
       if (field?.kind !== 'text' || value?.kind !== 'text') return state;
-      const next = edit(value.edit, action.press, { multiline: field.multiline ?? false });
+      const before = editOf(state, field, formValues(state, all));
+      const next = edit(before, action.press, { multiline: field.multiline ?? false });
       return next ? change({ kind: 'text', edit: next }) : state;
     }
     case 'choose': {
@@ -150,9 +159,10 @@ export function formReducer(state: FormState, action: FormAction, all: readonly 
   }
 }
 
-export function editOf(state: FormState, field: FieldSpec): EditState {
+export function editOf(state: FormState, field: FieldSpec, values: FormValues): EditState {
   const value = own(state.values, field.name);
-  return value?.kind === 'text' ? value.edit : editStateOf('');
+  if (value?.kind !== 'text') return editStateOf('');
+  return value.edit ?? editStateOf(own(values, field.name) ?? '');
 }
 
 export function choiceOf(state: FormState, field: FieldSpec): number {

@@ -127,7 +127,7 @@ function useBlocks(
       const error = state.touched.has(spec.name) ? errors.get(spec.name) : undefined;
       const position = positions && focused ? `${index + 1}/${fields.length}` : '';
       const help = typeof spec.help === 'function' ? spec.help(values) : spec.help;
-      return fieldBlock(spec, { focused, error, position, help }, state, width, theme);
+      return fieldBlock(spec, { focused, error, position, help, values }, state, width, theme);
     });
   const inSight = blocksInSight(blocksWith(false), state.focus, height);
   return inSight.length === fields.length ? inSight : blocksInSight(blocksWith(true), state.focus, height);
@@ -177,7 +177,7 @@ function fieldBlock(spec: FieldSpec, place: FieldPlace, state: FormState, width:
     name: spec.name,
     lines: [
       `${marker} ${shown}${after} ${styles.muted(position)}`,
-      ...fieldLines(spec, state, width - 4, focused, theme).map(line => `  ${line}`),
+      ...fieldLines(spec, place, state, width - 4, theme).map(line => `  ${line}`),
       ...notes.map((line, index) => {
         const mark = index === 0 ? `${glyphs.cross} ` : '  ';
         return `  ${error === undefined ? styles.muted(line) : styles.danger(`${mark}${line}`)}`;
@@ -192,9 +192,11 @@ interface FieldPlace {
   readonly help: string | undefined;
   /** The position of the focused field, if not all are visible; otherwise empty. */
   readonly position: string;
+  readonly values: FormValues;
 }
 
-function fieldLines(spec: FieldSpec, state: FormState, width: number, focused: boolean, theme: Theme): string[] {
+function fieldLines(spec: FieldSpec, place: FieldPlace, state: FormState, width: number, theme: Theme): string[] {
+  const { focused, values } = place;
   const { styles, glyphs } = theme;
   if (spec.kind === 'choice') {
     const index = choiceOf(state, spec);
@@ -207,7 +209,7 @@ function fieldLines(spec: FieldSpec, state: FormState, width: number, focused: b
     const arrows = focused ? [styles.key('←'), styles.key('→')] : [' ', ' '];
     return [`${arrows[0]} ${fitCells(shown, room)} ${arrows[1]} ${styles.muted(position)}`];
   }
-  const typed = editOf(state, spec);
+  const typed = editOf(state, spec, values);
   if (typed.characters.length === 0 && spec.placeholder && !focused)
     return [styles.muted(truncate(sanitiseLine(spec.placeholder), width))];
   const view = spec.multiline ? areaView(typed, width - 2, areaHeight) : lineView(typed, width - 2, spec.mask);

@@ -1,0 +1,38 @@
+/** The options of a new run in its name. Pure. */
+import { isRecord, own } from '../base/own-property.ts';
+import { clean } from '../text/sanitise.ts';
+import { describedFor } from './start-cost.ts';
+
+/** More options than these would make a name too long to read in a list. */
+const mostNamed = 3;
+/** In characters; of an option with a longer text, the name says only that it was set. */
+const longestValue = 24;
+
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** `learning_rate` is `lr`, `num_steps` is `steps`. */
+const wordOf = (name: string): string =>
+  name === 'learning_rate' ? 'lr' : name.replace(/^num_/, '').replaceAll('_', ' ');
+
+/**
+ * `lr 0.03 kl penalty 0.1`: the chosen options that differ from the default of the service.
+ *
+ * @param offered the options as the service describes them
+ */
+export function differingOptions(
+  chosen: Readonly<Record<string, unknown>>,
+  offered: unknown,
+  model: string | undefined,
+): string {
+  const described = describedFor(offered, model);
+  const differing = Object.entries(chosen).filter(([name, value]) => {
+    const option = own<unknown>(described, name);
+    return !(isRecord(option) && isEqual(own<unknown>(option, 'default'), value));
+  });
+  const words = differing.slice(0, mostNamed).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+    return text.length > longestValue ? wordOf(name) : `${wordOf(name)} ${text}`;
+  });
+  const left = differing.length - words.length;
+  return clean`${words.join(' ')}${left > 0 ? ` +${left}` : ''}`;
+}
