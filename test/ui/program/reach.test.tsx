@@ -33,7 +33,8 @@ it('every operation of the contract', async () => {
     return view;
   };
   for (const { id } of registry.views.filter(view => !view.id.endsWith('-upload'))) {
-    await open(placeIn(ids, id, 't-words'));
+    const { screen } = await open(placeIn(ids, id, 't-words'));
+    screen.close();
   }
   for (const action of screenActions) {
     const { screen, double } = await open(action.place);
