@@ -33,9 +33,9 @@ import { type CommandContext, withService } from './with-service.ts';
 type Flags = CommandInput<'report'>['flags'];
 type Blocks = AsyncGenerator<ReportBlock, void>;
 
-/** Tasks in the table, worst first; transcripts of flagged trajectories; bins of the distribution. */
+/** Tasks in the table, worst first; transcripts under a heading; bins of the distribution. */
 const mostTasks = 100;
-const mostFlagged = 50;
+const mostTranscripts = 50;
 const mostBins = 10;
 /** Columns of a transcript. */
 const width = 100;
@@ -140,7 +140,7 @@ function chosenIds(rows: readonly Trajectory[], notes: ReadonlyMap<string, reado
   const rated = rows.filter(each => each.reward != null);
   const ascending = rated.toSorted((left, right) => (left.reward ?? 0) - (right.reward ?? 0));
   const { worst = 3, best = 3 } = flags;
-  const flagged = rows.filter(({ trajectory_id }) => notes.has(trajectory_id)).slice(0, mostFlagged);
+  const flagged = rows.filter(({ trajectory_id }) => notes.has(trajectory_id));
   const parts = [
     ['Flagged', flagged],
     ['Worst', ascending.slice(0, worst)],
@@ -166,9 +166,10 @@ async function* transcripts(
   io: CommandIo,
 ): Blocks {
   for (const { name, ids } of parts) {
+    const left = ids.length > mostTranscripts ? `, of which the first ${mostTranscripts} follow` : '';
     if (ids.length > 0)
-      yield { kind: 'heading', text: `${name}: ${counted(ids.length, 'trajectory', 'trajectories')}` };
-    for (const id of ids) yield* transcript(id, notes.get(id) ?? [], context, io);
+      yield { kind: 'heading', text: `${name}: ${counted(ids.length, 'trajectory', 'trajectories')}${left}` };
+    for (const id of ids.slice(0, mostTranscripts)) yield* transcript(id, notes.get(id) ?? [], context, io);
   }
 }
 
@@ -195,8 +196,7 @@ async function* flaggedBlocks(title: string, context: CommandContext, io: Comman
   const notes = notesIn(context);
   if (notes.size === 0) throw new CommandError('No trajectory has a flag or a note.', exitCodes.notFound);
   yield { kind: 'title', text: title };
-  yield* transcripts([{ name: 'Flagged', ids: [...notes.keys()].slice(0, mostFlagged) }], notes, context, io);
-  if (notes.size > mostFlagged) yield { kind: 'words', text: `${notes.size - mostFlagged} more are left out.` };
+  yield* transcripts([{ name: 'Flagged', ids: [...notes.keys()] }], notes, context, io);
   yield { kind: 'words', text: madeBy() };
 }
 

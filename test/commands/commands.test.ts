@@ -47,16 +47,16 @@ describe('list', () => {
   it('gives a table with a header, whole if it is piped and cut if there is a terminal', async () => {
     const whole = lines((await cli('list', ['benchmarks', '--wide'])).out);
     expect(whole[0]).toMatch(/^BENCHMARK\tFAMILY\t.*\tID$/);
-    expect(whole).toHaveLength(6);
+    expect(whole).toHaveLength(8);
     expect(whole.some(line => line.includes(benchId))).toBe(true);
     const cut = lines((await cli('list', ['benchmarks', '--wide'], { columns: 40 })).out);
-    expect(cut).toHaveLength(6);
+    expect(cut).toHaveLength(8);
     expect(Math.max(...cut.map(line => line.length))).toBeLessThanOrEqual(40);
   });
 
   it('filters, sorts, chooses columns and counts', async () => {
     const { out } = await cli('list', ['benchmarks', '--filter', '!words', '--columns', 'label', '--sort', 'label']);
-    expect(lines(out)).toEqual(['BENCHMARK', 'opposites', 'small-sums', 'what-is-it']);
+    expect(lines(out)).toEqual(['BENCHMARK', 'next-number', 'opposites', 'shop-prices', 'small-sums', 'what-is-it']);
     const reverse = await cli('list', [
       'benchmarks',
       '--sort',
