@@ -111,12 +111,12 @@ describe('a newcomer', () => {
     await screen.type(':');
     await screen.type('runs');
     await screen.press('enter');
-    await screen.waitFor('▸ t-words baseline');
+    await screen.waitFor('▸ t-words tutor-base');
     await screen.press('d');
     await screen.waitFor('Delete this run?');
     await screen.press('enter');
     await screen.waitFor(text => !text.includes('Delete this run?'));
-    expect(screen.text()).toContain('▸ t-words baseline');
+    expect(screen.text()).toContain('▸ t-words tutor-base');
     await screen.press('d');
     await screen.waitFor('Delete this run?');
     await screen.press('y');
