@@ -68,7 +68,7 @@ describe('a newcomer', () => {
     const session = openSession(home.env, { columns: 80, rows: 24 });
     await session.waitFor('▸ t-words');
     session.type(':runs\r');
-    await session.waitFor('▸ t-words base');
+    await session.waitFor(/▸ t-words \w+-\w+/);
     session.press('ctrl-c');
     await session.ended;
     expect(session.leftOn()).toEqual([]);

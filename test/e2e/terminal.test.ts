@@ -136,7 +136,7 @@ describe('the terminal', () => {
 
   it('takes a macro of a hundred keys in one write', async () => {
     const session = await opened();
-    session.type(`${'j'.repeat(100)}${'k'.repeat(3)}`);
+    session.type(`${'j'.repeat(100)}${'k'.repeat(5)}`);
     await session.waitFor('▸ letter-words');
     session.press('q');
     await session.ended;
