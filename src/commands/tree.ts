@@ -7,16 +7,8 @@ import type { TrainingRun } from '../contract/training.ts';
 import { checkpointsByStep, heldOutRewardsQuery } from '../queries/training.ts';
 import { baselineOf } from '../resources/baseline.ts';
 import type { Scope } from '../resources/place.ts';
-import {
-  branchOf,
-  type KnownTraining,
-  type TreeKind,
-  type TreeRow,
-  treeColumns,
-  treeKey,
-  treeKinds,
-  treeRows,
-} from '../resources/tree.ts';
+import { branchOf, type KnownTraining, type TreeRow, treeColumns, treeKinds, treeRows } from '../resources/tree.ts';
+import { type TreeKind, treeKey } from '../resources/tree-place.ts';
 import { isGone, isNotOffered } from '../service/errors.ts';
 import { clean } from '../text/sanitise.ts';
 import { CommandError, exitCodes } from './exit.ts';

@@ -11,14 +11,11 @@ import { type Fact, referenceFact, statusFact } from '../present/fact.ts';
 import { numberColumn } from '../present/number-columns.ts';
 import { timeColumn } from '../present/times.ts';
 import { heldOutMeans } from '../queries/held-out.ts';
-import type { ResourceRef } from '../store/store.ts';
 import { reward } from '../text/numbers.ts';
 import { listedMean, meanOfRun } from './measured-run.ts';
 import { modelWords } from './models.ts';
-import type { Place } from './place.ts';
 import { optionColumns } from './training-columns.ts';
-
-export type TreeKind = 'benchmark' | 'run' | 'training' | 'checkpoint' | 'deployment';
+import { type TreeKind, treeKey } from './tree-place.ts';
 
 /** Each kind in words, and the first name of its resource. */
 export const treeKinds: Readonly<
@@ -53,8 +50,6 @@ export interface TreeRow {
   /** Whether something is, or may be, below it. */
   readonly hasParts: boolean;
 }
-
-export const treeKey = (kind: TreeKind, id: string): string => `${kind} ${id}`;
 
 /** What is known of a training run besides its record. */
 export interface KnownTraining {
@@ -291,44 +286,3 @@ export const checkpointRowFacts = ({ id, run, name, held_out, about }: TreeRow):
   referenceFact('training', 'training', run?.training_run_id),
   statusFact('status', run?.status),
 ];
-
-/**
- * Where a record stands in the tree: by the ids that it names, or else by what it is a part of.
- *
- * @param whole what it is a part of, or itself
- * @param parentOf the id of the benchmark of a run, if known
- */
-export function treePlaceOf(
-  record: unknown,
-  whole: Pick<ResourceRef, 'kind' | 'id'> | undefined,
-  parentOf: (of: Pick<ResourceRef, 'kind' | 'id'>) => string | undefined,
-): Place<'tree'> | undefined {
-  const {
-    record: inner,
-    run,
-    checkpoint_id,
-    training_run_id,
-    eval_run_id,
-    deployment_id,
-    bench_id,
-  } = record as Partial<
-    Record<'checkpoint_id' | 'training_run_id' | 'eval_run_id' | 'deployment_id' | 'bench_id', string | null> & TreeRow
-  >;
-  // A row of the tree stands in it already.
-  if (inner !== undefined && run !== undefined) return undefined;
-  const training = training_run_id ?? (whole?.kind === 'training' ? whole.id : undefined);
-  const benchmark = bench_id ?? parentOf({ kind: 'training', id: training ?? '' }) ?? (whole && parentOf(whole));
-  const at = deployment_id
-    ? treeKey('deployment', deployment_id)
-    : eval_run_id
-      ? treeKey('run', eval_run_id)
-      : checkpoint_id
-        ? treeKey('checkpoint', checkpoint_id)
-        : training
-          ? treeKey('training', training)
-          : benchmark
-            ? treeKey('benchmark', benchmark)
-            : undefined;
-  if (at === undefined) return undefined;
-  return { view: 'tree', ...(benchmark && { benchmark }), ...(training && { training }), at };
-}

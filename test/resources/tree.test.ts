@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { branchOf, type KnownLineage, treeKey, treePlaceOf, treeRows, unfolded } from '../../src/resources/tree.ts';
+import { branchOf, type KnownLineage, treeRows, unfolded } from '../../src/resources/tree.ts';
+import { treeKey, treePlaceOf } from '../../src/resources/tree-place.ts';
 
 const nothing: KnownLineage = {
   ...{ benchmarks: [], runs: [], training: [], deployments: [] },

@@ -17,11 +17,11 @@ import {
   type KnownTraining,
   type TreeRow,
   treeColumns,
-  treeKey,
   treeKinds,
   treeRows,
   unfolded,
 } from '../../resources/tree.ts';
+import { treeKey } from '../../resources/tree-place.ts';
 import type { ViewProps } from '../app/registry.ts';
 import { useList } from '../data/use-list.ts';
 import { useLives } from '../data/use-live.ts';

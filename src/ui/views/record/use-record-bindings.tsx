@@ -5,7 +5,7 @@
 
 import { useEffect } from 'react';
 import { errorMessage } from '../../../base/errors.ts';
-import { treePlaceOf } from '../../../resources/tree.ts';
+import { treePlaceOf } from '../../../resources/tree-place.ts';
 import type { ResourceRef } from '../../../store/store.ts';
 import { safeJson } from '../../../text/sanitise.ts';
 import { lazyWindow } from '../../app/lazy.tsx';
