@@ -1,4 +1,4 @@
-/** `benchtop read`: reads a file of rollouts, whoever wrote it. No service is asked. */
+/** `benchtop read`: reads a file of rollouts, of any known format. No service is asked. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

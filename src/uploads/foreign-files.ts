@@ -1,4 +1,4 @@
-/** Reads the trajectories of a file, whoever wrote it: one's own as they are, others in the form of the contract. */
+/** Reads the trajectories of a file of any known format: those of benchtop as they are, others in the form of the contract. */
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage } from '../base/errors.ts';
 import { isRecord } from '../base/own-property.ts';

@@ -72,7 +72,7 @@ export interface KnownResource {
   readonly startedAt: string | undefined;
   readonly endTime: string | undefined;
   /**
-   * When it was seen to leave the queue, in epoch milliseconds; null if it was in the queue, but nobody saw until when;
+   * When it was seen to leave the queue, in epoch milliseconds; null if it was in the queue, but the end of the wait was not seen;
    * undefined if it was never seen in the queue.
    */
   readonly beganAt: number | null | undefined;
@@ -186,7 +186,7 @@ function endStillSeen(before: KnownResource, next: KnownResource, { announced }:
   return hasEnded(next.status) && (!before.gone || announced) ? next.endedAt : undefined;
 }
 
-/** Between two reads that are further apart, nobody saw when it left the queue. */
+/** Between two reads that are further apart, it is not known when it left the queue. */
 const mostApartMs = 60_000;
 
 /** When it left the queue, as far as it was seen. */

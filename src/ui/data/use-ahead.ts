@@ -4,7 +4,7 @@ import { type LiveQuery, optionsOf } from '../../queries/live-query.ts';
 import { useLastAnswer } from './use-live.ts';
 import { usePaused, useWorkbench } from './workbench.tsx';
 
-/** Answers that nobody opened are dropped after this long, in milliseconds. */
+/** Answers that were not opened are dropped after this long, in milliseconds. */
 export const aheadKeptMs = 60_000;
 
 /** @param wanted whether to send the query if it has no answer yet: one request, whatever its outcome */

@@ -87,7 +87,7 @@ function StartRunForm(props: StartRunFormProps) {
   const modelOf = (values: FormValues): string | undefined => model ?? filled(values, 'model');
   // Created once: a later answer must not replace the user's input.
   const [specs] = useState(() => optionSpecs(offered, modelOf, start.usualOptions));
-  // A run that was just started must not number the name in this form anew.
+  // A run that was just started must not change the number in the name of this form.
   const [names] = useState(() => new Map<string, string>());
   const usualName = (values: FormValues): string => {
     const at = checkpoint && { step: checkpoint.step_index };

@@ -35,7 +35,7 @@ export function useReaderBindings(reader: ReaderState): readonly Binding[] {
     () => blocks.reduce((sum, { markdown, text }) => (markdown ? sum + text.length : sum), 0),
     [blocks],
   );
-  // While the trajectory is read, nobody knows what is in it: the keys wait for it.
+  // While the trajectory is read, its content is unknown: the keys wait for it.
   const jump = (
     command: Binding['command'],
     stops: Stops,

@@ -114,7 +114,7 @@ function seek(state: FormState, field: ChoiceFieldSpec, { name, text }: KeyPress
   const texts = field.options.map(({ label, note = '' }) => `${label} ${note}`.toLowerCase());
   const first = texts.findIndex(each => each.startsWith(sought));
   const found = first >= 0 ? first : texts.findIndex(each => each.includes(sought));
-  // A letter that finds nothing begins anew, unless it finds nothing alone either.
+  // A letter that finds nothing starts a new search, unless it finds nothing alone either.
   if (found === -1) return before === '' ? state : seek(withoutSought(state), field, { name, text });
   const values = { ...state.values, [field.name]: { kind: 'choice', index: found } as const };
   return { ...state, values, sought, touched: new Set([...state.touched, field.name]) };
