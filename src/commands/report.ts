@@ -135,7 +135,7 @@ async function* transcript(id: string, notes: readonly Note[], context: CommandC
   yield { kind: 'text', title: 'transcript', text: `${text.slice(0, longestTranscript)}${words}` };
 }
 
-/** The trajectories to print, each once: flagged, worst, best. */
+/** The trajectories to print: flagged, worst, best. */
 function chosenIds(rows: readonly Trajectory[], notes: ReadonlyMap<string, readonly Note[]>, flags: Flags) {
   const rated = rows.filter(each => each.reward != null);
   const ascending = rated.toSorted((left, right) => (left.reward ?? 0) - (right.reward ?? 0));
@@ -146,11 +146,7 @@ function chosenIds(rows: readonly Trajectory[], notes: ReadonlyMap<string, reado
     ['Worst', ascending.slice(0, worst)],
     ['Best', best === 0 ? [] : ascending.slice(-best).reverse()],
   ] as const;
-  const seen = new Set<string>();
-  return parts.map(([name, of]) => ({
-    name,
-    ids: of.map(({ trajectory_id }) => trajectory_id).filter(id => !seen.has(id) && seen.add(id)),
-  }));
+  return parts.map(([name, of]) => ({ name, ids: of.map(({ trajectory_id }) => trajectory_id) }));
 }
 
 /** The notes on trajectories, by their id. */
@@ -159,17 +155,23 @@ function notesIn({ memory }: CommandContext): ReadonlyMap<string, readonly Note[
   return Map.groupBy(all, ({ id }) => id);
 }
 
+/** Prints each once; what a part leaves out may be in the next. */
 async function* transcripts(
   parts: readonly { readonly name: string; readonly ids: readonly string[] }[],
   notes: ReadonlyMap<string, readonly Note[]>,
   context: CommandContext,
   io: CommandIo,
 ): Blocks {
-  for (const { name, ids } of parts) {
+  const printed = new Set<string>();
+  for (const { name, ids: all } of parts) {
+    const ids = all.filter(id => !printed.has(id));
     const left = ids.length > mostTranscripts ? `, of which the first ${mostTranscripts} follow` : '';
     if (ids.length > 0)
       yield { kind: 'heading', text: `${name}: ${counted(ids.length, 'trajectory', 'trajectories')}${left}` };
-    for (const id of ids.slice(0, mostTranscripts)) yield* transcript(id, notes.get(id) ?? [], context, io);
+    for (const id of ids.slice(0, mostTranscripts)) {
+      printed.add(id);
+      yield* transcript(id, notes.get(id) ?? [], context, io);
+    }
   }
 }
 
